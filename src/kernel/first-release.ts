@@ -136,6 +136,7 @@ export const FIRST_RELEASE: Release = {
       POST /videos/{id}/unpublish, POST /videos/{id}/retry, GET POST /videos/{id}/captions,
       DELETE /videos/{id}/captions/{language}, PUT DELETE /videos/{id}/thumbnail, GET /videos/{id}/related,
       POST /videos/{id}/views, POST /videos/{id}/playback-tokens, GET /videos/{id}/download, POST /videos/{id}/clips,
+      POST DELETE /videos/{id}/replacement,
       GET POST /videos/{id}/captions/auto,
       GET POST /upload, GET DELETE /upload/{id}, POST /upload/{id}/complete, GET POST /imports, GET /imports/{id},
       POST /imports/{id}/cancel, POST /imports/{id}/retry`,

@@ -28,6 +28,7 @@ export interface VideoData {
   playbackUrl: string | null;
   thumbnailUrl: string | null;
   renditions: { name: string; width: number; height: number }[];
+  replacement: { status: string; error: { code: string; message: string } | null } | null;
 }
 
 export interface UploadData {

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { createCatalogue } from '../../src/events/catalogue.ts';
 import { createEvents } from '../../src/events/index.ts';
 import { createFacts } from '../../src/features/facts/index.ts';
-import { videoEvents } from '../../src/features/videos/index.ts';
+import { transcribeJob, videoEvents } from '../../src/features/videos/index.ts';
 import { createVideoIntake } from '../../src/features/videos/intake/service.ts';
 import { createTranscodeNode } from '../../src/features/videos/processing/nodes.ts';
 import {
@@ -120,6 +120,8 @@ function fakeTranscoder(): FakeTranscoder {
     droppedHeight: null,
     tops,
     before: {},
+    needsCopy: async () => false,
+    makeCopy: () => Promise.reject(new Error('no file needs a copy here')),
     async probe(_input, signal) {
       await call('probe', signal);
       return source;
@@ -209,7 +211,7 @@ interface Options {
 /** The processing with real jobs, events and files on a database of its own, and a transcoder that the test leads. */
 export async function openProcessing(options: Options = {}) {
   const database = await createTestDatabase();
-  const queue = await openQueue(database.url, processingJobs);
+  const queue = await openQueue(database.url, [...processingJobs, transcribeJob]);
   const { db, bus, jobs } = queue;
   const dataDir = await mkdtemp(join(tmpdir(), 'marquee-processing-'));
   const scratchDir = join(dataDir, 'tmp', 'own');

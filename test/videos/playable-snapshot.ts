@@ -33,6 +33,7 @@ export function playableSnapshot(changes: Partial<VideoSnapshot> = {}): VideoSna
     captions: [],
     chapters: [],
     imageFolder: null,
+    former: { paths: [], imageFolders: [], captions: [] },
     hasStoryboard: false,
     thumbnailFile: null,
     viewCount: 0,

@@ -293,6 +293,7 @@ describe('preferences', () => {
     'video.taken_down': on,
     'video.expiring': { email: false, inApp: true },
     'video.processing.failed': { email: false, inApp: true },
+    'video.replacement.failed': { email: false, inApp: true },
     'webhook.failing': on,
   };
 

@@ -147,6 +147,7 @@ export const HOLDINGS: Readonly<Record<keyof Database, Holding>> = {
   video_processing: { ...video, hidden: 'all' },
   video_rendition: video,
   video_tag: { ...workspace, hidden: 'all' },
+  video_replacement: video,
   video_transcription: video,
   video_view: { ...video, hidden: 'all' },
   viewer_salt: nobody,

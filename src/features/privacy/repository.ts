@@ -137,5 +137,12 @@ export async function originalKeys(db: Db, { workspaceIds }: Subject): Promise<s
     .where('workspace_id', 'in', workspaceIds)
     .where('original_key', 'is not', null)
     .execute();
-  return rows.flatMap(({ original_key: key }) => (key === null ? [] : [key]));
+  const former = await db
+    .selectFrom('video_replacement')
+    .innerJoin('video', 'video.id', 'video_replacement.video_id')
+    .select('former_original_key as original_key')
+    .where('video.workspace_id', 'in', workspaceIds)
+    .where('former_original_key', 'is not', null)
+    .execute();
+  return [...rows, ...former].flatMap(({ original_key: key }) => (key === null ? [] : [key]));
 }

@@ -67,6 +67,7 @@ describe('upload sessions', () => {
       sha256: null,
       chunkSizeBytes: 64 * 2 ** 20,
       error: null,
+      replaces: false,
     });
     assert.deepEqual((await read(key, id)).at('data'), answer.at('data'));
     const made = await video(key, videoId);

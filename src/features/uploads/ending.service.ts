@@ -10,7 +10,7 @@ import type { VideoIntake } from '../videos/index.ts';
 import { uploadExpired } from './events.ts';
 import type { UploadRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { type Hashes, keyOf, partialOf } from './state.ts';
+import { type Hashes, heldBy, keyOf, partialOf } from './state.ts';
 
 export interface EndingDeps {
   db: Db;
@@ -173,7 +173,7 @@ function completeSession(
     if (row.ended_at !== null || row.size_bytes === null) return row;
     const sizeBytes = row.size_bytes;
     const original = { key: keyOf(row), sizeBytes };
-    const isWanted = await intake.received(tx, append, { workspaceId, videoId }, original);
+    const isWanted = await intake.received(tx, append, heldBy(row), original);
     return repository.updateUpload(tx, id, {
       status: isWanted ? 'COMPLETED' : 'CANCELED',
       has_bytes: !isWanted,
@@ -197,7 +197,7 @@ function endSession(
     if (row === undefined) throw new Error(`the upload ${id} is gone`);
     const isRefuted = row.status === 'COMPLETED' && status === 'FAILED';
     if (row.ended_at !== null && !isRefuted) return row;
-    const hasFailed = await intake.fail(tx, append, { workspaceId, videoId }, { code, message });
+    const hasFailed = await intake.fail(tx, append, heldBy(row), { code, message });
     if (status === 'EXPIRED') {
       await append(uploadExpired, workspaceId, { uploadId: id, videoId, sequence: 1 });
     }

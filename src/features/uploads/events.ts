@@ -3,7 +3,8 @@ import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
 
 export const uploadExpired = defineEvent({
   type: 'upload.expired',
-  description: 'An upload got no bytes for seven days and was given up; its video has failed.',
+  description:
+    'An upload got no bytes for seven days and was given up; its video has failed, or stays as it is where the file was to replace another.',
   data: Type.Object({
     uploadId: Type.String(),
     videoId: Type.String(),

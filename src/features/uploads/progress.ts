@@ -8,7 +8,7 @@ import type { Incoming } from './incoming.ts';
 import type { UploadRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
-import { stored } from './state.ts';
+import { heldBy, stored } from './state.ts';
 import type { Writer } from './writers.ts';
 
 const RENEW_MS = 2000;
@@ -127,14 +127,12 @@ export class Progress {
   }
 
   /** Changes what the video takes, while the turn is the writer's: a session that has ended takes nothing more. */
-  async #hold(
-    work: (tx: Tx, video: { workspaceId: string; videoId: string }) => Promise<void>,
-  ): Promise<void> {
-    const { id, workspace_id: workspaceId, video_id: videoId } = this.#row;
+  async #hold(work: (tx: Tx, video: ReturnType<typeof heldBy>) => Promise<void>): Promise<void> {
+    const { id, workspace_id: workspaceId } = this.#row;
     const { events, intake } = this.#deps;
     const change = () =>
       events.transaction(async (tx) => {
-        await work(tx, { workspaceId, videoId });
+        await work(tx, heldBy(this.#row));
         ours(await repository.recordProgress(tx, id, this.#writing.lease, {}));
       });
     await intake.hold.makingRoom(workspaceId, change);

@@ -71,7 +71,7 @@ export function uploadRoutes({ uploads, cursors }: { uploads: Uploads; cursors: 
       path: '/upload/{id}/complete',
       summary: 'Complete an upload',
       description:
-        'The last byte completes an upload by itself; this asks for it, and checks a SHA-256. 409 while bytes are missing. A wrong sum is 400 and fails the upload and its video.',
+        'The last byte completes an upload by itself; this asks for it, and checks a SHA-256. 409 while bytes are missing. A wrong sum is 400 and fails the upload and its video, or the replacement of its file.',
       params: Id,
       body: CompleteIn,
       optionalBody: true,
@@ -86,7 +86,8 @@ export function uploadRoutes({ uploads, cursors }: { uploads: Uploads; cursors: 
       method: 'DELETE',
       path: '/upload/{id}',
       summary: 'Cancel an upload',
-      description: 'What was received is removed and its video fails. 409 when the upload is complete.',
+      description:
+        'What was received is removed and its video fails, or keeps the file that it has. 409 when the upload is complete.',
       params: Id,
       reply: { status: 200, schema: Deleted },
       errors: ['CONFLICT'],

@@ -87,6 +87,9 @@ export const Upload = named(
     chunkSizeBytes: Type.Integer({ description: 'A good size for clients that cut the file.' }),
     expiresAt: Instant,
     error: NullableObject(Problem),
+    replaces: Type.Boolean({
+      description: 'The file that the video has: it plays on until this one is ready.',
+    }),
     createdAt: Instant,
   }),
   {
@@ -104,6 +107,7 @@ export const Upload = named(
     chunkSizeBytes: 16_777_216,
     expiresAt: '2026-11-20T09:00:00.000Z',
     error: null,
+    replaces: false,
     createdAt: '2026-11-20T09:00:00.000Z',
   },
 );
@@ -126,6 +130,7 @@ export function toUpload(row: UploadRow, uploadUrl: string | null): Upload {
     chunkSizeBytes: CHUNK_BYTES,
     expiresAt: row.expires_at.toISOString(),
     error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
+    replaces: row.replaces,
     createdAt: row.created_at.toISOString(),
   };
 }

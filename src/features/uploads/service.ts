@@ -52,7 +52,12 @@ export interface Uploads extends Pick<Endings, 'sweep'> {
    *
    * @throws {AppError} BAD_REQUEST for the file's properties, QUOTA_EXCEEDED, INSUFFICIENT_STORAGE.
    */
-  open(tx: Tx, workspaceId: string, videoId: string, file: AnnouncedFile): Promise<UploadRow>;
+  open(
+    tx: Tx,
+    workspaceId: string,
+    videoId: string,
+    file: AnnouncedFile & { id?: string; replaces?: boolean },
+  ): Promise<UploadRow>;
   /** Ends the open sessions of a video that is deleted. The caller has locked the workspace before the video. */
   cancelFor(tx: Tx, videoId: string): Promise<void>;
   list(workspaceId: string, filter: UploadFilter, page: PageRequest): Promise<UploadRow[]>;
@@ -92,7 +97,7 @@ export function createUploads(deps: UploadDeps): Uploads {
     transfers: createTransfers({ ...deps, hashes, writers, endings }),
     get,
     open: (tx, workspaceId, videoId, file) =>
-      open(deps, tx, { ...file, workspaceId, videoId, id: newId('upl', deps.clock) }),
+      open(deps, tx, { id: newId('upl', deps.clock), ...file, workspaceId, videoId }),
     sweep: endings.sweep,
     async create(workspaceId, input) {
       const { title, description, visibility, metadata, videoId: given, ...file } = input;
@@ -151,9 +156,9 @@ async function incomplete({ store, clock }: UploadDeps, row: UploadRow): Promise
 async function open(
   { intake, secrets, clock, disk }: UploadDeps,
   tx: Tx,
-  file: AnnouncedFile & { workspaceId: string; videoId: string; id: string },
+  file: AnnouncedFile & { workspaceId: string; videoId: string; id: string; replaces?: boolean },
 ): Promise<UploadRow> {
-  const { workspaceId, videoId, id, sizeBytes, corsOrigin, sha256 } = file;
+  const { workspaceId, videoId, id, sizeBytes, corsOrigin, sha256, replaces = false } = file;
   if (sizeBytes !== null) rules.checkedSize('sizeBytes', sizeBytes);
   const origin = corsOrigin === null || corsOrigin === undefined ? null : rules.checkedOrigin(corsOrigin);
   await disk.admit(0);
@@ -164,7 +169,7 @@ async function open(
     const message = `The plan allows ${openUploads} uploads at once: complete or cancel some.`;
     throw quotaExceeded({ workspaceId, resource: 'OPEN_UPLOADS' }, message);
   }
-  await intake.hold.reserve(tx, { workspaceId, videoId }, sizeBytes ?? 0);
+  await intake.hold.reserve(tx, { workspaceId, videoId, ...(replaces && { uploadId: id }) }, sizeBytes ?? 0);
   const token = mintToken();
   return repository.insertUpload(tx, {
     id,
@@ -177,6 +182,7 @@ async function open(
     filename: file.filename,
     mime_type: file.mimeType ?? OCTETS,
     size_bytes: sizeBytes,
+    replaces,
     sha256: sha256?.toLowerCase() ?? null,
     expires_at: dateFromMs(clock.ms() + rules.EXPIRES_MS),
     created_at: clock.now(),

@@ -8,6 +8,11 @@ export function keyOf({ id, workspace_id, video_id }: UploadRow): string {
   return originalKey({ workspace_id, id: video_id }, id);
 }
 
+/** What its bytes count for. */
+export function heldBy({ id, workspace_id: workspaceId, video_id: videoId, replaces }: UploadRow) {
+  return { workspaceId, videoId, ...(replaces && { uploadId: id }) };
+}
+
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }

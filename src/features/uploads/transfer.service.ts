@@ -11,7 +11,7 @@ import { busy, ours, type Piece, Progress, type Writing } from './progress.ts';
 import type { UploadRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
-import { keyOf, partialOf, stored } from './state.ts';
+import { heldBy, keyOf, partialOf, stored } from './state.ts';
 import { hashToken } from './token.ts';
 import type { Writer, Writers } from './writers.ts';
 
@@ -232,10 +232,10 @@ async function declare(
   if (row.size_bytes !== null) return row;
   rules.checkedSize(field, totalBytes);
   if (totalBytes < offset) throw badRequest(field, `${offset} bytes have been received already.`);
-  const { id, workspace_id: workspaceId, video_id: videoId } = row;
+  const { id, workspace_id: workspaceId } = row;
   const take = () =>
     events.transaction(async (tx) => {
-      await intake.hold.reserve(tx, { workspaceId, videoId }, totalBytes);
+      await intake.hold.reserve(tx, heldBy(row), totalBytes);
       return ours(await repository.recordProgress(tx, id, lease, { size_bytes: totalBytes }));
     });
   return intake.hold.makingRoom(workspaceId, take);

@@ -77,6 +77,7 @@ describe('POST /videos', () => {
       captions: [],
       chapters: [],
       processing: { notes: [] },
+      replacement: null,
       viewCount: 0,
       publishedAt: null,
       publishAt: null,

@@ -240,6 +240,75 @@ export const videoProcessingFailed = defineEvent({
   },
 });
 
+// The way of a file that replaces another.
+
+export const videoReplaced = defineEvent({
+  type: 'video.replaced',
+  description: 'A video plays a new file; its id, addresses, settings and views are as before.',
+  data: Type.Object({
+    videoId,
+    title: Type.String(),
+    uploadId: Type.String(),
+    durationSec: Nullable(Type.Number()),
+    width: Nullable(Type.Integer()),
+    height: Nullable(Type.Integer()),
+    renditions: Type.Array(Type.String()),
+    playbackUrl: Nullable(Type.String()),
+    thumbnailUrl: Nullable(Type.String()),
+    externalId: Nullable(Type.String()),
+    replacedAt: Instant,
+    sequence,
+  }),
+  sample: {
+    videoId: SAMPLE_ID,
+    title: 'Opening night',
+    uploadId: 'upl_01kafe3n4pfx2v9yq6m8d7t5zs',
+    durationSec: 1830.1,
+    width: 1920,
+    height: 1080,
+    renditions: ['1080p', '720p', '480p'],
+    playbackUrl: 'https://video.example.com/v/vid_01kafe3n4pfx2v9yq6m8d7t5zr/master.m3u8',
+    thumbnailUrl: null,
+    externalId: null,
+    replacedAt: '2026-11-22T09:00:00.000Z',
+    sequence: 8,
+  },
+});
+
+export const videoReplacementFailed = defineEvent({
+  type: 'video.replacement.failed',
+  description:
+    'A file that was to replace that of a video did not come, or could not be processed. The video is as before.',
+  data: Type.Object({
+    videoId,
+    title: Type.String(),
+    uploadId: Type.String(),
+    error: Type.Object({ code: Type.String(), message: Type.String() }),
+    failedAt: Instant,
+    sequence,
+  }),
+  sample: {
+    videoId: SAMPLE_ID,
+    title: 'Opening night',
+    uploadId: 'upl_01kafe3n4pfx2v9yq6m8d7t5zs',
+    error: { code: 'CORRUPT_INPUT', message: 'The file breaks off before its index.' },
+    failedAt: '2026-11-22T09:00:00.000Z',
+    sequence: 8,
+  },
+  notice: {
+    severity: 'WARNING',
+    words: ({ title, error, videoId: id }) => {
+      // As with a video of its own.
+      if (error.code === 'UPLOAD_EXPIRED') return null;
+      return {
+        title: 'A file could not be replaced',
+        body: `"${title}" plays what it played before. ${error.message} The code is ${error.code}.`,
+        resource: { type: 'VIDEO', id },
+      };
+    },
+  },
+});
+
 export const videoEvents: EventDefinition[] = [
   videoCreated,
   videoUpdated,
@@ -254,4 +323,6 @@ export const videoEvents: EventDefinition[] = [
   videoProcessingStarted,
   videoProcessingCompleted,
   videoProcessingFailed,
+  videoReplaced,
+  videoReplacementFailed,
 ];

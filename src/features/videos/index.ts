@@ -34,6 +34,8 @@ export { createVideoProcessing, processingJobs } from './processing/processing.s
 export { topHeight } from './processing/rules.ts';
 export type { VideoPurge } from './purge.service.ts';
 export { createVideoPurge } from './purge.service.ts';
+export { replacementRoutes } from './replacement/routes.ts';
+export { createReplacements } from './replacement/service.ts';
 export { countPublicVideos, hasVideo, type ShownVideo } from './repository.ts';
 export { createRetention } from './retention.service.ts';
 export { videoRoutes } from './routes.ts';

@@ -2,9 +2,20 @@ import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { videoPrefix } from '../../kernel/media-keys.ts';
 import type { BlobStore } from '../../media/contract/index.ts';
 import type { Db } from '../../platform/db/index.ts';
+import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { releaseStorage, type Trash } from './intake/hold.service.ts';
+import { giveBack, releaseStorage, type Trash } from './intake/hold.service.ts';
 import { trashOf } from './intake/repository.ts';
+import { forgetFolder } from './processing/repository.ts';
+import {
+  type Former,
+  findReplacement,
+  foldersOf,
+  forgetRevision,
+  formerOriginals,
+  formers,
+  updateReplacement,
+} from './replacement/repository.ts';
 import * as repository from './repository.ts';
 
 interface Deps {
@@ -14,7 +25,7 @@ interface Deps {
   log: Logger;
 }
 
-/** Removes the files of deleted videos: after 30 days, or as soon as their owner needs the storage. */
+/** Removes the files of deleted videos after 30 days, those that were replaced when nobody is in the middle of them any more, and both as soon as their owner needs the storage. */
 export interface VideoPurge extends Trash {
   run(): Promise<void>;
 }
@@ -31,14 +42,24 @@ export function createVideoPurge(deps: Deps): VideoPurge {
     async run() {
       for (const row of await repository.unpurged(db, dateFromMs(clock.ms() - KEPT_MS)))
         await purge(deps, row);
+      for (const row of await formers(db, { until: clock.now() })) await removeFormer(deps, row);
     },
     async makeRoom(workspaceId, bytes) {
-      const trash = await trashOf(db, workspaceId);
-      if (trash.reduce((sum, row) => sum + row.storage_bytes, 0) < bytes) return false;
+      const trash = [
+        ...(await trashOf(db, workspaceId)).map((row) => ({
+          bytes: row.storage_bytes,
+          remove: () => purge(deps, row),
+        })),
+        ...(await formers(db, { workspaceId })).map((row) => ({
+          bytes: row.former_storage_bytes,
+          remove: () => removeFormer(deps, row),
+        })),
+      ];
+      if (trash.reduce((sum, one) => sum + one.bytes, 0) < bytes) return false;
       let freed = 0;
-      for (const row of trash) {
+      for (const one of trash) {
         if (freed >= bytes) break;
-        if (await purge(deps, row)) freed += row.storage_bytes;
+        if (await one.remove()) freed += one.bytes;
       }
       return freed >= bytes;
     },
@@ -51,6 +72,7 @@ async function purge({ db, store, clock, log }: Deps, video: Deleted): Promise<b
   try {
     await store.deletePrefix(`${videoPrefix(video)}/`);
     // That of a recording is the recorder's file, where it needed no joining.
+    for (const key of await formerOriginals(db, id)) await store.delete(key);
     if (original !== null) await store.delete(original);
     await db.transaction().execute(async (tx) => {
       await releaseStorage(tx, { workspaceId: workspace_id, videoId: id });
@@ -59,6 +81,43 @@ async function purge({ db, store, clock, log }: Deps, video: Deleted): Promise<b
     return true;
   } catch (error) {
     log.error({ err: error, videoId: id }, 'the files of a deleted video could not be removed');
+    return false;
+  }
+}
+
+/** The file that a video has replaced. @returns likewise. */
+async function removeFormer({ db, store, log }: Deps, former: Former): Promise<boolean> {
+  const {
+    video_id: id,
+    workspace_id,
+    revision,
+    former_revision: was,
+    former_original_key: original,
+  } = former;
+  if (was === null) return false;
+  const prefix = videoPrefix({ workspace_id, id });
+  try {
+    for (const { number } of await foldersOf(db, id, was)) {
+      await store.deletePrefix(`${prefix}/r${was}a${number}/`);
+      await forgetFolder(db, id, number);
+    }
+    for (const file of former.former_captions) await store.delete(`${prefix}/captions/${file}`);
+    if (original !== null) await store.delete(original);
+    await db.transaction().execute(async (tx) => {
+      await lockWorkspace(tx, workspace_id);
+      await repository.lockAnyVideo(tx, id);
+      const row = await findReplacement(tx, id, revision);
+      if (row === undefined || row.former_kept_until === null) return;
+      await giveBack(tx, workspace_id, row.former_storage_bytes);
+      await updateReplacement(tx, row, {
+        ...{ former_kept_until: null, former_revision: null, former_original_key: null },
+        ...{ former_image_folder: null, former_captions: [], former_storage_bytes: 0 },
+      });
+      await forgetRevision(tx, id, was);
+    });
+    return true;
+  } catch (error) {
+    log.error({ err: error, videoId: id }, 'the former file of a video could not be removed');
     return false;
   }
 }

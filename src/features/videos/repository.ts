@@ -7,7 +7,7 @@ import {
   sql,
   type Updateable,
 } from 'kysely';
-import { jsonArrayFrom } from 'kysely/helpers/postgres';
+import { jsonArrayFrom, jsonObjectFrom } from 'kysely/helpers/postgres';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Plan } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
@@ -96,6 +96,7 @@ const SHOWN = [
   'video.source',
   'video.upload_id',
   'video.import_id',
+  'video.revision',
   'video.stream_id',
   'video.image_folder',
   'video.has_preview',
@@ -118,7 +119,8 @@ const SHOWN = [
  */
 const version = sql<string>`concat(video.xmin::text,
   (select string_agg('.' || r.xmin::text, '') from video_rendition r where r.video_id = video.id), '/',
-  (select string_agg('.' || c.xmin::text, '') from video_caption c where c.video_id = video.id), ${server})`.as(
+  (select string_agg('.' || c.xmin::text, '') from video_caption c where c.video_id = video.id), '/',
+  (select string_agg('.' || p.xmin::text, '') from video_replacement p where p.video_id = video.id), ${server})`.as(
   'version',
 );
 
@@ -154,6 +156,14 @@ function selectShown(db: Db) {
           .orderBy('c.position')
           .orderBy('c.language'),
       ).as('captions'),
+      jsonObjectFrom(
+        eb
+          .selectFrom('video_replacement as p')
+          .select(['p.status', 'p.upload_id', 'p.progress_percent', 'p.error_code', 'p.error_message'])
+          .whereRef('p.video_id', '=', 'video.id')
+          .orderBy('p.revision', 'desc')
+          .limit(1),
+      ).as('replacement'),
     ]);
 }
 
@@ -319,6 +329,7 @@ export function unpurged(db: Db, before: Date) {
 export async function markPurged(db: Db, id: string, now: Date): Promise<void> {
   await db.deleteFrom('video_rendition').where('video_id', '=', id).execute();
   await db.deleteFrom('video_caption').where('video_id', '=', id).execute();
+  await db.deleteFrom('video_replacement').where('video_id', '=', id).execute();
   await db
     .updateTable('video')
     .set({

@@ -1,7 +1,6 @@
 import Type, { type TObject } from 'typebox';
 import { reads, writes } from '../../http/access.ts';
 import { shapeOnce } from '../../http/lasting.ts';
-import { named } from '../../http/named.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaList, Deleted, IdParams, parseList } from '../../http/schema.ts';
@@ -11,7 +10,7 @@ import { isOpen, VISIBILITIES } from '../../kernel/visibility.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { VideoLinks } from '../playback/index.ts';
 import type { ShownVideo } from './repository.ts';
-import { PublishIn, toVideo, Video, VideoIn, VideoPatch } from './schemas.ts';
+import { newVideo, PublishIn, toVideo, Video, VideoIn, VideoPatch } from './schemas.ts';
 import type { Videos } from './service.ts';
 
 const Id = IdParams('vid', 'video');
@@ -30,13 +29,6 @@ interface Deps {
 export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
   const out = (caller: Caller, row: ShownVideo) => toVideo(row, { mode: caller.mode, links });
   const shown = shapeOnce(({ visibility }) => isOpen(visibility), out);
-  const NewVideo = named(
-    'NewVideo',
-    Type.Object({
-      ...Video.properties,
-      upload: Type.Object(Upload.properties, { description: 'Where the file goes.' }),
-    }),
-  );
   return [
     defineRoute({
       ...writes('videos:write'),
@@ -46,7 +38,7 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
       summary: 'Create a video and an upload session for its file',
       description: 'The video is UPLOADING until its file has come to `upload.uploadUrl`.',
       body: VideoIn,
-      reply: { status: 201, schema: NewVideo },
+      reply: { status: 201, schema: newVideo(Upload) },
       errors: ['QUOTA_EXCEEDED', 'INSUFFICIENT_STORAGE'],
       async handler({ caller }, { body }) {
         const { video, upload } = await videos.create(caller.workspaceId, body);

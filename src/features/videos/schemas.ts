@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TObject } from 'typebox';
 import { named } from '../../http/named.ts';
 import {
   IdOf,
@@ -17,6 +17,7 @@ import { MODES, type Mode } from '../../kernel/access.ts';
 import { NOTE_CODES } from '../../media/contract/index.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { LinkedVideo, VideoLinks } from '../playback/index.ts';
+import { Replacement, toReplacement } from './replacement/schemas.ts';
 import type { ShownVideo } from './repository.ts';
 import { aspectRatio } from './rules.ts';
 
@@ -54,8 +55,8 @@ const settings = {
   ),
 };
 
-/** What of a new video concerns its file: the upload session is made of it. */
-const file = {
+/** What of a new video concerns its file, or of one that replaces it: the upload session is made of it. */
+export const file = {
   filename: Type.Optional(
     Type.String({ minLength: 1, maxLength: 255, description: 'Its name, not only white space.' }),
   ),
@@ -207,6 +208,7 @@ export const Video = named(
     captions: Type.Array(Caption),
     chapters: Type.Array(Chapter),
     processing: Processing,
+    replacement: NullableObject(Replacement),
     viewCount: Type.Integer(),
     publishedAt: Nullable(Instant),
     publishAt: Nullable(Instant),
@@ -251,6 +253,7 @@ export const Video = named(
     captions: [],
     chapters: [],
     processing: { notes: [] },
+    replacement: null,
     viewCount: 1024,
     publishedAt: '2026-11-20T09:00:00.000Z',
     publishAt: null,
@@ -261,6 +264,17 @@ export const Video = named(
   },
 );
 export type Video = Static<typeof Video>;
+
+/** A video whose file is to come. @param Upload the shape of an upload session. */
+export function newVideo(Upload: TObject) {
+  return named(
+    'NewVideo',
+    Type.Object({
+      ...Video.properties,
+      upload: Type.Object(Upload.properties, { description: 'Where the file goes.' }),
+    }),
+  );
+}
 
 type LinkColumns = 'id' | 'visibility' | 'image_folder' | 'has_preview' | 'has_storyboard' | 'thumbnail_file';
 
@@ -335,6 +349,7 @@ export function toVideo(row: ShownVideo, view: { mode: Mode; links: VideoLinks }
     captions: row.captions.map((caption) => toCaption(caption, linked, links)),
     chapters: row.chapters,
     processing: { notes: row.processing_notes },
+    replacement: row.replacement === null ? null : toReplacement(row.replacement),
     viewCount: row.view_count,
     publishedAt: iso(row.published_at),
     publishAt: iso(row.publish_at),

@@ -15,6 +15,7 @@ import { videoDeleted, videoPublished, videoUnpublished } from './events.ts';
 import { createVideo, type VideoIntake, type VideoProcessing } from './intake/service.ts';
 import type { VideoFilter } from './lists.repository.ts';
 import { createLockVideo, showing, VIDEO_TOPIC } from './locked.ts';
+import { takeOverReplacements } from './replacement/deletion.ts';
 import type { ShownVideo, VideoRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
@@ -53,11 +54,21 @@ interface AskedList {
   page: PageRequest;
 }
 
+/** What a session is made of. */
+export interface UploadedFile {
+  filename: string;
+  /** null: told when the transfer begins. */
+  sizeBytes: number | null;
+  mimeType: string | null;
+  corsOrigin: string | null;
+}
+
 /** How the file of a video comes; filled by the composition root. */
 export interface UploadSessions {
   /**
-   * Opens the session of a new video and reserves its storage.
+   * Opens the session of a new video, or of a file that replaces one, and reserves its storage.
    *
+   * @param file.id of the session, where it is known before. @param file.replaces the file that the video has.
    * @returns `shown`: the session as partners are shown it.
    * @throws {AppError} BAD_REQUEST for the file's properties, QUOTA_EXCEEDED.
    */
@@ -65,7 +76,7 @@ export interface UploadSessions {
     tx: Tx,
     workspaceId: string,
     videoId: string,
-    file: { filename: string; sizeBytes: number | null; mimeType: string | null; corsOrigin: string | null },
+    file: UploadedFile & { id?: string; replaces?: boolean },
   ): Promise<{ id: string; shown: object }>;
 }
 
@@ -191,6 +202,19 @@ function columns(input: VideoSettings): Partial<Settings> {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }
 
+/** @param title what the file is called when nobody says it. */
+export function fileOf(
+  { filename, sizeBytes, mimeType, corsOrigin }: AnnouncedFile,
+  title: string,
+): UploadedFile {
+  return {
+    filename: filename ?? title,
+    sizeBytes: sizeBytes ?? null,
+    mimeType: mimeType ?? null,
+    corsOrigin: corsOrigin ?? null,
+  };
+}
+
 async function create(deps: VideoDeps, workspaceId: string, input: NewVideoInput) {
   const { events, clock, uploads, intake } = deps;
   const now = clock.now();
@@ -198,7 +222,7 @@ async function create(deps: VideoDeps, workspaceId: string, input: NewVideoInput
   const visibility = settingsRules.initialVisibility(input.visibility, publishAt);
   settingsRules.assertPriced(visibility, input.priceCents ?? null);
   const chapters = settingsRules.orderChapters(input.chapters ?? [], null);
-  const { filename = input.title, sizeBytes = null, mimeType = null, corsOrigin = null } = input;
+  const file = fileOf(input, input.title);
   return intake.hold.makingRoom(workspaceId, () =>
     events.transaction(async (tx, append) => {
       await deps.assertOwnTiers(tx, workspaceId, input.tierIds);
@@ -210,7 +234,6 @@ async function create(deps: VideoDeps, workspaceId: string, input: NewVideoInput
         chapters: JSON.stringify(chapters),
         source: 'UPLOAD',
       });
-      const file = { filename, sizeBytes, mimeType, corsOrigin };
       const upload = await uploads.open(tx, workspaceId, id, file);
       await repository.updateVideo(tx, id, { upload_id: upload.id });
       return { video: await repository.showVideo(tx, id), upload: upload.shown };
@@ -304,6 +327,7 @@ async function remove(deps: VideoDeps, workspaceId: string, id: string): Promise
     if (row.original_key === null) await intake.hold.release(tx, { workspaceId, videoId: id });
     const now = clock.now();
     await processing.cancel(tx, id);
+    await takeOverReplacements(tx, intake.hold, row, now);
     for (const end of onDeleted) await end(tx, append, row);
     await repository.updateVideo(tx, id, { deleted_at: now, publish_at: null, updated_at: now });
     const sequence = await nextSequence(tx, 'video', id);

@@ -2,6 +2,7 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { Db } from '../../platform/db/index.ts';
 
 /** What viewers may be shown of a video; of any workspace, as viewers have none. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one statement.
 export function findSnapshot(db: Db, id: string) {
   return db
     .selectFrom('video')
@@ -55,6 +56,19 @@ export function findSnapshot(db: Db, id: string) {
           .orderBy('c.position')
           .orderBy('c.language'),
       ).as('captions'),
+      jsonArrayFrom(
+        eb
+          .selectFrom('video_replacement as p')
+          .leftJoin('video_rendition as f', (join) =>
+            join
+              .onRef('f.video_id', '=', 'p.video_id')
+              .onRef('f.revision', '=', 'p.former_revision')
+              .on('f.status', '=', 'READY'),
+          )
+          .select(['f.name', 'f.folder', 'p.former_image_folder', 'p.former_captions'])
+          .whereRef('p.video_id', '=', 'video.id')
+          .where('p.former_kept_until', 'is not', null),
+      ).as('formers'),
     ])
     .where('video.id', '=', id)
     .where('video.deleted_at', 'is', null)

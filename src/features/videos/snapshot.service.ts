@@ -42,6 +42,11 @@ function toSnapshot(row: repository.SnapshotRow): VideoSnapshot {
     captions: row.captions,
     chapters: row.chapters,
     imageFolder: row.image_folder,
+    former: {
+      paths: row.formers.flatMap(({ folder, name }) => (folder === null ? [] : [`${folder}/${name}`])),
+      imageFolders: row.formers.flatMap(({ former_image_folder: folder }) => folder ?? []),
+      captions: row.formers.flatMap(({ former_captions: files }) => files),
+    },
     hasStoryboard: row.has_storyboard,
     thumbnailFile: row.thumbnail_file,
     viewCount: row.view_count,

@@ -19,7 +19,7 @@ import { toLinked } from './schemas.ts';
  * changes nothing and answers null.
  */
 
-interface Step {
+export interface Step {
   tx: Tx;
   append: AppendEvent;
   row: VideoRow;

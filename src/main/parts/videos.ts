@@ -10,11 +10,13 @@ import {
   createAutoCaptions,
   createCaptions,
   createLockVideo,
+  createReplacements,
   createRetention,
   createThumbnails,
   createTranscribeWorker,
   createVideos,
   createVideoTakedowns,
+  replacementRoutes,
   thumbnailRoutes,
   transcribeJob,
   type UploadSessions,
@@ -70,6 +72,10 @@ export function videosPart(needs: Needs): Built<Gives> {
     ...needs,
     ...{ queue: needs.jobs, videos, locked, isThere: command !== null },
   });
+  const replacements = createReplacements({
+    ...needs,
+    uploads: { ...uploadSessions, cancelFor: uploads.cancelFor },
+  });
   const thumbnails = createThumbnails({ ...needs, videos, locked });
   const audience = createAudience({
     ...needs,
@@ -82,6 +88,7 @@ export function videosPart(needs: Needs): Built<Gives> {
         ...videoRoutes({ videos, links, cursors, Upload }),
         ...autoCaptionRoutes({ autoCaptions }),
         ...captionRoutes({ captions, links, cursors }),
+        ...replacementRoutes({ replacements, links, Upload }),
         ...thumbnailRoutes({ thumbnails, links }),
         ...audienceRoutes({ audience, links }),
       ],

@@ -49,6 +49,16 @@ interface ProcessingNote {
   message: string;
 }
 
+/** Captions that came with a file, in their order; `file` is below the captions of the video. */
+export interface SourceCaption {
+  id: string;
+  /** BCP 47; no two of a video have the same. */
+  language: string;
+  label: string;
+  file: string;
+  isDefault: boolean;
+}
+
 export interface Chapter {
   startSec: number;
   title: string;
@@ -131,5 +141,10 @@ export interface JsonColumns {
     metadata: Record<string, string>;
     chapters: JsonList<Chapter>;
     processing_notes: JsonList<ProcessingNote>;
+  };
+  video_replacement: {
+    chapters: JsonList<Chapter>;
+    processing_notes: JsonList<ProcessingNote>;
+    captions: JsonList<SourceCaption>;
   };
 }

@@ -2198,6 +2198,7 @@ create table upload (
   writer text,
   writer_seen_at timestamp with time zone,
   has_bytes boolean not null default false,
+  replaces boolean not null default false,
   constraint upload_pkey PRIMARY KEY (id),
   constraint upload_protocol_check CHECK ((protocol = ANY (ARRAY['TUS'::text, 'PUT'::text]))),
   constraint upload_status_check CHECK ((status = ANY (ARRAY['WAITING'::text, 'UPLOADING'::text, 'COMPLETED'::text, 'CANCELED'::text, 'EXPIRED'::text, 'FAILED'::text]))),
@@ -2384,7 +2385,7 @@ create table video_processing (
   touched_at timestamp with time zone not null,
   captions_done boolean not null,
   constraint video_processing_mode_check CHECK ((mode = ANY (ARRAY['WHOLE'::text, 'SPLIT'::text, 'CHUNKS'::text]))),
-  constraint video_processing_pkey PRIMARY KEY (video_id),
+  constraint video_processing_pkey PRIMARY KEY (video_id, revision),
   constraint video_processing_video_id_fkey FOREIGN KEY (video_id) REFERENCES video(id) ON DELETE CASCADE
 );
 
@@ -2418,6 +2419,44 @@ create table video_rendition (
   constraint video_rendition_video_id_fkey FOREIGN KEY (video_id) REFERENCES video(id) ON DELETE CASCADE,
   constraint video_rendition_video_range_check CHECK ((video_range = ANY (ARRAY['SDR'::text, 'PQ'::text, 'HLG'::text])))
 );
+
+create table video_replacement (
+  video_id text not null,
+  revision integer not null,
+  status text not null,
+  upload_id text not null,
+  original_key text,
+  size_bytes bigint,
+  storage_bytes bigint not null default 0,
+  progress_percent double precision not null default 0,
+  duration_sec double precision,
+  width integer,
+  height integer,
+  frame_rate double precision,
+  image_folder text,
+  has_storyboard boolean not null default false,
+  has_preview boolean not null default false,
+  chapters jsonb not null default '[]'::jsonb,
+  processing_notes jsonb not null default '[]'::jsonb,
+  captions jsonb not null default '[]'::jsonb,
+  error_code text,
+  error_message text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  former_kept_until timestamp with time zone,
+  former_revision integer,
+  former_original_key text,
+  former_image_folder text,
+  former_captions text[] not null default '{}'::text[],
+  former_storage_bytes bigint not null default 0,
+  constraint video_replacement_pkey PRIMARY KEY (video_id, revision),
+  constraint video_replacement_status_check CHECK ((status = ANY (ARRAY['UPLOADING'::text, 'QUEUED'::text, 'PROCESSING'::text, 'READY'::text, 'FAILED'::text, 'CANCELED'::text]))),
+  constraint video_replacement_video_id_fkey FOREIGN KEY (video_id) REFERENCES video(id) ON DELETE CASCADE
+);
+CREATE INDEX video_replacement_former ON public.video_replacement USING btree (former_kept_until) WHERE (former_kept_until IS NOT NULL);
+CREATE UNIQUE INDEX video_replacement_open ON public.video_replacement USING btree (video_id) WHERE (status = ANY (ARRAY['UPLOADING'::text, 'QUEUED'::text, 'PROCESSING'::text]));
+CREATE INDEX video_replacement_unfinished ON public.video_replacement USING btree (updated_at) WHERE (status = ANY (ARRAY['QUEUED'::text, 'PROCESSING'::text]));
 
 create table video_tag (
   workspace_id text not null,

@@ -275,6 +275,9 @@ export const VALUES = {
     codec: ['H264', 'HEVC', 'AV1'],
     video_range: ['SDR', 'PQ', 'HLG'],
   },
+  video_replacement: {
+    status: ['UPLOADING', 'QUEUED', 'PROCESSING', 'READY', 'FAILED', 'CANCELED'],
+  },
   video_transcription: {
     status: ['QUEUED', 'PROCESSING', 'READY', 'FAILED'],
   },
@@ -403,6 +406,7 @@ export type VideoRenditionKind = (typeof VALUES.video_rendition.kind)[number];
 export type VideoRenditionStatus = (typeof VALUES.video_rendition.status)[number];
 export type VideoRenditionCodec = (typeof VALUES.video_rendition.codec)[number];
 export type VideoRenditionVideoRange = (typeof VALUES.video_rendition.video_range)[number];
+export type VideoReplacementStatus = (typeof VALUES.video_replacement.status)[number];
 export type VideoTranscriptionStatus = (typeof VALUES.video_transcription.status)[number];
 export type WaitlistEntryStatus = (typeof VALUES.waitlist_entry.status)[number];
 export type WhepSessionState = (typeof VALUES.whep_session.state)[number];
@@ -1861,6 +1865,7 @@ export interface UploadTable {
   writer: string | null;
   writer_seen_at: Date | null;
   has_bytes: Generated<boolean>;
+  replaces: Generated<boolean>;
 }
 
 export interface UsageRequestTable {
@@ -2015,6 +2020,38 @@ export interface VideoRenditionTable {
   iframe_bitrate: number | null;
   codec: VideoRenditionCodec | null;
   video_range: Generated<VideoRenditionVideoRange>;
+}
+
+export interface VideoReplacementTable {
+  video_id: string;
+  revision: number;
+  status: VideoReplacementStatus;
+  upload_id: string;
+  original_key: string | null;
+  size_bytes: number | null;
+  storage_bytes: Generated<number>;
+  progress_percent: Generated<number>;
+  duration_sec: number | null;
+  width: number | null;
+  height: number | null;
+  frame_rate: number | null;
+  image_folder: string | null;
+  has_storyboard: Generated<boolean>;
+  has_preview: Generated<boolean>;
+  chapters: Generated<JsonColumns['video_replacement']['chapters']>;
+  processing_notes: Generated<JsonColumns['video_replacement']['processing_notes']>;
+  captions: Generated<JsonColumns['video_replacement']['captions']>;
+  error_code: string | null;
+  error_message: string | null;
+  created_at: Date;
+  updated_at: Date;
+  ended_at: Date | null;
+  former_kept_until: Date | null;
+  former_revision: number | null;
+  former_original_key: string | null;
+  former_image_folder: string | null;
+  former_captions: Generated<string[]>;
+  former_storage_bytes: Generated<number>;
 }
 
 export interface VideoTagTable {
@@ -2252,6 +2289,7 @@ export interface Database {
   video_folder: VideoFolderTable;
   video_processing: VideoProcessingTable;
   video_rendition: VideoRenditionTable;
+  video_replacement: VideoReplacementTable;
   video_tag: VideoTagTable;
   video_transcription: VideoTranscriptionTable;
   video_view: VideoViewTable;

@@ -35,7 +35,8 @@ const FORBIDDEN: FileReply = {
 /**
  * `GET /v/:videoId/…`: playlists, segments, pictures, captions and chapters What
  * does not exist and what the viewer may not see is 404 without a body; a site that the account does not list is
- * 403. Only complete files of the current revision have an address: originals and unfinished runs have none.
+ * 403. Only complete files of the current revision have an address, and for a while those that it has replaced:
+ * originals and unfinished runs have none.
  */
 export function videoFilePages(deps: Deps): (app: FastifyInstance) => void {
   const { files } = deps;
@@ -59,14 +60,16 @@ export function videoFilePages(deps: Deps): (app: FastifyInstance) => void {
       video.rungs.length === 0 ? null : files.readMaster({ ...request, master: video, uriSuffix: suffix }),
     );
     media('/v/:videoId/:folder/:rung/:file', (request, admission, { folder, rung, file }) => {
-      const { rungs, audio } = admission.video;
+      const { rungs, audio, former } = admission.video;
       const path = `${folder}/${rung}`;
-      if (![...rungs, ...audio].some((one) => one.path === path)) return null;
+      const isThere = [...rungs, ...audio].some((one) => one.path === path) || former.paths.includes(path);
+      if (!isThere) return null;
       if (PLAYLISTS.includes(file)) return index(request, admission, `${path}/${file}`);
       return SEGMENT.test(file) ? stored(request, admission, `${path}/${file}`) : null;
     });
     route('/v/:videoId/:folder/img/:file', (request, admission, { folder, file }) => {
-      if (folder !== admission.video.imageFolder) return null;
+      const { imageFolder, former } = admission.video;
+      if (folder !== imageFolder && !former.imageFolders.includes(folder)) return null;
       const path = `${folder}/img/${file}`;
       // Link previews are shown anywhere, whichever sites may play the video.
       if (PICTURE.test(file)) return stored(request, admission, path);
@@ -81,7 +84,8 @@ export function videoFilePages(deps: Deps): (app: FastifyInstance) => void {
       const { video, suffix } = admission;
       const isPlaylist = file.endsWith(CAPTION_PLAYLIST);
       const caption = isPlaylist ? file.slice(0, -CAPTION_PLAYLIST.length) : file;
-      if (!video.captions.some((one) => one.file === caption)) return null;
+      const isThere = video.captions.some((one) => one.file === caption);
+      if (!isThere && !video.former.captions.includes(caption)) return null;
       if (!isPlaylist) return stored(request, admission, `captions/${caption}`);
       const durationSec = video.durationSec ?? 0;
       return files.readCaptionPlaylist({ ...request, file: caption, durationSec, uriSuffix: suffix });

@@ -28,6 +28,13 @@ export interface VideoSnapshot extends PlayableVideo {
   chapters: readonly ChapterMark[];
   /** The folder of the pictures; null before they are made. */
   imageFolder: string | null;
+  /** Files that it has replaced, for those who are in the middle of them: in no playlist, but still there. */
+  former: {
+    /** Of renditions and sounds. */
+    paths: readonly string[];
+    imageFolders: readonly string[];
+    captions: readonly string[];
+  };
   hasStoryboard: boolean;
   thumbnailFile: string | null;
   viewCount: number;

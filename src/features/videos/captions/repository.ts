@@ -35,11 +35,20 @@ export function insertCaption(tx: Tx, caption: Insertable<VideoCaptionTable>): P
 }
 
 /** Those that came with the file of the video. @returns their files, which are not needed any more. */
-export async function deleteSourceCaptions(tx: Tx, videoId: string): Promise<string[]> {
+export function deleteSourceCaptions(tx: Tx, videoId: string): Promise<string[]> {
+  return deleteCaptions(tx, videoId, 'from_source');
+}
+
+/** Those that were heard in it. @returns likewise. */
+export function deleteAutoCaptions(tx: Tx, videoId: string): Promise<string[]> {
+  return deleteCaptions(tx, videoId, 'is_auto');
+}
+
+async function deleteCaptions(tx: Tx, videoId: string, kind: 'from_source' | 'is_auto'): Promise<string[]> {
   const rows = await tx
     .deleteFrom('video_caption')
     .where('video_id', '=', videoId)
-    .where('from_source', '=', true)
+    .where(kind, '=', true)
     .returning('file')
     .execute();
   return rows.map(({ file }) => file);

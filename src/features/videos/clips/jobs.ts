@@ -10,7 +10,11 @@ export const clipJob = defineJob({
     startSec: Type.Number(),
     endSec: Type.Number(),
     from: Type.Union([
-      Type.Object({ videoId: Type.String() }),
+      Type.Object({
+        videoId: Type.String(),
+        /** Whose file the seconds are of; absent in jobs of older versions. */
+        revision: Type.Optional(Type.Integer({ minimum: 0 })),
+      }),
       Type.Object({
         streamId: Type.String(),
         /** Null where the signal has never come. */

@@ -70,7 +70,7 @@ export function createClips(deps: ClipDeps): Clips {
         throw new AppError('CONFLICT', { field: 'status', message });
       }
       const whole = { fromSec: 0, untilSec: video.duration_sec ?? 0 };
-      const from = { videoId };
+      const from = { videoId, revision: video.revision };
       const source = { ...video, streamId: video.stream_id, tierIds: video.tier_ids };
       const piece = rules.within(input, whole, 'The video');
       const bytes = expectedBytes(piece, video);

@@ -129,18 +129,14 @@ interface Taking {
   gauge?: Gauge;
 }
 
-async function take(
-  tx: Tx,
-  { workspaceId, videoId }: OwnVideo,
-  bytes: number,
-  { enforce, gauge }: Taking,
-): Promise<void> {
+async function take(tx: Tx, video: OwnVideo, bytes: number, { enforce, gauge }: Taking): Promise<void> {
+  const { workspaceId } = video;
   const { plan, storageBytes: usedBytes } = await lockWorkspace(tx, workspaceId);
-  const before = await repository.videoStorage(tx, { workspaceId, videoId });
+  const before = await repository.videoStorage(tx, video);
   if (before === undefined || before === bytes) return;
   const after = usedBytes - before + bytes;
   if (enforce && bytes > before) assertFits(workspaceId, plan, usedBytes, after);
-  await repository.setVideoStorage(tx, videoId, bytes);
+  await repository.setVideoStorage(tx, video, bytes);
   await setStorage(tx, workspaceId, after);
   await gauge?.(tx, workspaceId, { before: usedBytes, after });
 }
@@ -158,6 +154,11 @@ function assertFits(workspaceId: string, plan: Plan, usedBytes: number, after: n
   if (after <= storageBytes) return;
   const message = `The plan includes ${storageBytes / GB} GB of storage; ${usedBytes} bytes are used or reserved.`;
   throw new StorageFull(workspaceId, after - storageBytes, message);
+}
+
+/** Gives back so many bytes of what is no video any more. */
+export function giveBack(tx: Tx, workspaceId: string, bytes: number): Promise<void> {
+  return grow(tx, workspaceId, -bytes, { enforce: false });
 }
 
 /** Gives back what a video took. */

@@ -1,13 +1,32 @@
 import type { Db, Tx } from '../../../platform/db/index.ts';
+import {
+  formerBytes,
+  type ReplacementRow,
+  replacementOfUpload,
+  updateReplacement,
+} from '../replacement/repository.ts';
 
 /** A video and whose it is. */
 export interface OwnVideo {
   workspaceId: string;
   videoId: string;
+  /** The upload session that brings the file: it may be one that replaces the file that the video has. */
+  uploadId?: string;
 }
 
-/** What one video counts; undefined where the workspace has no such video. */
-export async function videoStorage(tx: Tx, { workspaceId, videoId }: OwnVideo): Promise<number | undefined> {
+/** What the session of an upload is to replace; undefined for a video's first file. */
+export async function replacementBy(
+  tx: Tx,
+  { videoId, uploadId }: OwnVideo,
+): Promise<ReplacementRow | undefined> {
+  return uploadId === undefined ? undefined : replacementOfUpload(tx, videoId, uploadId);
+}
+
+/** What one video counts, or the file that is to replace its own; undefined where the workspace has no such video. */
+export async function videoStorage(tx: Tx, video: OwnVideo): Promise<number | undefined> {
+  const replacement = await replacementBy(tx, video);
+  if (replacement !== undefined) return replacement.ended_at === null ? replacement.storage_bytes : undefined;
+  const { workspaceId, videoId } = video;
   const row = await tx
     .selectFrom('video')
     .select('storage_bytes')
@@ -17,14 +36,20 @@ export async function videoStorage(tx: Tx, { workspaceId, videoId }: OwnVideo): 
   return row?.storage_bytes;
 }
 
-export async function setVideoStorage(tx: Tx, videoId: string, bytes: number): Promise<void> {
+export async function setVideoStorage(tx: Tx, video: OwnVideo, bytes: number): Promise<void> {
+  const replacement = await replacementBy(tx, video);
+  if (replacement !== undefined) {
+    await updateReplacement(tx, replacement, { storage_bytes: bytes });
+    return;
+  }
+  const { videoId } = video;
   await tx.updateTable('video').set({ storage_bytes: bytes }).where('id', '=', videoId).execute();
 }
 
-/** What the deleted videos of a workspace take until their files are removed. */
+/** What the deleted videos of a workspace take until their files are removed, and files that were replaced. */
 export async function trashBytes(db: Db, workspaceId: string): Promise<number> {
   const rows = await trashOf(db, workspaceId);
-  return rows.reduce((sum, row) => sum + row.storage_bytes, 0);
+  return rows.reduce((sum, row) => sum + row.storage_bytes, await formerBytes(db, workspaceId));
 }
 
 /** The deleted videos of a workspace that take storage, oldest first. */

@@ -54,6 +54,7 @@ before(async () => {
     processing: {
       start: async (_tx, { id, revision }) => void asked.push(`start ${id} ${revision}`),
       cancel: async (_tx, id) => void asked.push(`cancel ${id}`),
+      discard: async (_tx, { video_id: id }) => void asked.push(`discard ${id}`),
     },
   });
 });

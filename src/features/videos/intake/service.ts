@@ -6,19 +6,23 @@ import type { Tx } from '../../../platform/db/index.ts';
 import { lockWorkspace, type Owner } from '../../../platform/db/workspace.ts';
 import type { Facts } from '../../facts/index.ts';
 import { emitCreated } from '../emit.ts';
+import { endReplacement, receiveReplacement } from '../replacement/intake.ts';
+import type { ReplacementRow } from '../replacement/repository.ts';
 import type { NewVideo, VideoRow } from '../repository.ts';
 import * as repository from '../repository.ts';
 import type { VideoFailure } from '../transitions.ts';
 import * as transitions from '../transitions.ts';
 import { createStorageHold, type StorageHold, type Trash } from './hold.service.ts';
-import type { OwnVideo } from './repository.ts';
+import { type OwnVideo, replacementBy } from './repository.ts';
 
 /** What turns an original into something to play; filled by the composition root. */
 export interface VideoProcessing {
-  /** Enqueues the first job of the video's current revision, with the row's change or not at all. */
-  start(tx: Tx, video: VideoRow): Promise<void>;
-  /** Nothing of the video waits or runs any more. */
+  /** Enqueues the first job of this revision of the video, with the row's change or not at all. */
+  start(tx: Tx, video: Pick<VideoRow, 'id' | 'workspace_id' | 'revision'>): Promise<void>;
+  /** Nothing of the video waits or runs any more, nor of a file that is to replace its own. */
   cancel(tx: Tx, videoId: string): Promise<void>;
+  /** Nothing is made of a file that was to replace another, and what was is removed. */
+  discard(tx: Tx, replacement: Pick<ReplacementRow, 'video_id' | 'revision'>): Promise<void>;
   /** Takes the thumbnail from this second of the original; null withdraws what was asked for before. */
   thumbnail(tx: Tx, video: VideoRow, atSec: number | null): Promise<void>;
 }
@@ -73,7 +77,8 @@ export interface VideoIntake {
   attach(tx: Tx, workspaceId: string, videoId: string, uploadId: string): Promise<VideoRow>;
   /**
    * The original is stored under `key`: UPLOADING → QUEUED, its size is held, and its processing is enqueued. An
-   * upload is told by `video.upload.completed`; imports and recordings have events of their own.
+   * upload is told by `video.upload.completed`; imports and recordings have events of their own. Where the session
+   * replaces the file of a video, all this happens to the replacement.
    *
    * @returns false when the video does not wait for a file any more: nothing has changed.
    */
@@ -85,7 +90,7 @@ export interface VideoIntake {
   ): Promise<boolean>;
   /**
    * The file will not come, or must not be used: FAILED, `video.processing.failed`, processing is cancelled, and the
-   * storage is given back.
+   * storage is given back. A file that was to replace another fails alone: `video.replacement.failed`.
    *
    * @returns false when the video is READY or FAILED already.
    */
@@ -94,13 +99,14 @@ export interface VideoIntake {
 
 export interface VideoIntakeDeps {
   clock: Clock;
-  processing: Pick<VideoProcessing, 'start' | 'cancel'>;
+  processing: Pick<VideoProcessing, 'start' | 'cancel' | 'discard'>;
   trash: Trash;
   facts: Pick<Facts, 'append'>;
 }
 
 export function createVideoIntake({ clock, processing, trash, facts }: VideoIntakeDeps): VideoIntake {
   const hold = createStorageHold(trash, facts);
+  const deps = { clock, processing, hold };
   const lock = async (tx: Tx, { workspaceId, videoId }: OwnVideo) => {
     await lockWorkspace(tx, workspaceId);
     return repository.lockVideo(tx, workspaceId, videoId);
@@ -139,17 +145,18 @@ export function createVideoIntake({ clock, processing, trash, facts }: VideoInta
       const row = await repository.lockVideo(tx, workspaceId, videoId);
       if (row === undefined) throw notFound();
       if (row.status !== 'UPLOADING') {
-        throw new AppError('CONFLICT', {
-          field: 'videoId',
-          message: 'The video takes no file any more: make another one.',
-        });
+        const message = 'The video takes no file any more: make another one.';
+        throw new AppError('CONFLICT', { field: 'videoId', message });
       }
       return repository.updateVideo(tx, videoId, { upload_id: uploadId });
     },
     async received(tx, append, video, original) {
       const row = await lock(tx, video);
       if (row === undefined) return false;
-      const queued = await transitions.receive({ tx, append, row, now: clock.now() }, original);
+      const replacement = await replacementBy(tx, video);
+      const at = { ...deps, tx, append, row };
+      if (replacement !== undefined) return receiveReplacement(at, replacement, original);
+      const queued = await transitions.receive({ ...at, now: clock.now() }, original);
       if (queued === null) return false;
       await hold.adjust(tx, video, original.sizeBytes);
       await processing.start(tx, queued);
@@ -158,6 +165,9 @@ export function createVideoIntake({ clock, processing, trash, facts }: VideoInta
     async fail(tx, append, video, failure) {
       const row = await lock(tx, video);
       if (row === undefined) return false;
+      const replacement = await replacementBy(tx, video);
+      const at = { ...deps, tx, append, row };
+      if (replacement !== undefined) return endReplacement(at, replacement, failure);
       const failed = await transitions.fail({ tx, append, row, now: clock.now() }, failure);
       if (failed === null) return false;
       await hold.release(tx, video);

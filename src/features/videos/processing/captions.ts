@@ -1,16 +1,17 @@
-import { nextSequence } from '../../../events/index.ts';
 import { newId } from '../../../kernel/ids.ts';
 import { languageName, uniqueLabel } from '../../../kernel/languages.ts';
 import { videoPrefix } from '../../../kernel/media-keys.ts';
 import type { ProcessingNote, SourceCaptions } from '../../../media/contract/index.ts';
-import * as captions from '../captions/repository.ts';
+import type { SourceCaption } from '../../../platform/db/json-columns.ts';
+import { showSourceCaptions } from '../captions/source.ts';
 import { readWebVtt } from '../captions/webvtt.ts';
-import { videoCaptionReady } from '../events.ts';
-import { updateVideo, type VideoRow } from '../repository.ts';
+import { updateReplacement } from '../replacement/repository.ts';
+import type { VideoRow } from '../repository.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';
 import { makeDir, withScratch } from './files.ts';
 import { begin, commitRun, completeIfLast, type Run } from './flow.ts';
 import { useOriginal } from './output.ts';
+import { findProcessed, updateProcessed } from './processed.ts';
 import * as repository from './repository.ts';
 
 const TYPE = 'text/vtt; charset=utf-8';
@@ -31,7 +32,7 @@ export async function makeCaptions(deps: ProcessingContext, run: Run): Promise<v
   const read = nameCaptions(source.captions).map((one, index) => {
     return { ...one, content: readWebVtt(texts[index] ?? '', source.zeroSec) };
   });
-  const stored: StoredCaptions[] = [];
+  const stored: SourceCaption[] = [];
   for (const { content, ...one } of read) {
     if (content === null) continue;
     const id = newId('cap');
@@ -47,11 +48,6 @@ interface NamedCaptions {
   language: string;
   label: string;
   isDefault: boolean;
-}
-
-interface StoredCaptions extends NamedCaptions {
-  id: string;
-  file: string;
 }
 
 /**
@@ -82,37 +78,31 @@ function emptyNote({ streamIndex }: SourceCaptions): ProcessingNote {
   return { code: 'CAPTIONS_LEFT_OUT', message };
 }
 
-/** What somebody has sent in stays, and so is not in the file's language twice. */
 async function publish(
   deps: ProcessingDeps,
   run: Run,
   video: VideoRow,
-  { stored, notes }: { stored: readonly StoredCaptions[]; notes: readonly ProcessingNote[] },
+  { stored, notes }: { stored: readonly SourceCaption[]; notes: readonly ProcessingNote[] },
 ): Promise<void> {
   const { clock, store } = deps;
   const unused = new Set(stored.map(({ file }) => file));
   await commitRun(deps, run, async (tx, append, row) => {
     const now = clock.now();
-    const former = await captions.deleteSourceCaptions(tx, row.id);
-    const taken = await captions.captionLanguages(tx, row.id);
-    for (const [index, { id, language, label, file, isDefault }] of stored.entries()) {
-      if (taken.has(language)) continue;
-      await captions.insertCaption(tx, {
-        ...{ id, video_id: row.id, language, label, file, created_at: now },
-        ...{ from_source: true, position: index + 1, is_default: isDefault },
-      });
-      const sequence = await nextSequence(tx, 'video', row.id);
-      await append(videoCaptionReady, row.workspace_id, {
-        videoId: row.id,
-        language,
-        isAuto: false,
-        sequence,
-      });
-      unused.delete(file);
+    // Those of a file that does not play yet wait for it.
+    if (row.replaces) {
+      await updateReplacement(
+        tx,
+        { video_id: row.id, revision: row.revision },
+        { captions: JSON.stringify(stored) },
+      );
+      unused.clear();
+    } else {
+      const { used, former } = await showSourceCaptions({ tx, append, row, now }, stored);
+      for (const file of used) unused.delete(file);
+      for (const file of former) unused.add(file);
     }
-    for (const file of former) unused.add(file);
     const all = JSON.stringify([...row.processing_notes, ...notes]);
-    const after = await updateVideo(tx, row.id, { processing_notes: all, updated_at: now });
+    const after = await updateProcessed(tx, row, { processing_notes: all, updated_at: now });
     await repository.updateProcessing(tx, row.id, row.revision, { captions_done: true });
     await completeIfLast(deps, tx, append, after);
   });
@@ -125,9 +115,10 @@ function keyOf(video: VideoRow, file: string): string {
 
 /** A video is played without them as well: its processing goes on, and says so. */
 export async function doWithoutCaptions(deps: ProcessingDeps, run: Run): Promise<void> {
-  const video = await repository.findVideo(deps.db, run.payload.videoId);
+  const { videoId, revision } = run.payload;
+  const video = await findProcessed(deps.db, videoId, revision);
   if (video === undefined) return;
-  const processing = await repository.findProcessing(deps.db, video.id, run.payload.revision);
+  const processing = await repository.findProcessing(deps.db, video.id, revision);
   const notes = processing?.source.captions.map(emptyNote) ?? [];
   await publish(deps, run, video, { stored: [], notes });
 }

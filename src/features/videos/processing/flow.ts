@@ -3,11 +3,14 @@ import type { AppendEvent } from '../../../events/index.ts';
 import type { EnqueueOptions, JobRun } from '../../../jobs/job.ts';
 import { isPassing, type Tx } from '../../../platform/db/index.ts';
 import { type Owner, ownerOf } from '../../../platform/db/workspace.ts';
+import { transcribeJob } from '../captions/auto.jobs.ts';
 import { VIDEO_TOPIC } from '../locked.ts';
+import { failReplacement, pickReplacement, swapFile } from '../replacement/swap.ts';
 import { lockAnyVideo, type VideoRow } from '../repository.ts';
 import * as transitions from '../transitions.ts';
 import type { ProcessingDeps } from './context.ts';
 import { captionsJob, cleanUpJob, encodeJob, furtherJob, imagesJob, prepareJob } from './jobs.ts';
+import { lockProcessed, type ProcessedVideo } from './processed.ts';
 import * as repository from './repository.ts';
 import {
   ENCODE_TASKS,
@@ -24,6 +27,9 @@ export interface Target {
   videoId: string;
   revision: number;
 }
+
+/** Of which video something is made, and in which revision. */
+export type Started = Pick<VideoRow, 'id' | 'workspace_id' | 'revision'>;
 
 /** Clean-up has no hurry. */
 const CLEAN_UP: EnqueueOptions = { delaySec: 60 };
@@ -47,15 +53,15 @@ export type Run<P extends Target = Target> = Pick<
 export async function commitRun(
   deps: ProcessingDeps,
   run: Run,
-  work: (tx: Tx, append: AppendEvent, video: VideoRow) => Promise<void>,
+  work: (tx: Tx, append: AppendEvent, video: ProcessedVideo) => Promise<void>,
   during: VideoRow['status'] = 'PROCESSING',
 ): Promise<boolean> {
   const { videoId, revision } = run.payload;
   const write = async (tx: Tx, append: AppendEvent) => {
     // The video before the job: a deletion takes them in this order.
-    const video = await lockAnyVideo(tx, videoId);
+    const video = await lockProcessed(tx, videoId, revision);
     await run.confirm(tx);
-    if (!isCurrent(video, revision) || video.status !== during) return false;
+    if (video === undefined || video.status !== during) return false;
     await work(tx, append, video);
     return true;
   };
@@ -77,19 +83,16 @@ async function patiently<T>(write: () => Promise<T>, signal: AbortSignal): Promi
 }
 
 /** The video of a job, PROCESSING from now on; undefined when there is nothing to do for it any more. */
-export async function begin(deps: ProcessingDeps, run: Run): Promise<VideoRow | undefined> {
+export async function begin(deps: ProcessingDeps, run: Run): Promise<ProcessedVideo | undefined> {
   const { videoId, revision } = run.payload;
   return deps.events.transaction(async (tx, append) => {
-    const row = await lockAnyVideo(tx, videoId);
-    if (!isCurrent(row, revision)) return undefined;
-    if (row.status === 'PROCESSING') return row;
-    const picked = await transitions.pick({ tx, append, row, now: deps.clock.now() });
-    return picked ?? undefined;
+    const row = await lockProcessed(tx, videoId, revision);
+    if (row === undefined || row.status === 'PROCESSING') return row;
+    const now = deps.clock.now();
+    if (row.replaces) return pickReplacement(tx, row, now);
+    const picked = await transitions.pick({ tx, append, row, now });
+    return picked === null ? undefined : { ...picked, replaces: false };
   });
-}
-
-function isCurrent(row: VideoRow | undefined, revision: number): row is VideoRow {
-  return row !== undefined && row.deleted_at === null && row.revision === revision;
 }
 
 /** Enqueues what can be done next; when nothing is left, the video is READY. In the transaction of the last step. */
@@ -97,7 +100,7 @@ export async function advance(
   deps: ProcessingDeps,
   tx: Tx,
   append: AppendEvent,
-  video: VideoRow,
+  video: ProcessedVideo,
 ): Promise<void> {
   const steps = await stepsOf(tx, video);
   if (steps.length === 0) return complete(deps, tx, append, video);
@@ -112,7 +115,7 @@ export async function completeIfLast(
   deps: ProcessingDeps,
   tx: Tx,
   append: AppendEvent,
-  video: VideoRow,
+  video: ProcessedVideo,
 ): Promise<void> {
   if ((await stepsOf(tx, video)).length === 0) await complete(deps, tx, append, video);
 }
@@ -134,16 +137,35 @@ async function stepsOf(tx: Tx, video: VideoRow): Promise<NextStep[]> {
   });
 }
 
-async function complete(deps: ProcessingDeps, tx: Tx, append: AppendEvent, row: VideoRow): Promise<void> {
+async function complete(
+  deps: ProcessingDeps,
+  tx: Tx,
+  append: AppendEvent,
+  row: ProcessedVideo,
+): Promise<void> {
   const { clock, links } = deps;
   const now = clock.now();
-  const ready = await transitions.complete({ tx, append, row, now }, links);
+  const step = { tx, append, row, now };
+  const ready = row.replaces ? await replace(deps, step) : await transitions.complete(step, links);
   if (ready !== null) {
     await countEncoded(deps, tx, ready, now);
     await goFurther(deps, tx, ready);
   }
   await repository.forgetFormer(tx, row.id, row.revision);
   await enqueueCleanUp(deps, tx, row);
+}
+
+/** From here on the video plays its new file, and nothing is made of the former one any more. */
+async function replace(
+  { queue, links }: ProcessingDeps,
+  step: transitions.Step & { row: ProcessedVideo },
+): Promise<VideoRow | null> {
+  const { tx, row } = step;
+  const former = await lockAnyVideo(tx, row.id);
+  if (former === undefined) return null;
+  await cancelJobs({ queue }, tx, former);
+  await queue.cancel(tx, transcribeJob, row.id);
+  return swapFile(step, former, links);
 }
 
 /** What is left for later, if anything is. */
@@ -160,7 +182,11 @@ async function goFurther({ queue }: ProcessingDeps, tx: Tx, video: VideoRow): Pr
   });
 }
 
-export function enqueueCleanUp({ queue }: ProcessingDeps, tx: Tx, { id }: VideoRow): Promise<void> {
+export function enqueueCleanUp(
+  { queue }: Pick<ProcessingDeps, 'queue'>,
+  tx: Tx,
+  { id }: Pick<VideoRow, 'id'>,
+): Promise<void> {
   return queue.enqueue(tx, cleanUpJob, { videoId: id }, CLEAN_UP);
 }
 
@@ -175,22 +201,24 @@ async function countEncoded(
   if (amount > 0) await facts.append(tx, [{ kind: 'ENCODE', workspaceId, subjectId: id, amount, at }]);
 }
 
-/** FAILED, and nothing more is done for it. */
+/** FAILED, and nothing more is done for it; a video whose file was to be replaced plays on. */
 export async function failVideo(
   deps: ProcessingDeps,
   tx: Tx,
   append: AppendEvent,
-  video: VideoRow,
+  video: ProcessedVideo,
   failure: transitions.VideoFailure,
 ): Promise<void> {
-  await transitions.fail({ tx, append, row: video, now: deps.clock.now() }, failure);
+  const step = { tx, append, row: video, now: deps.clock.now() };
+  if (video.replaces) await failReplacement(step, failure);
+  else await transitions.fail(step, failure);
   // The run that has failed is among them: it ends by itself.
   await cancelJobs(deps, tx, video);
   await enqueueCleanUp(deps, tx, video);
 }
 
 /** The first job of a revision. */
-export async function enqueuePrepare(deps: ProcessingDeps, tx: Tx, video: VideoRow): Promise<void> {
+export async function enqueuePrepare(deps: ProcessingDeps, tx: Tx, video: Started): Promise<void> {
   const owner = await ownerOf(tx, video.workspace_id);
   await enqueue(deps, tx, video, owner, { kind: 'PREPARE' });
 }
@@ -198,7 +226,7 @@ export async function enqueuePrepare(deps: ProcessingDeps, tx: Tx, video: VideoR
 async function enqueue(
   { queue }: ProcessingDeps,
   tx: Tx,
-  video: VideoRow,
+  video: Started,
   { plan, accountId }: Owner,
   step: NextStep,
 ): Promise<void> {
@@ -220,8 +248,12 @@ async function enqueue(
 }
 
 /** Nothing of the revision waits or runs any more, but for a thumbnail. */
-export async function cancelJobs({ queue }: ProcessingDeps, tx: Tx, video: VideoRow): Promise<void> {
-  const target = { videoId: video.id, revision: video.revision };
+export async function cancelJobs(
+  { queue }: Pick<ProcessingDeps, 'queue'>,
+  tx: Tx,
+  { id: videoId, revision }: Pick<VideoRow, 'id' | 'revision'>,
+): Promise<void> {
+  const target = { videoId, revision };
   await queue.cancel(tx, prepareJob, keyOf(target));
   for (const task of IMAGES_TASKS) await queue.cancel(tx, imagesJob, imagesKeyOf(target, task));
   await queue.cancel(tx, captionsJob, keyOf(target));
@@ -229,7 +261,7 @@ export async function cancelJobs({ queue }: ProcessingDeps, tx: Tx, video: Video
   for (const task of ENCODE_TASKS) {
     if (task !== 'CHUNK') await queue.cancel(tx, encodeJob, encodeKeyOf(target, task, null));
   }
-  for (const { number, folder } of await repository.chunksOf(tx, video.id, video.revision)) {
+  for (const { number, folder } of await repository.chunksOf(tx, videoId, revision)) {
     if (folder === null) await queue.cancel(tx, encodeJob, encodeKeyOf(target, 'CHUNK', number));
   }
 }

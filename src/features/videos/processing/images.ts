@@ -11,6 +11,7 @@ import { makeDir, storeFiles, withScratch } from './files.ts';
 import { begin, commitRun, completeIfLast, type Run } from './flow.ts';
 import type { imagesJob, thumbnailJob } from './jobs.ts';
 import { useOriginal } from './output.ts';
+import { findProcessed, type ProcessedVideo, updateProcessed } from './processed.ts';
 import * as repository from './repository.ts';
 import { hasPosterOf } from './rules.ts';
 
@@ -32,7 +33,7 @@ export async function makeImages(deps: ProcessingContext, run: ImagesRun): Promi
       const poster = await makeSome(deps, run, { video, folder, dir, input, source, storyboard: false });
       await commitRun(deps, run, async (tx, _append, row) => {
         if (hasPosterOf(row)) return;
-        await updateVideo(tx, row.id, { image_folder: folder, has_storyboard: false, has_preview: false });
+        await updateProcessed(tx, row, { image_folder: folder, has_storyboard: false, has_preview: false });
       });
       if (isPosterAlone) return;
       const all = await makeSome(deps, run, { video, folder, dir, input, source, storyboard: true, poster });
@@ -46,19 +47,19 @@ export async function makeImages(deps: ProcessingContext, run: ImagesRun): Promi
 
 /** The folder of the poster, if there is one, so that its address stays; or a new one. */
 async function folderFor({ db }: Pick<ProcessingDeps, 'db'>, { id, revision }: VideoRow): Promise<string> {
-  const row = await repository.findVideo(db, id);
+  const row = await findProcessed(db, id, revision);
   if (row !== undefined && row.image_folder !== null && hasPosterOf(row)) return row.image_folder;
   return repository.claimFolder(db, id, revision);
 }
 
 async function finishImages(
   tx: Tx,
-  { id, revision }: VideoRow,
+  row: ProcessedVideo,
   folder: string,
   names: readonly string[],
-): Promise<VideoRow> {
-  await repository.updateProcessing(tx, id, revision, { images_done: true });
-  return updateVideo(tx, id, {
+): Promise<ProcessedVideo> {
+  await repository.updateProcessing(tx, row.id, row.revision, { images_done: true });
+  return updateProcessed(tx, row, {
     image_folder: folder,
     has_storyboard: names.includes('storyboard.vtt'),
     has_preview: names.includes('preview.webp'),
@@ -74,7 +75,7 @@ export async function storeSideImages(
   deps: ProcessingDeps,
   video: VideoRow,
   made: { dir: string; names: readonly string[]; signal: AbortSignal },
-): Promise<(tx: Tx, row: VideoRow) => Promise<VideoRow>> {
+): Promise<(tx: Tx, row: ProcessedVideo) => Promise<ProcessedVideo>> {
   const { dir, names, signal } = made;
   const folder = await folderFor(deps, video);
   await storeFiles(deps.store, `${videoPrefix(video)}/${folder}/img`, dir, names, signal);

@@ -11,6 +11,7 @@ import type { VideoRow } from '../repository.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';
 import { storeRenditions } from './files.ts';
 import { advance, commitRun, type Run } from './flow.ts';
+import type { ProcessedVideo } from './processed.ts';
 import * as repository from './repository.ts';
 
 /** Runs `work` with a local path of the video's original. */
@@ -39,7 +40,7 @@ export async function publishRenditions(
   video: VideoRow,
   outDir: string,
   made: readonly RenditionFiles[],
-  showImages?: (tx: Tx, row: VideoRow) => Promise<VideoRow>,
+  showImages?: (tx: Tx, row: ProcessedVideo) => Promise<ProcessedVideo>,
 ): Promise<void> {
   const { db, store, onPlayable } = deps;
   const folder = await repository.claimFolder(db, video.id, video.revision);
@@ -48,7 +49,8 @@ export async function publishRenditions(
     const before = await repository.renditionsOf(tx, row.id, row.revision);
     await repository.finishRenditions(tx, row.id, row.revision, folder, made);
     const wasPlayable = before.some(({ kind, status }) => kind === 'VIDEO' && status === 'READY');
-    if (!wasPlayable && made.some(({ kind }) => kind === 'VIDEO')) {
+    // One that replaces another makes nothing playable that was not.
+    if (!row.replaces && !wasPlayable && made.some(({ kind }) => kind === 'VIDEO')) {
       for (const hook of onPlayable) await hook(tx, append, row);
     }
     await advance(deps, tx, append, showImages === undefined ? row : await showImages(tx, row));

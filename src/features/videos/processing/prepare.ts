@@ -7,12 +7,13 @@ import type {
 } from '../../../media/contract/index.ts';
 import { ownerOf } from '../../../platform/db/workspace.ts';
 import { isDiskTrouble } from '../../../platform/disk.ts';
-import { updateVideo, type VideoRow } from '../repository.ts';
+import type { VideoRow } from '../repository.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';
 import { makeDir, withScratch } from './files.ts';
 import { advance, begin, commitRun, type Run } from './flow.ts';
 import { aliveSlots } from './nodes.ts';
 import { missing, publishRenditions, useOriginal } from './output.ts';
+import { updateProcessed } from './processed.ts';
 import * as repository from './repository.ts';
 import { furtherCodecs, topHeight } from './rules.ts';
 
@@ -44,7 +45,7 @@ async function probe(deps: ProcessingDeps, run: Run, video: VideoRow, input: str
   const isCut = isLong && !(await deps.encodesWhole()) && (await aliveSlots(deps)) > 1;
   const isGoingOn = await commitRun(deps, run, async (tx, _append, row) => {
     const { video: picture, durationSec, chapters, notes } = source;
-    await updateVideo(tx, video.id, {
+    await updateProcessed(tx, row, {
       // Those that somebody has made stay.
       ...(row.chapters.length === 0 ? { chapters: JSON.stringify(chapters) } : {}),
       processing_notes: JSON.stringify(notes),

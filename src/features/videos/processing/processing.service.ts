@@ -2,6 +2,7 @@ import type { JobWorker } from '../../../jobs/job.ts';
 import { dateFromMs } from '../../../kernel/clock.ts';
 import { ownerOf } from '../../../platform/db/workspace.ts';
 import type { VideoProcessing } from '../intake/service.ts';
+import * as replacements from '../replacement/repository.ts';
 import { lockAnyVideo } from '../repository.ts';
 import { doWithoutCaptions, makeCaptions } from './captions.ts';
 import { cleanUp } from './clean-up.ts';
@@ -9,7 +10,7 @@ import type { ProcessingContext, ProcessingDeps } from './context.ts';
 import { encode } from './encode.ts';
 import { guarded } from './failures.ts';
 import { clearScratch } from './files.ts';
-import { advance, cancelJobs, enqueuePrepare } from './flow.ts';
+import { advance, cancelJobs, enqueueCleanUp, enqueuePrepare } from './flow.ts';
 import { encodeFurther, giveUpFurther } from './further.ts';
 import { doWithoutImages, makeImages, makeThumbnail } from './images.ts';
 import {
@@ -23,6 +24,7 @@ import {
 } from './jobs.ts';
 import { createOriginals } from './originals.ts';
 import { prepare } from './prepare.ts';
+import { lockProcessed } from './processed.ts';
 import * as repository from './repository.ts';
 import { priorityOf } from './rules.ts';
 
@@ -49,7 +51,7 @@ export interface VideoProcessor extends VideoProcessing {
 export function createVideoProcessing(parts: ProcessingDeps): VideoProcessor {
   const { db, queue, events, clock } = parts;
   const { scratchDir } = parts;
-  const deps = { ...parts, originals: createOriginals(parts.store, scratchDir) };
+  const deps = { ...parts, originals: createOriginals(parts) };
   return {
     scratchDir,
     start: (tx, video) => enqueuePrepare(deps, tx, video),
@@ -58,6 +60,12 @@ export function createVideoProcessing(parts: ProcessingDeps): VideoProcessor {
       if (video === undefined) return;
       await cancelJobs(deps, tx, video);
       await queue.cancel(tx, thumbnailJob, videoId);
+      const replacement = await replacements.openReplacement(tx, videoId);
+      if (replacement !== undefined) await cancelJobs(deps, tx, { ...replacement, id: videoId });
+    },
+    async discard(tx, { video_id: id, revision }) {
+      await cancelJobs(deps, tx, { id, revision });
+      await enqueueCleanUp(deps, tx, { id });
     },
     async thumbnail(tx, video, atSec) {
       await queue.cancel(tx, thumbnailJob, video.id);
@@ -69,10 +77,12 @@ export function createVideoProcessing(parts: ProcessingDeps): VideoProcessor {
     workers: (slots) => (slots === 0 ? [] : createWorkers(deps, slots)),
     clearScratch: () => clearScratch(scratchDir),
     async sweep() {
-      for (const { id } of await repository.findQuiet(db, dateFromMs(clock.ms() - QUIET_MS))) {
+      const before = dateFromMs(clock.ms() - QUIET_MS);
+      const quiet = [await repository.findQuiet(db, before), await replacements.findQuiet(db, before)].flat();
+      for (const { id, revision } of quiet) {
         await events.transaction(async (tx, append) => {
-          const video = await lockAnyVideo(tx, id);
-          if (video === undefined || video.deleted_at !== null) return;
+          const video = await lockProcessed(tx, id, revision);
+          if (video === undefined) return;
           if (video.status === 'QUEUED') await enqueuePrepare(deps, tx, video);
           if (video.status === 'PROCESSING') await advance(deps, tx, append, video);
         });

@@ -49,10 +49,16 @@ export interface NewProcessing {
   now: Date;
 }
 
-/** Replaces what was known of a former revision. */
+/** What was known of former revisions goes, but for the file that plays and those that it has just replaced. */
 export async function insertProcessing(tx: Tx, made: NewProcessing): Promise<void> {
   const { videoId, revision, source, ladder, mode, alignToSource, now } = made;
-  await tx.deleteFrom('video_processing').where('video_id', '=', videoId).execute();
+  await sql`
+    delete from video_processing old
+    where video_id = ${videoId} and revision <= ${revision}
+      and not exists (select from video where video.id = old.video_id and video.revision = old.revision
+        and video.revision <> ${revision})
+      and not exists (select from video_replacement later
+        where later.video_id = old.video_id and later.former_revision = old.revision)`.execute(tx);
   await tx.deleteFrom('video_chunk').where('video_id', '=', videoId).execute();
   await tx
     .insertInto('video_processing')
@@ -216,16 +222,23 @@ export async function writeChunkProgress(
   await writeProgress(db, videoId, revision, chunk.rungs, percent);
 }
 
+function progressOf(videoId: string, revision: number) {
+  return sql`
+    select coalesce(floor(sum(progress_percent * weight) / nullif(sum(weight), 0)), 0) as percent
+    from (select progress_percent, width::float8 * height * frame_rate as weight from video_rendition
+      where video_id = ${videoId} and revision = ${revision} and codec = 'H264') rung`;
+}
+
 /** Weighted by pixels and frame rate (docs/decisions/transcoding.md#progress); 100 is for READY alone. */
 async function sumProgress(db: Db, videoId: string, revision: number): Promise<void> {
   await sql`
     update video set progress_percent = greatest(progress_percent, least(99, total.percent))
-    from (
-      select coalesce(floor(sum(progress_percent * weight) / nullif(sum(weight), 0)), 0) as percent
-      from (select progress_percent, width::float8 * height * frame_rate as weight from video_rendition
-        where video_id = ${videoId} and revision = ${revision} and codec = 'H264') rung
-    ) total
+    from (${progressOf(videoId, revision)}) total
     where id = ${videoId} and revision = ${revision} and status = 'PROCESSING'`.execute(db);
+  await sql`
+    update video_replacement set progress_percent = greatest(progress_percent, least(99, total.percent))
+    from (${progressOf(videoId, revision)}) total
+    where video_id = ${videoId} and revision = ${revision} and status = 'PROCESSING'`.execute(db);
 }
 
 export async function insertChunks(
@@ -297,6 +310,9 @@ export async function unusedFolders(db: Db, videoId: string): Promise<{ number: 
       and not (video.status = 'READY' and exists (select from video_rendition open
         where open.video_id = video.id and open.revision = video.revision and open.status <> 'READY'))
       and 'r' || folder.revision || 'a' || folder.number is distinct from video.image_folder
+      and not exists (select from video_replacement r where r.video_id = video.id
+        and (r.former_revision = folder.revision
+          or r.revision = folder.revision and r.status in ('QUEUED', 'PROCESSING')))
       and not exists (select from video_rendition rendition
         where rendition.video_id = video.id and rendition.revision = video.revision
           and rendition.folder = 'r' || folder.revision || 'a' || folder.number)`.execute(db);
@@ -307,13 +323,17 @@ export async function forgetFolder(db: Db, videoId: string, number: number): Pro
   await db.deleteFrom('video_folder').where('video_id', '=', videoId).where('number', '=', number).execute();
 }
 
-/** Rows of former revisions, and what was only needed on the way. */
+/** Rows of former revisions that never played to their end, and what was only needed on the way. */
 export async function forgetFormer(tx: Tx, videoId: string, revision: number): Promise<void> {
   await tx.deleteFrom('video_chunk').where('video_id', '=', videoId).execute();
   await tx
     .deleteFrom('video_rendition')
     .where('video_id', '=', videoId)
     .where('revision', '<', revision)
+    .where(
+      sql<boolean>`not exists (select from video_replacement later where later.video_id = video_rendition.video_id
+        and later.former_revision = video_rendition.revision and video_rendition.status = 'READY')`,
+    )
     .execute();
 }
 

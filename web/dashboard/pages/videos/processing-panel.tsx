@@ -13,7 +13,7 @@ import { ImportState } from './import-state.tsx';
 type Props = { video: Shape<'Video'> };
 
 /** The codes of docs/guides/processing.md#failures. */
-const KNOWN_ERRORS = [
+export const KNOWN_ERRORS = [
   'UNSUPPORTED_FORMAT',
   'CORRUPT_INPUT',
   'NO_VIDEO_TRACK',

@@ -21,6 +21,7 @@ import { DetailsForm } from './details-form.tsx';
 import { DownloadPanel } from './download-panel.tsx';
 import { ProcessingPanel } from './processing-panel.tsx';
 import { PublishPanel } from './publish-panel.tsx';
+import { ReplacePanel } from './replace-panel.tsx';
 import { isMoving, StatusBadge } from './status-badge.tsx';
 import { QueueList } from './upload/queue-list.tsx';
 
@@ -80,6 +81,7 @@ function VideoView({ video }: { video: Shape<'Video'> }) {
           <ShareVideo video={video} />
           <DownloadPanel video={video} />
           <CaptionsPanel video={video} />
+          <ReplacePanel video={video} />
         </Stack>
       </SimpleGrid>
       <DetailsForm video={video} />
@@ -90,9 +92,10 @@ function VideoView({ video }: { video: Shape<'Video'> }) {
 
 function PlayerPanel({ video }: { video: Shape<'Video'> }) {
   const { t } = useTranslation('videos');
-  const { playbackUrl, embedUrl, visibility } = video;
+  const { playbackUrl, embedUrl, visibility, uploadId } = video;
+  // Another file has another session: the player begins anew with it.
   const src = useSteady(
-    `${playbackUrl !== null}:${visibility}`,
+    `${playbackUrl !== null}:${visibility}:${uploadId}`,
     embedUrl === null ? null : ownPath(embedUrl),
   );
   return (

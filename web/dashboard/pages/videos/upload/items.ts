@@ -19,6 +19,8 @@ export interface UploadItem {
   /** Null before the session is known. */
   uploadId: string | null;
   videoId: string | null;
+  /** The file is to replace that of its video, which stays as it is when the upload is given up. */
+  replaces: boolean;
   uploadUrl: string | null;
   chunkSize: number;
   sentBytes: number;

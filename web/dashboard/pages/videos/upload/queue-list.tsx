@@ -10,6 +10,7 @@ import { ConfirmAction } from '../../../components/confirm-action.tsx';
 import { useFormat } from '../../../components/format.ts';
 import { TextLink } from '../../../components/links.tsx';
 import { Panel } from '../../../components/panel.tsx';
+import { refreshVideo } from '../refresh.ts';
 import { isUnfinished, items, type UploadItem } from './items.ts';
 import { continueUpload, dismissUpload, pauseUpload, pump } from './queue.ts';
 import { remainingSec } from './speed.ts';
@@ -102,7 +103,7 @@ function Countdown({ to }: { to: number }) {
 
 function Actions({ item }: { item: UploadItem }) {
   const { t } = useTranslation('videos');
-  const { key, state, file, videoId } = item;
+  const { key, state, file, replaces } = item;
   const isRunning = state === 'sending' || state === 'preparing' || state === 'queued';
   const name = file.name;
   if (state === 'done') {
@@ -142,23 +143,28 @@ function Actions({ item }: { item: UploadItem }) {
         variant="subtle"
         label={t('queue.cancel')}
         title={t('queue.cancelTitle')}
-        text={t('queue.cancelText')}
-        onConfirm={() => cancel(key, videoId)}
+        text={replaces ? t('replace.cancelText') : t('queue.cancelText')}
+        onConfirm={() => cancel(item)}
       />
     </Group>
   );
 }
 
-/** Takes it out of the queue, and its draft away. */
-async function cancel(key: string, videoId: string | null): Promise<void> {
+/** Takes it out of the queue, and its draft away; a video whose file it was to replace stays. */
+async function cancel({ key, videoId, uploadId, replaces }: UploadItem): Promise<void> {
   pauseUpload(key);
-  if (videoId !== null) {
-    await api.DELETE('/videos/{id}', { params: { path: { id: videoId } } }).catch((error: unknown) => {
+  // A replacement that was refused has no session, and is none of ours to end.
+  if (videoId !== null && (!replaces || uploadId !== null)) {
+    const params = { path: { id: videoId } };
+    const end = replaces
+      ? api.DELETE('/videos/{id}/replacement', { params })
+      : api.DELETE('/videos/{id}', { params });
+    await end.catch((error: unknown) => {
       showError(error);
       throw error;
     });
   }
   dismissUpload(key);
-  void queries.invalidateQueries({ queryKey: ['get', '/videos'] });
+  void refreshVideo();
   void queries.invalidateQueries({ queryKey: ['get', '/upload'] });
 }

@@ -4,6 +4,7 @@ import { currentMode } from '../../../app/mode.ts';
 import { randomText } from '../../../app/repeat-key.ts';
 import type { Shape } from '../../../app/shape.ts';
 import { ownPath } from '../../../components/addresses.ts';
+import { refreshVideo } from '../refresh.ts';
 import { fingerprintOf, forgetUpload } from './fingerprints.ts';
 import { isUnfinished, itemOf, items, removeItem, type UploadItem, updateItem } from './items.ts';
 import { sessionFor } from './sessions.ts';
@@ -22,23 +23,31 @@ const stops = new Map<string, () => void>();
 
 /** Puts files into the queue; a file that is in it already is not sent twice. */
 export function addFiles(files: readonly File[]): void {
-  for (const file of files) add(file, null);
+  for (const file of files) add(file, {});
+  pump();
+}
+
+/** The file takes the place of that of the video. */
+export function addReplacement(videoId: string, file: File): void {
+  add(file, { videoId, replaces: true });
   pump();
 }
 
 /** Goes on with a session that was begun before, with its file. */
 export function resumeUpload(upload: Shape<'Upload'>, file: File): void {
-  add(file, upload.id);
+  add(file, { uploadId: upload.id, videoId: upload.videoId, replaces: upload.replaces });
   pump();
 }
 
-function add(file: File, uploadId: string | null): void {
+type Known = Partial<Pick<UploadItem, 'uploadId' | 'videoId' | 'replaces'>>;
+
+function add(file: File, { uploadId = null, videoId = null, replaces = false }: Known): void {
   const fingerprint = fingerprintOf(file);
   const isThere = items.get().some((item) => item.fingerprint === fingerprint && item.state !== 'done');
   if (isThere) return;
   const item: UploadItem = {
     ...{ key: randomText(), file, fingerprint, uploadId, mode: currentMode(), state: 'queued' },
-    ...{ videoId: null, uploadUrl: null, chunkSize: Number.POSITIVE_INFINITY, sentBytes: 0, speed: null },
+    ...{ videoId, replaces, uploadUrl: null, chunkSize: Number.POSITIVE_INFINITY, sentBytes: 0, speed: null },
     ...{ retries: 0, retryAt: null, failure: null },
   };
   items.set([...items.get(), item]);
@@ -166,7 +175,7 @@ function wake(key: string): void {
 }
 
 function refreshVideos(): void {
-  void queries.invalidateQueries({ queryKey: ['get', '/videos'] });
+  void refreshVideo();
   void queries.invalidateQueries({ queryKey: ['get', '/upload'] });
 }
 

@@ -9,14 +9,15 @@ const MAX_FILENAME = 255;
 
 /**
  * The upload session of a file: the one that the item names, else the one that the same file was sent to before, else
- * that of a new draft. A draft is private, so nothing is seen before it is published.
+ * that of a new draft, or of the replacement that it is for. A draft is private, so nothing is seen before it is
+ * published.
  *
  * @throws {ApiError}
  */
 export async function sessionFor(item: UploadItem): Promise<Shape<'Upload'>> {
   const known = item.uploadId ?? findUpload(item.fingerprint);
   const found = known === null ? null : await findSession(known);
-  if (found !== null && isOpen(found)) {
+  if (found !== null && isOpen(found) && isFor(found, item)) {
     rememberUpload(item.fingerprint, found.id);
     return found;
   }
@@ -24,7 +25,12 @@ export async function sessionFor(item: UploadItem): Promise<Shape<'Upload'>> {
   if (item.uploadId !== null) {
     throw new ApiError({ status: 410, code: 'UPLOAD_EXPIRED', message: 'The upload is over.' });
   }
-  return createDraft(item);
+  return item.replaces && item.videoId !== null ? replace(item, item.videoId) : createDraft(item);
+}
+
+/** The same file may have been sent for something else. */
+function isFor({ replaces, videoId }: Shape<'Upload'>, item: UploadItem): boolean {
+  return replaces === item.replaces && (!replaces || videoId === item.videoId);
 }
 
 function isOpen({ status }: Shape<'Upload'>): boolean {
@@ -45,21 +51,40 @@ async function createDraft({ file, fingerprint, retries }: UploadItem): Promise<
   // The answer to the try before may have been lost: no second draft of the same file.
   const lost = retries === 0 ? undefined : await findLost(file);
   if (lost !== undefined) {
-    rememberUpload(fingerprint, lost.id);
-    return lost;
+    return begun(fingerprint, lost);
   }
   const { data } = await api.POST('/videos', {
-    body: {
-      title: titleOf(file.name),
-      visibility: 'PRIVATE',
-      filename: file.name.slice(-MAX_FILENAME),
-      sizeBytes: file.size,
-      ...(file.type === '' ? {} : { mimeType: file.type }),
-    },
+    body: { title: titleOf(file.name), visibility: 'PRIVATE', ...announced(file) },
   });
-  if (data === undefined) throw new ApiError({ status: 0, code: 'UNEXPECTED', message: '' });
-  rememberUpload(fingerprint, data.data.upload.id);
-  return data.data.upload;
+  return begun(fingerprint, data?.data.upload);
+}
+
+async function replace({ file, fingerprint, retries }: UploadItem, id: string): Promise<Shape<'Upload'>> {
+  const params = { path: { id } };
+  if (retries > 0) {
+    // As with a draft: the try before may have begun it.
+    const video = await api.GET('/videos/{id}', { params });
+    const known = video.data?.data.replacement?.status === 'UPLOADING' ? video.data.data.replacement : null;
+    const lost = known === null ? null : await findSession(known.uploadId);
+    if (lost !== null && lost.sizeBytes === file.size && lost.receivedBytes === 0)
+      return begun(fingerprint, lost);
+  }
+  const { data } = await api.POST('/videos/{id}/replacement', { params, body: announced(file) });
+  return begun(fingerprint, data?.data.upload);
+}
+
+function announced(file: File) {
+  return {
+    filename: file.name.slice(-MAX_FILENAME),
+    sizeBytes: file.size,
+    ...(file.type === '' ? {} : { mimeType: file.type }),
+  };
+}
+
+function begun(fingerprint: string, upload: Shape<'Upload'> | undefined): Shape<'Upload'> {
+  if (upload === undefined) throw new ApiError({ status: 0, code: 'UNEXPECTED', message: '' });
+  rememberUpload(fingerprint, upload.id);
+  return upload;
 }
 
 /** A session that no byte has come to, for a file of this name and size, which no other item sends. */

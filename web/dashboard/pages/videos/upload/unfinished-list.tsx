@@ -75,28 +75,31 @@ function Unfinished({ upload }: { upload: Shape<'Upload'> }) {
             </Button>
           )}
         </FileButton>
-        <GiveUp videoId={videoId} />
+        <GiveUp upload={upload} />
       </Group>
     </Stack>
   );
 }
 
-function GiveUp({ videoId }: { videoId: string }) {
+async function refresh(): Promise<void> {
+  await queries.invalidateQueries({ queryKey: ['get', '/upload'] });
+  await queries.invalidateQueries({ queryKey: ['get', '/videos'] });
+}
+
+/** A draft goes with its upload; a video whose file was to be replaced stays. */
+function GiveUp({ upload: { videoId: id, replaces } }: { upload: Shape<'Upload'> }) {
   const { t } = useTranslation('videos');
-  const remove = $api.useMutation('delete', '/videos/{id}', {
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['get', '/upload'] });
-      await queries.invalidateQueries({ queryKey: ['get', '/videos'] });
-    },
-  });
+  const remove = $api.useMutation('delete', '/videos/{id}', { onSuccess: refresh });
+  const cancel = $api.useMutation('delete', '/videos/{id}/replacement', { onSuccess: refresh });
+  const { isPending, mutateAsync } = replaces ? cancel : remove;
   return (
     <ConfirmAction
       variant="subtle"
       label={t('queue.cancel')}
       title={t('queue.cancelTitle')}
-      text={t('queue.cancelText')}
-      isPending={remove.isPending}
-      onConfirm={() => remove.mutateAsync({ params: { path: { id: videoId } } })}
+      text={replaces ? t('replace.cancelText') : t('queue.cancelText')}
+      isPending={isPending}
+      onConfirm={() => mutateAsync({ params: { path: { id } } })}
     />
   );
 }

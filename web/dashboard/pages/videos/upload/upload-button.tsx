@@ -6,15 +6,14 @@ import { useMayChange } from '../../../app/rights.ts';
 import { ChangeButton } from '../../../components/change-button.tsx';
 import { addFiles } from './queue.ts';
 
+/** What the choice of a file offers first. */
+export const VIDEO_FILES = 'video/*,audio/*,image/gif,image/webp,.mkv,.mts,.mxf,.ts';
+
 /** Chooses files; each is a draft and in the queue at once. */
 export function UploadButton() {
   const { t } = useTranslation('videos');
   return (
-    <FileButton
-      multiple
-      accept="video/*,audio/*,image/gif,.mkv,.mts,.mxf,.ts"
-      onChange={(files) => addFiles(files)}
-    >
+    <FileButton multiple accept={VIDEO_FILES} onChange={(files) => addFiles(files)}>
       {(props) => <ChangeButton {...props}>{t('upload.choose')}</ChangeButton>}
     </FileButton>
   );

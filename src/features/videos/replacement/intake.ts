@@ -1,0 +1,56 @@
+import { type AppendEvent, nextSequence } from '../../../events/index.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import type { Tx } from '../../../platform/db/index.ts';
+import { videoUploadCompleted } from '../events.ts';
+import type { StorageHold } from '../intake/hold.service.ts';
+import type { VideoRow } from '../repository.ts';
+import type { VideoFailure } from '../transitions.ts';
+import { type ReplacementRow, updateReplacement } from './repository.ts';
+import { failReplacement } from './swap.ts';
+
+interface Intake {
+  clock: Clock;
+  processing: {
+    start(tx: Tx, video: Pick<VideoRow, 'id' | 'workspace_id' | 'revision'>): Promise<void>;
+    discard(tx: Tx, replacement: Pick<ReplacementRow, 'video_id' | 'revision'>): Promise<void>;
+  };
+  hold: StorageHold;
+  tx: Tx;
+  append: AppendEvent;
+  /** The video, under its lock; that of the workspace is held as well. */
+  row: VideoRow;
+}
+
+/** UPLOADING → QUEUED. @returns false when the file is not waited for any more. */
+export async function receiveReplacement(
+  { clock, processing, hold, tx, append, row }: Intake,
+  replacement: ReplacementRow,
+  { key, sizeBytes }: { key: string; sizeBytes: number },
+): Promise<boolean> {
+  if (replacement.status !== 'UPLOADING') return false;
+  const { upload_id: uploadId, revision } = replacement;
+  const { id: videoId, workspace_id: workspaceId } = row;
+  await hold.adjust(tx, { workspaceId, videoId, uploadId }, sizeBytes);
+  const received = { original_key: key, size_bytes: sizeBytes, updated_at: clock.now() };
+  await updateReplacement(tx, replacement, { status: 'QUEUED', ...received });
+  const sequence = await nextSequence(tx, 'video', videoId);
+  await append(videoUploadCompleted, workspaceId, { videoId, uploadId, sizeBytes, sequence });
+  await processing.start(tx, { id: videoId, workspace_id: workspaceId, revision });
+  return true;
+}
+
+/** The file will not come, or must not be used. @returns false when the replacement has ended already. */
+export async function endReplacement(
+  { clock, processing, hold, tx, append, row }: Intake,
+  replacement: ReplacementRow,
+  failure: VideoFailure,
+): Promise<boolean> {
+  if (replacement.ended_at !== null) return false;
+  const { upload_id: uploadId, revision } = replacement;
+  await hold.release(tx, { workspaceId: row.workspace_id, videoId: row.id, uploadId });
+  // Whoever brought the file removes it.
+  await updateReplacement(tx, replacement, { original_key: null });
+  await failReplacement({ tx, append, row: { ...row, revision }, now: clock.now() }, failure);
+  await processing.discard(tx, replacement);
+  return true;
+}

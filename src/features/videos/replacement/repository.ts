@@ -1,0 +1,220 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { Db, Tx } from '../../../platform/db/index.ts';
+import type { VideoReplacementTable } from '../../../platform/db/tables.generated.ts';
+
+export type ReplacementRow = Selectable<VideoReplacementTable>;
+export type ReplacementChange = Updateable<VideoReplacementTable>;
+
+/** The only one that may be under way. */
+const OPEN = sql<boolean>`status in ('UPLOADING', 'QUEUED', 'PROCESSING')`;
+
+/** At most so many at once. */
+const BATCH = 100;
+
+/** In a revision that the video has never had; what is left of earlier ones and has no files goes. */
+export async function insertReplacement(
+  tx: Tx,
+  { revision, ...replacement }: Omit<Insertable<VideoReplacementTable>, 'status'>,
+): Promise<ReplacementRow> {
+  const { video_id: videoId } = replacement;
+  const { last } = await tx
+    .selectFrom('video_replacement')
+    .select(sql<number>`greatest(coalesce(max(revision), 0), ${revision}::int)`.as('last'))
+    .where('video_id', '=', videoId)
+    .executeTakeFirstOrThrow();
+  await tx
+    .deleteFrom('video_replacement')
+    .where('video_id', '=', videoId)
+    .where('former_kept_until', 'is', null)
+    .where('original_key', 'is', null)
+    .execute();
+  return tx
+    .insertInto('video_replacement')
+    .values({ ...replacement, revision: last + 1, status: 'UPLOADING' })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** The last one of a video, however it ended. */
+export function lastReplacement(db: Db, videoId: string): Promise<ReplacementRow | undefined> {
+  return db
+    .selectFrom('video_replacement')
+    .selectAll()
+    .where('video_id', '=', videoId)
+    .orderBy('revision', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+export function openReplacement(db: Db, videoId: string): Promise<ReplacementRow | undefined> {
+  return db
+    .selectFrom('video_replacement')
+    .selectAll()
+    .where('video_id', '=', videoId)
+    .where(OPEN)
+    .executeTakeFirst();
+}
+
+export function findReplacement(
+  db: Db,
+  videoId: string,
+  revision: number,
+): Promise<ReplacementRow | undefined> {
+  return db
+    .selectFrom('video_replacement')
+    .selectAll()
+    .where('video_id', '=', videoId)
+    .where('revision', '=', revision)
+    .executeTakeFirst();
+}
+
+/** The one whose file comes by this session. */
+export function replacementOfUpload(
+  db: Db,
+  videoId: string,
+  uploadId: string,
+): Promise<ReplacementRow | undefined> {
+  return db
+    .selectFrom('video_replacement')
+    .selectAll()
+    .where('video_id', '=', videoId)
+    .where('upload_id', '=', uploadId)
+    .executeTakeFirst();
+}
+
+export function updateReplacement(
+  tx: Db,
+  { video_id, revision }: Pick<ReplacementRow, 'video_id' | 'revision'>,
+  change: ReplacementChange,
+): Promise<ReplacementRow> {
+  return tx
+    .updateTable('video_replacement')
+    .set(change)
+    .where('video_id', '=', video_id)
+    .where('revision', '=', revision)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Those that came to nothing and whose files may still be there. */
+export function discarded(db: Db, videoId: string): Promise<ReplacementRow[]> {
+  return db
+    .selectFrom('video_replacement')
+    .selectAll()
+    .where('video_id', '=', videoId)
+    .where('status', 'in', ['FAILED', 'CANCELED'])
+    .where(
+      sql<boolean>`(original_key is not null or captions <> '[]' or exists (select from video_processing made
+        where made.video_id = video_replacement.video_id and made.revision = video_replacement.revision))`,
+    )
+    .execute();
+}
+
+/** Those in whose processing nothing has happened since `before`. */
+export function findQuiet(db: Db, before: Date): Promise<{ id: string; revision: number }[]> {
+  return (
+    db
+      .selectFrom('video_replacement as r')
+      .leftJoin('video_processing as p', (join) =>
+        join.onRef('p.video_id', '=', 'r.video_id').onRef('p.revision', '=', 'r.revision'),
+      )
+      .select(['r.video_id as id', 'r.revision'])
+      // Literals: they are what the index is limited to.
+      .where('r.status', 'in', [sql.lit('QUEUED' as const), sql.lit('PROCESSING' as const)])
+      .where((where) => where.fn.coalesce('p.touched_at', 'r.updated_at'), '<', before)
+      .limit(BATCH)
+      .execute()
+  );
+}
+
+/** What was replaced and is kept no longer than until then, by any video; or that of one workspace, oldest first. */
+export function formers(db: Db, { until, workspaceId }: { until?: Date; workspaceId?: string }) {
+  let query = db
+    .selectFrom('video_replacement as r')
+    .innerJoin('video', 'video.id', 'r.video_id')
+    .selectAll('r')
+    .select('video.workspace_id')
+    .where('r.former_kept_until', 'is not', null)
+    .where('video.deleted_at', 'is', null);
+  if (until !== undefined) query = query.where('r.former_kept_until', '<=', until);
+  if (workspaceId !== undefined) query = query.where('video.workspace_id', '=', workspaceId);
+  return query.orderBy('r.former_kept_until').limit(BATCH).execute();
+}
+
+/** What all of a workspace take that were replaced. */
+export async function formerBytes(db: Db, workspaceId: string): Promise<number> {
+  const { bytes } = await db
+    .selectFrom('video_replacement as r')
+    .innerJoin('video', 'video.id', 'r.video_id')
+    .select(sql<number>`coalesce(sum(r.former_storage_bytes), 0)::float8`.as('bytes'))
+    .where('video.workspace_id', '=', workspaceId)
+    .where('r.former_kept_until', 'is not', null)
+    .where('video.deleted_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return bytes;
+}
+
+export type Former = Awaited<ReturnType<typeof formers>>[number];
+
+/** Rows of a revision that will not be played any more, or never were. */
+export async function forgetRevision(tx: Tx, videoId: string, revision: number): Promise<void> {
+  for (const table of ['video_rendition', 'video_chunk', 'video_processing'] as const) {
+    await tx.deleteFrom(table).where('video_id', '=', videoId).where('revision', '=', revision).execute();
+  }
+}
+
+export function foldersOf(db: Db, videoId: string, revision: number): Promise<{ number: number }[]> {
+  return db
+    .selectFrom('video_folder')
+    .select('number')
+    .where('video_id', '=', videoId)
+    .where('revision', '=', revision)
+    .execute();
+}
+
+/** The original of a revision that was replaced, while it is kept. */
+export async function formerOriginal(db: Db, videoId: string, revision: number): Promise<string | null> {
+  const row = await db
+    .selectFrom('video_replacement')
+    .select('former_original_key')
+    .where('video_id', '=', videoId)
+    .where('former_revision', '=', revision)
+    .executeTakeFirst();
+  return row?.former_original_key ?? null;
+}
+
+/** What replacements of a video take beside it. */
+export async function replacementBytes(tx: Tx, videoId: string): Promise<number> {
+  const { bytes } = await tx
+    .selectFrom('video_replacement')
+    .select(sql<number>`coalesce(sum(storage_bytes + former_storage_bytes), 0)::float8`.as('bytes'))
+    .where('video_id', '=', videoId)
+    .executeTakeFirstOrThrow();
+  return bytes;
+}
+
+/** The video is deleted: whatever they have goes with its files. */
+export async function endReplacements(tx: Tx, videoId: string, now: Date): Promise<void> {
+  await tx
+    .updateTable('video_replacement')
+    .set({ storage_bytes: 0, former_storage_bytes: 0, updated_at: now })
+    .where('video_id', '=', videoId)
+    .execute();
+  await tx
+    .updateTable('video_replacement')
+    .set({ status: 'CANCELED', ended_at: now })
+    .where('video_id', '=', videoId)
+    .where(OPEN)
+    .execute();
+}
+
+/** Originals of a deleted video that it has replaced: a recording's may lie elsewhere. */
+export async function formerOriginals(db: Db, videoId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('video_replacement')
+    .select('former_original_key')
+    .where('video_id', '=', videoId)
+    .where('former_original_key', 'is not', null)
+    .execute();
+  return rows.flatMap(({ former_original_key: key }) => (key === null ? [] : [key]));
+}

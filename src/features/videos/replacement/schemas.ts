@@ -1,0 +1,36 @@
+import Type, { type Static } from 'typebox';
+import { named } from '../../../http/named.ts';
+import { IdOf, NullableObject, OneOf, Problem } from '../../../http/schema.ts';
+import type { ShownVideo } from '../repository.ts';
+
+const OPEN_OR_FAILED = ['UPLOADING', 'QUEUED', 'PROCESSING', 'FAILED'] as const;
+
+export const Replacement = named(
+  'VideoReplacement',
+  Type.Object(
+    {
+      status: OneOf(OPEN_OR_FAILED),
+      uploadId: IdOf('upl'),
+      progressPercent: Type.Number({ minimum: 0, maximum: 100, description: 'Of the processing.' }),
+      error: NullableObject(Problem),
+    },
+    { description: 'The file that is to replace that of the video, until it has, or why it has failed.' },
+  ),
+  {
+    status: 'PROCESSING',
+    uploadId: 'upl_01kafe3n4pfx2v9yq6m8d7t5zr',
+    progressPercent: 42,
+    error: null,
+  },
+);
+
+/** Null when it is done, or was given up: the video is as it is. */
+export function toReplacement(
+  row: NonNullable<ShownVideo['replacement']>,
+): Static<typeof Replacement> | null {
+  const status = OPEN_OR_FAILED.find((one) => one === row.status);
+  if (status === undefined) return null;
+  const { upload_id: uploadId, progress_percent: progressPercent, error_code: code, error_message } = row;
+  const error = code === null ? null : { code, message: error_message ?? '' };
+  return { status, uploadId, progressPercent, error };
+}

@@ -1,0 +1,102 @@
+import { Alert, Code, FileButton, Group, Progress, Stack, Text } from '@mantine/core';
+import { useId } from 'react';
+import { useTranslation } from 'react-i18next';
+import { $api } from '../../app/api.ts';
+import type { Shape } from '../../app/shape.ts';
+import { ChangeButton } from '../../components/change-button.tsx';
+import { ConfirmAction } from '../../components/confirm-action.tsx';
+import { useFormat } from '../../components/format.ts';
+import { WarningIcon } from '../../components/icons.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { KNOWN_ERRORS } from './processing-panel.tsx';
+import { refreshVideo } from './refresh.ts';
+import { isUnderWay } from './status-badge.tsx';
+import { addReplacement } from './upload/queue.ts';
+import { VIDEO_FILES } from './upload/upload-button.tsx';
+
+type Props = { video: Shape<'Video'> };
+type Replacement = { replacement: Shape<'VideoReplacement'> };
+
+/** Another file for a video that plays: chooses it, says how far it is, and why it has failed. */
+export function ReplacePanel({ video: { id, status, replacement } }: Props) {
+  const { t } = useTranslation('videos');
+  if (status !== 'READY') return null;
+  const isOn = replacement !== null && isUnderWay(replacement.status);
+  return (
+    <Panel title={t('replace.title')}>
+      <Text size="sm" c="dimmed">
+        {t('replace.text')}
+      </Text>
+      {replacement !== null && <Standing replacement={replacement} />}
+      <Group>
+        {!isOn && (
+          <FileButton
+            accept={VIDEO_FILES}
+            onChange={(file) => {
+              if (file !== null) addReplacement(id, file);
+            }}
+          >
+            {(props) => (
+              <ChangeButton {...props} variant="default">
+                {t('replace.choose')}
+              </ChangeButton>
+            )}
+          </FileButton>
+        )}
+        {isOn && <Cancel id={id} />}
+      </Group>
+    </Panel>
+  );
+}
+
+function Standing({ replacement: { status, progressPercent, error } }: Replacement) {
+  const { t } = useTranslation('videos');
+  const { percent } = useFormat();
+  const id = useId();
+  if (status === 'FAILED') return error && <Failure error={error} />;
+  return (
+    <>
+      <Text role="status" id={id}>
+        {t(`replace.${status}`)}
+      </Text>
+      {status === 'PROCESSING' && (
+        <Group wrap="nowrap">
+          <Progress.Root size="lg" flex={1}>
+            <Progress.Section value={progressPercent} aria-labelledby={id} />
+          </Progress.Root>
+          <Text size="sm">{percent(progressPercent / 100)}</Text>
+        </Group>
+      )}
+    </>
+  );
+}
+
+function Failure({ error: { code, message } }: { error: Shape<'Problem'> }) {
+  const { t } = useTranslation('videos');
+  const known = KNOWN_ERRORS.find((one) => one === code);
+  return (
+    <Alert color="red" icon={<WarningIcon />} title={t('replace.FAILED')}>
+      <Stack align="flex-start" gap="xs">
+        {known !== undefined && <Text size="sm">{t(`error.${known}.means`)}</Text>}
+        <Text size="sm" className="breaks">
+          <Code>{code}</Code> {message}
+        </Text>
+      </Stack>
+    </Alert>
+  );
+}
+
+function Cancel({ id }: { id: string }) {
+  const { t } = useTranslation('videos');
+  const cancel = $api.useMutation('delete', '/videos/{id}/replacement', { onSuccess: refreshVideo });
+  return (
+    <ConfirmAction
+      variant="subtle"
+      label={t('replace.cancel')}
+      title={t('replace.cancelTitle')}
+      text={t('replace.cancelText')}
+      isPending={cancel.isPending}
+      onConfirm={() => cancel.mutateAsync({ params: { path: { id } } })}
+    />
+  );
+}
