@@ -11,6 +11,7 @@ import { nullIfMissing } from '../../kernel/errors.ts';
 import { createBroadcastSegments } from '../../media/dvr/broadcast-segments.ts';
 import { createRecordingJoiner } from '../../media/recording/join.ts';
 import { createVideoCutter } from '../../media/transcode/cut.ts';
+import { createTranscoder } from '../../media/transcode/index.ts';
 import type { Core, Noun } from '../core.ts';
 
 /** Pieces of videos and broadcasts. */
@@ -38,6 +39,7 @@ export const clips: Noun = {
           ...{ ...core, streams, segments },
           joiner: createRecordingJoiner(tools),
           cutter: createVideoCutter(tools),
+          transcoder: createTranscoder(tools),
         }),
       ],
     };

@@ -205,6 +205,10 @@ export interface SourceChunk {
  * leaves a program running.
  */
 export interface Transcoder {
+  /** Is it a file that the other functions read by a copy alone: an animated WebP? */
+  needsCopy(path: string): Promise<boolean>;
+  /** Makes it. @param dir exists, and belongs to the copy alone. @returns its path. */
+  makeCopy(path: string, dir: string, signal: AbortSignal): Promise<string>;
   probe(input: string, signal: AbortSignal): Promise<SourceInfo>;
   /**
    * Pure. Never upscales.

@@ -96,6 +96,25 @@ export function roomMixGuard(): string[] {
   ];
 }
 
+/** The same for the pictures of an animated WebP, one after the other in a file of ours. */
+export function webpGuard(path: string): string[] {
+  return [
+    ...readOnly('webp_pipe', 'webp'),
+    '-max_pixels',
+    String(MAX_PIXELS),
+    '-f',
+    'webp_pipe',
+    '-i',
+    `file:${path}`,
+  ];
+}
+
+/** The same for pixels of ours. */
+export const OWN_PIXELS_GUARD: readonly string[] = [
+  ...['-protocol_whitelist', 'pipe', '-format_whitelist', 'matroska,webm'],
+  ...['-codec_whitelist', 'rawvideo', '-f', 'matroska', '-i', 'pipe:0'],
+];
+
 /** Options that stand before the input in every ffmpeg that reads a user's file. */
 export function inputGuard(path: string, decoders = FILE_DECODERS): string[] {
   return [...fileOptions(decoders), '-i', `file:${path}`];

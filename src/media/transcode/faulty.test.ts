@@ -36,7 +36,6 @@ const REFUSED: [string, string, () => Promise<string>][] = [
   ['a PNG', 'UNSUPPORTED_FORMAT', () => make(dir, ...pictures('64x64', 1, 1), '-frames:v', '1', 'x.png')],
   ['a JPEG', 'UNSUPPORTED_FORMAT', () => make(dir, ...pictures('64x64', 1, 1), '-frames:v', '1', 'x.jpg')],
   ['a WebP', 'UNSUPPORTED_FORMAT', () => make(dir, ...pictures('64x64', 1, 1), '-frames:v', '1', 'x.webp')],
-  ['an animated WebP', 'UNSUPPORTED_FORMAT', () => make(dir, ...pictures('64x64', 5, 1), 'moving.webp')],
   ['a GIF of one picture', 'UNSUPPORTED_FORMAT', () => make(dir, ...pictures('64x64', 1, 1), 'x.gif')],
   ['an MP3', 'NO_VIDEO_TRACK', () => make(dir, ...tone(1), '-c:a', 'mp3', 'x.mp3')],
   ['an M4A', 'NO_VIDEO_TRACK', () => make(dir, ...tone(1), '-c:a', 'aac', 'x.m4a')],

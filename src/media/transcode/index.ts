@@ -28,6 +28,8 @@ import { probeFile } from './probe.ts';
 import { readRendition } from './rendition.ts';
 import { runTool, type Tools } from './run.ts';
 import { collectImages, IMAGES, makeImageFolder, type SideImages, sideImages } from './side-images.ts';
+import { isAnimatedWebp } from './webp.ts';
+import { convertWebp } from './webp-video.ts';
 
 export interface TranscoderOptions extends Omit<Tools, 'stallMs'> {
   /**
@@ -48,6 +50,8 @@ export function createTranscoder(options: TranscoderOptions): Transcoder {
   const tools: Tools = { ...options, stallMs: options.stallMs ?? STALL_MS };
   const abilities = once(() => checkFfmpeg(ffmpeg));
   return {
+    needsCopy: isAnimatedWebp,
+    makeCopy: (path, dir, signal) => convertWebp(tools, { path, dir, signal }),
     probe: (input, signal) => withFolder((dir) => probeFile(tools, { path: input, dir, signal })),
     plan: planLadder,
     copyTop: (run) => copyTop(tools, run),

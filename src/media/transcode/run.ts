@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import type { Logger } from '../../platform/logger.ts';
 import { MediaFileError } from '../contract/index.ts';
 import type { Guard, ProgramLimits } from '../ffmpeg/guard.ts';
@@ -37,6 +38,10 @@ export interface ToolRun {
   onProgress?: (sec: number) => void;
   /** What it prints; not together with `onProgress`. */
   onOutput?: (text: string) => void;
+  /** The same where it is no text. */
+  onBytes?: (bytes: Buffer) => void;
+  /** Fills its standard input, which it has only then. */
+  input?: (stdin: Writable) => void;
   /** Ends the run, which is no failure: enough was read. */
   enough?: AbortSignal;
   /** Wall time; none when absent. */
@@ -61,7 +66,7 @@ export async function runTool(tools: Tools, run: ToolRun): Promise<string> {
   run.signal.throwIfAborted();
   const guard = await tools.guard();
   const watch = createWatch(run, tools.stallMs * (run.limits.isIdle ? IDLE_PATIENCE : 1));
-  const { onOutput } = run;
+  const { onOutput, onBytes, input } = run;
   const reads = [...inputsOf(run.args), ...(run.reads ?? [])];
   const view = { reads, writes: run.cwd, devices: run.devices ?? [] };
   const program = await guard.start(tools[run.program], run.limits, view);
@@ -72,6 +77,8 @@ export async function runTool(tools: Tools, run: ToolRun): Promise<string> {
     log: tools.log,
     ...(run.onProgress ? { onProgress: ({ outTimeMs }) => watch.progress(outTimeMs) } : {}),
     ...(onOutput ? { onOutput } : {}),
+    ...(onBytes ? { onBytes } : {}),
+    ...(input ? { input } : {}),
   });
   const exit = await watch.untilExit(child);
   run.signal.throwIfAborted();

@@ -16,9 +16,6 @@ export async function sniff(path: string): Promise<void> {
   if (head.length === 0) throw new MediaFileError('CORRUPT_INPUT', 'The file is empty.');
   if (isVideoContainer(head)) return;
   if (isAudio(head)) throw new MediaFileError('NO_VIDEO_TRACK', 'The file holds sound and no video.');
-  if (isAnimatedWebp(head)) {
-    throw new MediaFileError('UNSUPPORTED_FORMAT', 'Animated WebP is not read: send it as GIF or MP4.');
-  }
   const picture = pictureKind(head);
   if (picture !== null) throw stillPicture(picture);
   throw new MediaFileError('UNSUPPORTED_FORMAT', 'This is no video file that can be read.');
@@ -27,16 +24,6 @@ export async function sniff(path: string): Promise<void> {
 /** @param kind as people call it: `PNG`. */
 export function stillPicture(kind: string): MediaFileError {
   return new MediaFileError('UNSUPPORTED_FORMAT', `This is a picture (${kind}), not a video.`);
-}
-
-const WEBP_ANIMATION = 2;
-
-function isAnimatedWebp(head: Buffer): boolean {
-  return (
-    ascii(head, 0, 4) === 'RIFF' &&
-    ascii(head, 8, 16) === 'WEBPVP8X' &&
-    ((head[20] ?? 0) & WEBP_ANIMATION) !== 0
-  );
 }
 
 function pictureKind(head: Buffer): string | null {

@@ -11,6 +11,7 @@ import {
   type BroadcastSegments,
   MediaFileError,
   type RecordingJoiner,
+  type Transcoder,
   type VideoCutter,
 } from '../../../media/contract/index.ts';
 import type { Db } from '../../../platform/db/index.ts';
@@ -21,6 +22,7 @@ import { MAX_LOST } from '../processing/failures.ts';
 import { withScratch } from '../processing/files.ts';
 import { createOriginals, type Originals } from '../processing/originals.ts';
 import * as processing from '../processing/repository.ts';
+import { formerOriginal } from '../replacement/repository.ts';
 import * as repository from '../repository.ts';
 import type { VideoFailure } from '../transitions.ts';
 import { clipJob } from './jobs.ts';
@@ -38,6 +40,7 @@ export interface ClipCuttingDeps {
   segments: Pick<BroadcastSegments, 'collect'>;
   joiner: RecordingJoiner;
   cutter: VideoCutter;
+  transcoder: Pick<Transcoder, 'needsCopy' | 'makeCopy'>;
   /** Clips are made below it before they go to the store. On the store's disk. */
   scratchDir: string;
 }
@@ -61,7 +64,7 @@ const GONE = 'What the clip is of is not kept any more.';
 
 /** Makes the originals of clips. */
 export function createClipCutting(deps: ClipCuttingDeps): JobWorker<typeof clipJob.payload> {
-  const cutting = { ...deps, originals: createOriginals(deps.store, deps.scratchDir) };
+  const cutting = { ...deps, originals: createOriginals(deps) };
   return {
     job: clipJob,
     concurrency: CONCURRENCY,
@@ -87,7 +90,7 @@ async function originalOf(deps: Cutting, run: Run, dir: string): Promise<Origina
     const { from } = run.payload;
     if (run.lost > MAX_LOST) throw new MediaFileError('INTERNAL', NOT_CUT);
     return await ('videoId' in from
-      ? ofVideo(deps, run, dir, from.videoId)
+      ? ofVideo(deps, run, dir, from.videoId, from.revision)
       : ofBroadcast(deps, run, dir, from));
   } catch (error) {
     if (run.signal.aborted || error instanceof JobPostponed) throw error;
@@ -103,14 +106,23 @@ function noSpace(): JobPostponed {
   return new JobPostponed('no space is left for a clip', FULL_DISK_PAUSE_SEC);
 }
 
-async function ofVideo(deps: Cutting, run: Run, dir: string, sourceId: string): Promise<Original> {
+/** @param wanted the revision whose file it is; the one that plays unless given. */
+async function ofVideo(
+  deps: Cutting,
+  run: Run,
+  dir: string,
+  sourceId: string,
+  wanted?: number,
+): Promise<Original> {
   const { signal } = run;
   const { startSec, endSec } = run.payload;
   const video = await processing.findVideo(deps.db, sourceId);
-  const key = video?.original_key ?? null;
-  if (video === undefined || key === null || (await deps.store.head(key)) === null) throw gone();
-  if (video.taken_down_at !== null) throw gone();
-  const known = await processing.findProcessing(deps.db, sourceId, video.revision);
+  if (video === undefined || video.taken_down_at !== null) throw gone();
+  const revision = wanted ?? video.revision;
+  const isReplaced = video.revision !== revision;
+  const key = isReplaced ? await formerOriginal(deps.db, sourceId, revision) : video.original_key;
+  if (key === null || (await deps.store.head(key)) === null) throw gone();
+  const known = await processing.findProcessing(deps.db, sourceId, revision);
   const atSec = startSec + (known?.source.zeroSec ?? 0);
   return deps.originals.use(key, signal, (input) =>
     cutOut(deps, run, dir, { input, startSec: atSec, durationSec: endSec - startSec }),

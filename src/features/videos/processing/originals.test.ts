@@ -32,13 +32,20 @@ function remote(): { store: BlobStore; fetches: { finish(): void; fail(): void; 
   return { store, fetches };
 }
 
+/** No file needs a copy of another kind. */
+const PLAIN = {
+  transcoder: {
+    needsCopy: async () => false,
+    makeCopy: (path: string) => Promise.resolve(path),
+  },
+};
 const never = new AbortController().signal;
 
 test('runs share one copy, which is kept for a while and then removed', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { store, fetches } = remote();
   const dir = join(folder, 'shared');
-  const originals = createOriginals(store, dir);
+  const originals = createOriginals({ ...PLAIN, store, scratchDir: dir });
   const read = (path: string) => readFile(path, 'utf8');
   const both = Promise.all([originals.use('a', never, read), originals.use('a', never, read)]);
   await until(() => fetches.length === 1);
@@ -60,7 +67,7 @@ test('runs share one copy, which is kept for a while and then removed', async (t
 test('a run that ends does not stop the fetch for the other one; the last one does', async () => {
   const { store, fetches } = remote();
   const dir = join(folder, 'aborted');
-  const originals = createOriginals(store, dir, 50);
+  const originals = createOriginals({ ...PLAIN, store, scratchDir: dir }, 50);
   const [first, second] = [new AbortController(), new AbortController()];
   const one = originals.use('a', first.signal, async () => {});
   const two = originals.use('a', second.signal, async () => {});
@@ -76,7 +83,7 @@ test('a run that ends does not stop the fetch for the other one; the last one do
 
 test('a fetch that fails is tried anew by the next run', async () => {
   const { store, fetches } = remote();
-  const originals = createOriginals(store, join(folder, 'failed'), 50);
+  const originals = createOriginals({ ...PLAIN, store, scratchDir: join(folder, 'failed') }, 50);
   const one = originals.use('a', never, async () => {});
   await until(() => fetches.length === 1);
   fetches[0]?.fail();
@@ -90,7 +97,27 @@ test('a fetch that fails is tried anew by the next run', async () => {
 test('on a disk the stored file itself is read', async () => {
   const store = createDiskStore(join(folder, 'disk'));
   await store.put('w/1/v/1/original/1', 'the film', 'video/mp4');
-  const originals = createOriginals(store, join(folder, 'none'));
+  const originals = createOriginals({ ...PLAIN, store, scratchDir: join(folder, 'none') });
   const path = await originals.use('w/1/v/1/original/1', never, async (one) => one);
   assert.equal(path, store.localPath('w/1/v/1/original/1'));
+});
+
+test('a file that is read as a copy alone is copied, wherever it is, and what is stored stays', async () => {
+  const store = createDiskStore(join(folder, 'store'));
+  await store.put('moving.webp', 'an animation', 'image/webp');
+  const transcoder = {
+    needsCopy: async (path: string) => (await readFile(path, 'utf8')) === 'an animation',
+    async makeCopy(_path: string, dir: string) {
+      await writeFile(join(dir, 'copy'), 'a video');
+      return join(dir, 'copy');
+    },
+  };
+  const scratchDir = join(folder, 'copies');
+  const originals = createOriginals({ store, transcoder, scratchDir }, 50);
+  assert.equal(await originals.use('moving.webp', never, (path) => readFile(path, 'utf8')), 'a video');
+  assert.equal(String(await store.read('moving.webp')), 'an animation');
+  await until(async () => (await readdir(scratchDir)).length === 0, { message: 'its removal' });
+  await store.put('film.mp4', 'a film', 'video/mp4');
+  const path = await originals.use('film.mp4', never, async (path) => path);
+  assert.equal(path, store.localPath('film.mp4'));
 });

@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newUuid } from '../../../kernel/ids.ts';
-import type { BlobStore } from '../../../media/contract/index.ts';
+import type { BlobStore, Transcoder } from '../../../media/contract/index.ts';
 
 /** Originals as local files for ffmpeg. */
 export interface Originals {
@@ -20,13 +20,27 @@ interface Copy {
 /** The next job of the same video comes at once, or has to wait for a slot. */
 const KEEP_MS = 60_000;
 
+interface OriginalsDeps {
+  store: BlobStore;
+  transcoder: Pick<Transcoder, 'needsCopy' | 'makeCopy'>;
+  scratchDir: string;
+}
+
 /**
  * On a disk the stored file itself. Elsewhere a copy in `dir`, fetched once for all runs that read it at the same
- * time or shortly one after the other.
+ * time or shortly one after the other; likewise of a file that ffmpeg reads as a copy alone.
  */
-export function createOriginals(store: BlobStore, dir: string, keepMs = KEEP_MS): Originals {
+export function createOriginals(
+  { store, transcoder, scratchDir: dir }: OriginalsDeps,
+  keepMs = KEEP_MS,
+): Originals {
   const copies = new Map<string, Copy>();
 
+  const copyTo = async (own: string, key: string, signal: AbortSignal) => {
+    await mkdir(own, { recursive: true });
+    const path = store.localPath(key) ?? (await store.toLocalFile(key, own, signal));
+    return (await transcoder.needsCopy(path)) ? transcoder.makeCopy(path, own, signal) : path;
+  };
   const take = (key: string): Copy => {
     const held = copies.get(key);
     if (held !== undefined) {
@@ -36,7 +50,7 @@ export function createOriginals(store: BlobStore, dir: string, keepMs = KEEP_MS)
     }
     const own = join(dir, `original-${newUuid()}`);
     const abort = new AbortController();
-    const path = mkdir(own, { recursive: true }).then(() => store.toLocalFile(key, own, abort.signal));
+    const path = copyTo(own, key, abort.signal);
     const copy: Copy = { dir: own, path, users: 1, abort };
     copies.set(key, copy);
     path.catch(() => drop(key, copy));
@@ -62,7 +76,7 @@ export function createOriginals(store: BlobStore, dir: string, keepMs = KEEP_MS)
   return {
     async use(key, signal, work) {
       const stored = store.localPath(key);
-      if (stored !== null) return work(stored);
+      if (stored !== null && !(await transcoder.needsCopy(stored))) return work(stored);
       const copy = take(key);
       let isWhole = false;
       try {

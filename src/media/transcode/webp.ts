@@ -1,0 +1,211 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { MediaFileError } from '../contract/index.ts';
+import { damaged } from './run.ts';
+
+/**
+ * Reads the container of an animated WebP (https://developers.google.com/speed/webp/docs/riff_container): what is in the
+ * pictures, only the decoder looks at.
+ */
+
+/** One picture of the animation, somewhere on its canvas. */
+export interface WebpFrame {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  durationMs: number;
+  /** It covers what is there, instead of being laid over it by its transparency. */
+  covers: boolean;
+  /** Its place is empty again before the next one. */
+  clears: boolean;
+  /** Where its bytes are in the file, with the heads of their chunks. */
+  parts: readonly Span[];
+  hasAlphaPlane: boolean;
+}
+
+interface Span {
+  at: number;
+  bytes: number;
+}
+
+export interface WebpAnimation {
+  width: number;
+  height: number;
+  frames: WebpFrame[];
+}
+
+const ANIMATED = 2;
+const WITH_ALPHA = 0x10;
+const HEAD_BYTES = 30;
+const CHUNK_HEAD_BYTES = 8;
+const ANMF_HEAD_BYTES = 16;
+/** docs/api/plans.md: 8K, standing or lying. */
+const MAX_LONG_SIDE = 7680;
+const MAX_SHORT_SIDE = 4320;
+/** Ten minutes with sixty pictures a second. */
+const MAX_FRAMES = 36_000;
+/** Of all pictures together: eight minutes of 1080p with thirty a second, and some twenty minutes of work. */
+const MAX_PIXELS = 30e9;
+const MAX_CHUNKS = 200_000;
+/** A file that has less of what its header promises is no video (docs/guides/processing.md#files-that-break-off). */
+const ENOUGH = 0.95;
+/** What shows a picture for so long at most means something else, and browsers know what. */
+const HASTE_MS = 10;
+const UNHURRIED_MS = 100;
+
+export async function isAnimatedWebp(path: string): Promise<boolean> {
+  return reading(path, async (file) => {
+    const head = await read(file, 0, HEAD_BYTES);
+    return (
+      head !== null && isWebp(head) && isChunk(head, 12, 'VP8X') && (head.readUInt8(20) & ANIMATED) !== 0
+    );
+  });
+}
+
+/** @throws {MediaFileError} */
+export function readAnimation(path: string): Promise<WebpAnimation> {
+  return reading(path, async (file) => {
+    const { size } = await file.stat();
+    const head = await read(file, 0, HEAD_BYTES);
+    if (head === null) throw damaged();
+    const declared = head.readUInt32LE(4) + CHUNK_HEAD_BYTES;
+    if (size < declared * ENOUGH) {
+      const share = Math.floor((size / declared) * 100);
+      throw new MediaFileError(
+        'CORRUPT_INPUT',
+        `The file breaks off: ${share} % of its bytes are there. Upload it again.`,
+      );
+    }
+    const [width, height] = [head.readUIntLE(24, 3) + 1, head.readUIntLE(27, 3) + 1];
+    if (Math.max(width, height) > MAX_LONG_SIDE || Math.min(width, height) > MAX_SHORT_SIDE) {
+      throw new MediaFileError('UNSUPPORTED_FORMAT', 'The picture is larger than 7680 by 4320.');
+    }
+    const canvas = { width, height };
+    const frames: WebpFrame[] = [];
+    for await (const { name, at, bytes } of chunks(file, 12, Math.min(size, declared))) {
+      if (name !== 'ANMF') continue;
+      frames.push(await readFrame(file, { at, bytes }, canvas));
+      if (frames.length > MAX_FRAMES || frames.length * width * height > MAX_PIXELS) {
+        throw new MediaFileError(
+          'UNSUPPORTED_FORMAT',
+          'The animation is too long for a WebP: send it as MP4.',
+        );
+      }
+    }
+    if (frames.length < 2)
+      throw new MediaFileError('UNSUPPORTED_FORMAT', 'This is a picture (WebP), not a video.');
+    return { ...canvas, frames };
+  });
+}
+
+async function reading<T>(path: string, work: (file: FileHandle) => Promise<T>): Promise<T> {
+  const file = await open(path);
+  try {
+    return await work(file);
+  } finally {
+    await file.close();
+  }
+}
+
+/** So many bytes from there on, or null where the file has less. */
+async function read(file: FileHandle, at: number, bytes: number): Promise<Buffer | null> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, at);
+  return bytesRead === bytes ? buffer : null;
+}
+
+function isWebp(head: Buffer): boolean {
+  return isChunk(head, 0, 'RIFF') && isChunk(head, 8, 'WEBP');
+}
+
+function isChunk(bytes: Buffer, at: number, name: string): boolean {
+  return bytes.toString('latin1', at, at + 4) === name;
+}
+
+/** Those that are whole. @yields where what is in them begins, and its length. */
+async function* chunks(
+  file: FileHandle,
+  from: number,
+  until: number,
+): AsyncGenerator<Span & { name: string }> {
+  let at = from;
+  for (let count = 0; count < MAX_CHUNKS && at + CHUNK_HEAD_BYTES <= until; count += 1) {
+    const head = await read(file, at, CHUNK_HEAD_BYTES);
+    if (head === null) return;
+    const bytes = head.readUInt32LE(4);
+    const inside = at + CHUNK_HEAD_BYTES;
+    if (inside + bytes > until) return;
+    yield { name: head.toString('latin1', 0, 4), at: inside, bytes };
+    at = inside + bytes + (bytes % 2);
+  }
+}
+
+async function readFrame(
+  file: FileHandle,
+  { at, bytes }: Span,
+  canvas: { width: number; height: number },
+): Promise<WebpFrame> {
+  const head = bytes < ANMF_HEAD_BYTES ? null : await read(file, at, ANMF_HEAD_BYTES);
+  if (head === null) throw damaged();
+  const [x, y] = [head.readUIntLE(0, 3) * 2, head.readUIntLE(3, 3) * 2];
+  const [width, height] = [head.readUIntLE(6, 3) + 1, head.readUIntLE(9, 3) + 1];
+  if (x + width > canvas.width || y + height > canvas.height) throw damaged();
+  const durationMs = head.readUIntLE(12, 3);
+  const flags = head.readUInt8(15);
+  const parts: Span[] = [];
+  let hasAlphaPlane = false;
+  for await (const part of chunks(file, at + ANMF_HEAD_BYTES, at + bytes)) {
+    const span = { at: part.at - CHUNK_HEAD_BYTES, bytes: CHUNK_HEAD_BYTES + part.bytes };
+    if (part.name === 'ALPH' && parts.length === 0) {
+      parts.push(span);
+      hasAlphaPlane = true;
+    } else if (part.name === 'VP8 ' || part.name === 'VP8L') {
+      const size = await pictureSize(file, part.name, part.at);
+      // What is decoded is laid on the canvas by what the frame says.
+      if (size.width !== width || size.height !== height) throw damaged();
+      parts.push(span);
+      const durations = durationMs <= HASTE_MS ? UNHURRIED_MS : durationMs;
+      const [covers, clears] = [(flags & 2) !== 0, (flags & 1) !== 0];
+      return { x, y, width, height, durationMs: durations, covers, clears, parts, hasAlphaPlane };
+    }
+  }
+  throw damaged();
+}
+
+/** RFC 6386, section 9.1; RFC 9649, section 3.4. */
+async function pictureSize(
+  file: FileHandle,
+  name: 'VP8 ' | 'VP8L',
+  at: number,
+): Promise<{ width: number; height: number }> {
+  const head = await read(file, at, 10);
+  if (head === null) throw damaged();
+  if (name === 'VP8 ') return { width: head.readUInt16LE(6) & 0x3fff, height: head.readUInt16LE(8) & 0x3fff };
+  const bits = head.readUInt32LE(1);
+  return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
+}
+
+/** A frame as a file of its own. */
+export async function stillOf(file: FileHandle, frame: WebpFrame): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  if (frame.hasAlphaPlane) pieces.push(extendedHead(frame));
+  for (const { at, bytes } of frame.parts) {
+    const piece = await read(file, at, bytes);
+    if (piece === null) throw damaged();
+    pieces.push(piece, Buffer.alloc(bytes % 2));
+  }
+  const body = Buffer.concat([Buffer.from('WEBP'), ...pieces]);
+  const head = Buffer.alloc(CHUNK_HEAD_BYTES);
+  head.write('RIFF', 0, 'latin1');
+  head.writeUInt32LE(body.length, 4);
+  return Buffer.concat([head, body]);
+}
+
+function extendedHead({ width, height }: WebpFrame): Buffer {
+  const head = Buffer.alloc(18);
+  head.write('VP8X', 0, 'latin1');
+  head.writeUInt32LE(10, 4);
+  head.writeUInt8(WITH_ALPHA, 8);
+  head.writeUIntLE(width - 1, 12, 3);
+  head.writeUIntLE(height - 1, 15, 3);
+  return head;
+}
