@@ -11,7 +11,7 @@ import { launchBrowser, type OpenOptions, type TestBrowser, type WatchedPage } f
 import type { TestAccount } from '../harness/factories.ts';
 import { NO_S3, startS3 } from '../harness/s3.ts';
 import { until } from '../harness/wait.ts';
-import { addCaption, addVideo, encodedFiles, type VideoFixture } from '../videos/fixture.ts';
+import { addCaption, addVideo, av1Renditions, encodedFiles, type VideoFixture } from '../videos/fixture.ts';
 
 const CHAPTERS = [
   { startSec: 0, title: 'Tuning' },
@@ -205,6 +205,45 @@ test('a viewer plays, seeks, sees the storyboard and captions, changes quality a
     },
     { userAgent: PERSON },
   );
+});
+
+/** A browser without a decoder of AV1. */
+const NO_AV1 = `(() => {
+  const { isTypeSupported } = MediaSource;
+  MediaSource.isTypeSupported = (type) => !type.includes('av01') && isTypeSupported.call(MediaSource, type);
+})()`;
+
+test('the choice of quality has each size once, in the codec that plays', async (t) => {
+  const av1 = await av1Renditions();
+  if (av1 === null) return t.skip('this ffmpeg was built without libsvtav1');
+  const id = await addVideo(app.container, account, {
+    ...files,
+    renditions: [...files.renditions, ...av1],
+  });
+  const url = `${app.url}/watch/${id}`;
+  const choosesLow = async ({ page }: WatchedPage, folder: string) => {
+    await plays(page);
+    const items = page.locator('media-rendition-menu media-chrome-menu-item');
+    let words = '';
+    const look = async () => {
+      words = (await items.allTextContents()).map((text) => text.trim()).join();
+      return words.startsWith('360p,180p,Auto');
+    };
+    await until(look, { message: () => words });
+    const low = page.waitForRequest((request) => request.url().includes(`/${folder}/s_`));
+    await choose(page, 'media-rendition-menu', '180p');
+    await page.evaluate('document.querySelector("marquee-player").seek(1)');
+    await low;
+    await until(async () => (await heightOf(page)) === 180, { timeoutMs: 10_000, message: folder });
+  };
+  await withPage(url, (watched) => choosesLow(watched, '180p-av1'));
+  await withPage(url, (watched) => choosesLow(watched, '180p'), { initScript: NO_AV1 });
+  await withPage('about:blank', async (watched) => {
+    // It has a decoder, but nothing of AV1 can be loaded.
+    await watched.page.route(/-av1\/s_/, (route) => route.fulfill({ status: 404 }));
+    await watched.page.goto(url);
+    await choosesLow(watched, '180p');
+  });
 });
 
 test('the embed loads nothing but the playlist until somebody plays', async () => {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -138,9 +138,8 @@ export function madeUpFiles(): VideoFixture {
 }
 
 /** Twelve seconds that play: 360 and 180 lines, ten frames a second, a tone, and a storyboard. */
-export async function encodedFiles(): Promise<VideoFixture> {
-  const dir = await mkdtemp(join(tmpdir(), 'marquee-vod-'));
-  try {
+export function encodedFiles(): Promise<VideoFixture> {
+  return inFolder(async (dir) => {
     const rungs = [
       { name: '360p', width: 640, height: 360, bitrate: 500_000 },
       { name: '180p', width: 320, height: 180, bitrate: 150_000 },
@@ -177,6 +176,35 @@ export async function encodedFiles(): Promise<VideoFixture> {
         ['storyboard.vtt', Buffer.from(`WEBVTT\n\n${cues.join('\n')}`)],
       ]),
     };
+  });
+}
+
+/** Both pictures of `encodedFiles` once more, in AV1. @returns null where ffmpeg was built without an encoder. */
+export async function av1Renditions(): Promise<RenditionFixture[] | null> {
+  const encoders = spawnSync('ffmpeg', ['-hide_banner', '-encoders'], { encoding: 'utf8' }).stdout;
+  if (!encoders.includes('libsvtav1')) return null;
+  return inFolder(async (dir) => {
+    const codec = ['-c:v', 'libsvtav1', '-preset', '12', '-g', '20', '-pix_fmt', 'yuv420p'];
+    const rung = { kind: 'VIDEO', codecs: 'av01.0.01M.08' } as const;
+    const made: RenditionFixture[] = [];
+    for (const [width, height, bitrate] of [
+      [640, 360, 300_000],
+      [320, 180, 100_000],
+    ] as const) {
+      const name = `${height}p-av1`;
+      await mkdir(join(dir, name));
+      const scale = ['-s', `${width}x${height}`, '-b:v', `${bitrate}`];
+      await ffmpeg(dir, [...PICTURE, '-t', '12', ...scale, ...codec, ...hls(name)]);
+      made.push({ ...rung, name, width, height, bitrate, files: await filesOf(join(dir, name)) });
+    }
+    return made;
+  });
+}
+
+async function inFolder<T>(make: (dir: string) => Promise<T>): Promise<T> {
+  const dir = await mkdtemp(join(tmpdir(), 'marquee-vod-'));
+  try {
+    return await make(dir);
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
@@ -186,15 +214,14 @@ const two = (value: number) => String(value).padStart(2, '0');
 const PICTURE = ['-f', 'lavfi', '-i', 'testsrc2=size=640x360:rate=10'];
 const TONE = ['-f', 'lavfi', '-i', 'sine=frequency=330:sample_rate=48000'];
 
+function hls(name: string): string[] {
+  const kind = ['-f', 'hls', '-hls_time', '2', '-hls_playlist_type', 'vod', '-hls_segment_type', 'fmp4'];
+  return [...kind, '-hls_segment_filename', `${name}/s_%05d.m4s`, `${name}/index.m3u8`];
+}
+
 function encodeArgs(): string[] {
   const codecs = ['-c:v', 'libx264', '-preset', 'ultrafast', '-profile:v', 'high', '-pix_fmt', 'yuv420p'];
   const keys = ['-g', '20', '-keyint_min', '20', '-sc_threshold', '0'];
-  const hls = (name: string) =>
-    ['-f', 'hls', '-hls_time', '2', '-hls_playlist_type', 'vod', '-hls_segment_type', 'fmp4'].concat([
-      '-hls_segment_filename',
-      `${name}/s_%05d.m4s`,
-      `${name}/index.m3u8`,
-    ]);
   return [
     ...[...PICTURE, ...TONE, '-t', '12'],
     ...['-map', '0:v', ...codecs, ...keys, '-b:v', '400k', ...hls('360p'), '-t', '12'],

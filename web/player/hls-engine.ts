@@ -166,17 +166,33 @@ function videoConfig({ startSec, isEager }: VideoOptions): Partial<HlsConfig> {
   return { ...common, startPosition: startSec(), autoStartLoad: isEager };
 }
 
-/** @returns what ends it. */
+/**
+ * Those with the codecs that play: hls.js stays with the ones that it has begun with, and leaves them only where they fail.
+ *
+ * @returns what ends it.
+ */
 function offerQualities(hls: Hls, renditions: RenditionList): () => void {
+  let offered: readonly Level[] = [];
+  const offer = (playing: Level | undefined) => {
+    const found = hls.levels.filter(({ codecSet }) => codecSet === playing?.codecSet);
+    const isKnown = found.length === offered.length && found.every((level) => offered.includes(level));
+    if (playing === undefined || isKnown) return;
+    offered = found;
+    renditions.replace(
+      found.map(({ width, height, bitrate }, index) => ({ id: String(index), width, height, bitrate })),
+    );
+  };
+  renditions.onSelect = (index) => {
+    const chosen = offered[index];
+    const level = chosen === undefined ? -1 : hls.levels.indexOf(chosen);
+    if (level !== hls.manualLevel) hls.nextLevel = level;
+  };
   hls.on(Events.MANIFEST_PARSED, () => {
     leaveSurroundOut(hls);
-    renditions.onSelect = (index) => {
-      hls.nextLevel = index;
-    };
-    renditions.replace(
-      hls.levels.map(({ width, height, bitrate }, index) => ({ id: String(index), width, height, bitrate })),
-    );
+    offer(hls.levels[hls.startLevel]);
   });
+  hls.on(Events.LEVEL_SWITCHED, (_event, { level }) => offer(hls.levels[level]));
+  hls.on(Events.LEVELS_UPDATED, () => offer(hls.levels[hls.currentLevel] ?? hls.levels[hls.startLevel]));
   return () => {
     renditions.onSelect = () => {};
   };
