@@ -18,6 +18,8 @@ const ISSUES: Record<string, string> = {
   RESOLUTION_CAPPED: 'Larger than your plan has: the picture is scaled down.',
   FRAME_RATE_CAPPED: 'More than 60 frames a second: the rate is reduced.',
   CODEC_TRANSCODED: 'Not 8-bit H.264: it is encoded anew. Send H.264, profile Main or High.',
+  CODEC_NOT_EVERYWHERE:
+    'Not H.264 with AAC: viewers whose browser lacks the codec see nothing. Send H.264 and AAC.',
   UNSUPPORTED_CODEC: 'The encoder was cut off: what it sends cannot be read here. Send H.264 and AAC.',
   NO_TRANSCODE_CAPACITY:
     'The encoder was cut off: what it sends would have to be encoded, and there is no room. Send H.264 within your plan.',

@@ -52,6 +52,11 @@ export const HEALTH_WORDS: Readonly<Record<string, { meaning: string; remedy: st
     meaning: 'No 8-bit 4:2:0 H.264; it is encoded anew.',
     remedy: 'Send H.264, profile Main or High.',
   },
+  CODEC_NOT_EVERYWHERE: {
+    meaning:
+      'No H.264 with AAC, and nothing here can encode it: viewers whose browser lacks the codec see nothing.',
+    remedy: 'Send H.264 and AAC; or ask the operator for a newer ffmpeg, which encodes it anew.',
+  },
   UNSUPPORTED_CODEC: {
     meaning: 'What was sent cannot be read here; the publish was ended.',
     remedy: 'Send H.264 and AAC.',

@@ -186,6 +186,8 @@ for (const [name, media, expected] of accepted) {
       else if (result.plan.isDirect)
         assert.deepEqual([shape(result.plan), result.plan.cores], ['src=640x360', 0]);
     }
+    if (old.ok && old.plan.isDirect)
+      assert.deepEqual(old.plan.issues, name === 'enhanced AAC' ? [] : ['CODEC_NOT_EVERYWHERE']);
     if (old.ok && old.plan.isDirect) {
       const above = planLadder(input(640, 360, { ...media, grant: { ...free, maxHeight: 180 } }));
       assert.deepEqual(

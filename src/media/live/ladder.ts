@@ -171,10 +171,18 @@ function directPlan(input: LadderInput): LadderResult {
     ...audioOnlyPlan(audio),
     audio: audio === undefined ? 'silent' : 'copy',
     ...(video === undefined ? {} : { rungs: [copiedRung(video)], fps: video.fps }),
-    issues: longKeyframeInterval ? ['KEYFRAME_INTERVAL'] : [],
+    issues: [
+      ...(isEverywhere(input) ? [] : ['CODEC_NOT_EVERYWHERE' as const]),
+      ...(longKeyframeInterval ? ['KEYFRAME_INTERVAL' as const] : []),
+    ],
     isDirect: true,
   };
   return { ok: true, plan };
+}
+
+/** Every browser has a decoder of it. */
+function isEverywhere({ video, audio }: LadderInput): boolean {
+  return (video === undefined || isBrowserH264(video.codec)) && audio?.codec !== 'opus';
 }
 
 type Ability = keyof LadderInput['abilities'];
