@@ -9,7 +9,7 @@ import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasNginx, startNginx } from '../test/harness/nginx.ts';
+import { broadcastGuide, hasNginx, startNginx } from '../test/harness/nginx.ts';
 import { createPartner } from '../test/harness/partner.ts';
 import { startPlatform } from '../test/harness/platform.ts';
 import { until } from '../test/harness/wait.ts';
@@ -67,12 +67,17 @@ async function shownFor(addresses: readonly string[]): Promise<number> {
   return lastMs - fromMs;
 }
 
-/** The directives of the guide, for this platform. */
-async function guide(upstream: string): Promise<{ http: string; server: string }> {
-  const text = await readFile(join(import.meta.dirname, '../docs/guides/playback.md'), 'utf8');
-  const [, http = '', server = ''] =
-    /(proxy_cache_path .*;)\n[^`]*?(location \/live\/ \{[^}]*\})/.exec(text) ?? [];
-  return { http, server: server.replaceAll('http://127.0.0.1:8080', upstream) };
+/** @param lines what nginx was asked for, and whom it asked: `-` where it knew. */
+function passedOn(lines: readonly string[]): void {
+  const requests = lines
+    .filter((line) => line !== '' && !line.endsWith(' -'))
+    .map((line) => line.split(' ')[0] ?? '');
+  const fetches = requests.filter((path) => /\.\d+\.m4s$/.test(path));
+  const parts = new Set(fetches).size;
+  const playlists = requests.filter((path) => path.endsWith('/index.m3u8')).length;
+  const passed = { unit: 'a part', target: '<= 1.1' };
+  report({ name: 'parts that nginx passes on', value: fetches.length / parts, ...passed });
+  report({ name: 'playlists that nginx passes on', value: playlists / parts, ...passed });
 }
 
 const platform = await startPlatform();
@@ -104,8 +109,8 @@ try {
   await measure(`${PLAYERS} players beside one that reads nothing`, order, pid);
   stopReading();
   const addresses = [playlist];
-  const { http, server } = await guide(platform.url);
-  const log = "log_format asked '$uri $upstream_cache_status';";
+  const { http, server } = await broadcastGuide(platform.url);
+  const log = "log_format asked '$uri $upstream_addr';";
   const nginx = hasNginx()
     ? await startNginx(`access_log /var/cache/nginx/asked asked; ${server}`, http + log)
     : null;
@@ -113,10 +118,7 @@ try {
     addresses.push(nginx.url + path);
     const behind = { playlist: nginx.url + path, count: BEHIND_NGINX, seconds: SECONDS };
     await measure(`${BEHIND_NGINX} players behind nginx`, behind, pid);
-    const lines = (await readFile(join(nginx.dir, 'asked'), 'utf8')).split('\n');
-    const passed = lines.filter((line) => /\.\d+\.m4s (?!HIT)/.test(line)).map((line) => line.split(' ')[0]);
-    const value = passed.length / new Set(passed).size;
-    report({ name: 'requests a part that nginx passes on', value, unit: '', target: '<= 1.1' });
+    passedOn((await readFile(join(nginx.dir, 'asked'), 'utf8')).split('\n'));
   } else process.stdout.write('skipped: players behind nginx; there is no nginx on this machine\n');
   const shown = addresses.map((address) => shownFor([address]));
   await partner.stop(stream.id);

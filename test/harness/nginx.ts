@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './platform.ts';
@@ -15,6 +15,15 @@ export interface RunningNginx {
 /** Is there an nginx on this machine? Tests and benchmarks that need one are skipped by name without. */
 export function hasNginx(): boolean {
   return spawnSync('nginx', ['-v'], { stdio: 'ignore' }).status === 0;
+}
+
+/** What docs/guides/playback.md#nginx-before-broadcasts puts into `http` and `server`, before a platform at this address. */
+export async function broadcastGuide(upstream: string): Promise<{ http: string; server: string }> {
+  const guide = await readFile(new URL('../../docs/guides/playback.md', import.meta.url), 'utf8');
+  const [, http, server] =
+    /```nginx\n# In http[^\n]*\n([^`]*?)# In server[^\n]*\n([^`]*)```/.exec(guide) ?? [];
+  if (http === undefined || server === undefined) throw new Error('the guide has no such directives');
+  return { http, server: server.replaceAll('http://127.0.0.1:8080', upstream) };
 }
 
 /** Starts nginx with these directives in its one server, around it, and before all; without a trace outside of its folder. */

@@ -104,6 +104,26 @@ test('a cache in front keeps for a second what is for everybody, and nothing els
   for (const path of FILES) assert.equal(await kept(closed, path + token), null, path);
 });
 
+test('a cache that keeps parts is told whether they may be shown', async () => {
+  const asks = async (stream: Awaited<ReturnType<typeof packaged>>, query = '') => {
+    const { status, headers } = await stream.get(`admission${query}`);
+    return [status, headers.get('x-accel-expires')];
+  };
+  const open = await packaged();
+  assert.deepEqual(await asks(open), [403, '1']);
+  await open.act('start');
+  assert.deepEqual(await asks(open), [204, '1']);
+  await open.act('stop');
+  assert.deepEqual(await asks(open), [403, '1']);
+  const closed = await packaged({ visibility: 'PRIVATE' });
+  await closed.act('start');
+  const token = new URL(String(await closed.read('playbackUrl'))).search;
+  assert.deepEqual(await asks(closed, token), [204, null], 'it is kept for nobody else');
+  assert.deepEqual(await asks(closed), [403, null]);
+  const nobody = `${app.url}/live/str_00000000000000000000000000/admission`;
+  assert.equal((await fetch(nobody)).status, 403);
+});
+
 test('HEAD, ranges and validators; a range that cannot be has no body either', async () => {
   const stream = await packaged();
   await stream.act('start');

@@ -177,9 +177,9 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
     if (isWatching(request.params, answer) && !view.isPreview && view.ending === undefined) {
       const watcher = watcherOf(request, view.suffix);
       const { stream } = view;
-      const { workspaceId } = stream;
+      const visited = { workspaceId: stream.workspaceId, isSelf: false };
       reply.header(VIEWERS_HEADER, stream.viewerCount);
-      const meet = () => arrivals.meet(visitOf(request), { workspaceId, isSelf: false });
+      const meet = () => arrivals.meet(visitOf(request), visited);
       viewers.seen(stream, { ...watcher, token: tokenMark(view.suffix) }, meet);
       watching.seen(stream.id, watcher);
     }
@@ -189,6 +189,7 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
     return sendFile(reply, answer);
   };
   return (app) => {
+    app.get('/live/:streamId/admission', admission(deps, admit));
     // HEAD has a handler of its own: the files know its length and send no body.
     const file = (url: string, read: Read) =>
       app.route({ method: ['GET', 'HEAD'], url, exposeHeadRoute: false, handler: serve(read) });
@@ -225,6 +226,24 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
           waitMs: stream.hasSignal && ending === undefined ? NEXT_PART_FILE_WAIT_MS : 0,
         }),
     );
+  };
+}
+
+/**
+ * Whether a viewer may have what a cache keeps of a stream: 204, or 403. The cache keeps parts for longer than a
+ * broadcast may be shown after its stop, and asks here before it gives them away.
+ */
+function admission({ streams }: Pick<Deps, 'streams'>, admit: Admit) {
+  return async (request: FileOfStream, reply: FastifyReply): Promise<FastifyReply> => {
+    const view = await admit(request, reply);
+    const stream = await streams.get(request.params.streamId);
+    const isForAll = stream !== undefined && isOpen(stream.visibility) && request.query.token === undefined;
+    if (isForAll) reply.header(CACHE_HEADER, CACHE_SEC);
+    const isAdmitted = view !== null && view.ending === undefined;
+    return reply
+      .status(isAdmitted ? 204 : 403)
+      .header('cache-control', 'no-store')
+      .send();
   };
 }
 
