@@ -66,6 +66,7 @@ export async function startSite(): Promise<TestSite> {
     publicUrl: 'https://video.example',
     platformHosts: ['video.example'],
     hasWhep: () => false,
+    mediaOrigins: ['https://bucket.example'],
   })(app);
   broadcast.register(app);
   beaconPage({

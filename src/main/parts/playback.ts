@@ -135,6 +135,7 @@ async function playbackPages(
     liveWatchPages({
       ...{ streams, recordings, videos, access, sellers, reception, assets, clock, publicUrl, platformHosts },
       hasWhep: needs.hasWhep,
+      mediaOrigins,
       chat: liveChat,
       followBox,
     }),

@@ -87,6 +87,7 @@ async function setUp(
     publicUrl: 'https://video.example',
     platformHosts: ['video.example'],
     hasWhep: () => hasWhep,
+    mediaOrigins: ['https://bucket.example'],
   })(app);
   t.after(() => app.close());
   return {
@@ -143,7 +144,7 @@ test('the player is given a session to tell its plays with, but not that of the 
   assert.equal(await session(`/watch/${ID}?token=preview`), undefined);
 });
 
-test('the policies: scripts and data from here alone; only the embed goes into frames', async (t) => {
+test('the policies: scripts from here alone, data from the bucket as well; only the embed goes into frames', async (t) => {
   const { get } = await setUp(t);
   const policyOf = async (url: string) => {
     const { headers } = await get(url);
@@ -153,8 +154,11 @@ test('the policies: scripts and data from here alone; only the embed goes into f
   const watch = await policyOf(`/watch/${ID}`);
   assert.equal(watch.get('default-src'), "default-src 'none'");
   assert.equal(watch.get('script-src'), "script-src 'self'");
-  assert.equal(watch.get('connect-src'), "connect-src 'self'");
-  assert.equal(watch.get('media-src'), "media-src 'self' blob: data:");
+  for (const page of [watch, await policyOf(`/embed/${ID}`)]) {
+    // What viewers go back to may lie in a bucket.
+    assert.equal(page.get('connect-src'), "connect-src 'self' https://bucket.example");
+    assert.equal(page.get('media-src'), "media-src 'self' https://bucket.example blob: data:");
+  }
   assert.equal(watch.get('base-uri'), "base-uri 'none'");
   assert.equal(watch.get('frame-ancestors'), "frame-ancestors 'none'");
   assert.equal((await policyOf(`/embed/${ID}`)).get('frame-ancestors'), 'frame-ancestors *');

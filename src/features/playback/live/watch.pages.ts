@@ -40,6 +40,8 @@ interface Deps {
   platformHosts: readonly string[];
   /** Viewers can watch in real time, now. */
   hasWhep(): boolean;
+  /** Where else the browser fetches what has left the live window. */
+  mediaOrigins: readonly string[];
   chat?: LiveChat;
   followBox?: FollowBox;
 }
@@ -62,7 +64,7 @@ export function liveWatchPages(deps: Deps): (app: FastifyInstance) => void {
   return (app) => {
     app.get('/watch/:streamId', async (request: WatchRequest, reply: FastifyReply) => {
       const view = await viewOf(deps, request, { withChat: true, isWatch: true });
-      if (view !== null) return sendPage(reply, assets, watchPage(view));
+      if (view !== null) return sendPage(reply, assets, watchPage(deps, view));
       return sendPage(reply, assets, (await lockedStream(deps, request)) ?? MISSING.watch);
     });
     app.get('/embed/:streamId', async (request: WatchRequest, reply: FastifyReply) => {
@@ -146,7 +148,7 @@ function showingOf(stream: StreamSnapshot, grant: Grant | null, clock: Clock): S
   return stream.ended === null ? 'offline' : 'ended';
 }
 
-function watchPage(view: WatchView): Page {
+function watchPage({ mediaOrigins }: Deps, view: WatchView): Page {
   const { stream, showing } = view;
   return {
     status: 200,
@@ -157,10 +159,11 @@ function watchPage(view: WatchView): Page {
     eager: showing === 'live' || showing === 'preview',
     frames: "'none'",
     forms: true,
+    mediaOrigins,
   };
 }
 
-function embedPage({ platformHosts }: Deps, view: WatchView): Page {
+function embedPage({ platformHosts, mediaOrigins }: Deps, view: WatchView): Page {
   const { stream, showing } = view;
   return {
     status: 200,
@@ -172,6 +175,7 @@ function embedPage({ platformHosts }: Deps, view: WatchView): Page {
     script: 'embed/main.ts',
     eager: showing === 'live' || showing === 'preview',
     frames: stream.embedHosts === null ? '*' : [...stream.embedHosts, ...platformHosts],
+    mediaOrigins,
   };
 }
 
