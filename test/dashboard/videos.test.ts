@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -150,6 +150,27 @@ test('an upload goes on after a reload, is described, published, and watched', a
     await clips.getByLabel('Name of the clip').fill('The overture');
     await clips.getByRole('button', { name: 'Make clip' }).click();
     await clips.getByRole('link', { name: 'Open it' }).waitFor(SLOW);
+
+    const { uploadId: former } = await media.call('GET', `/videos/${id}`);
+    const replacing = page.getByRole('region', { name: 'Replace the file' });
+    const choose = async (file: { name: string; buffer: Buffer }) => {
+      const [chooser] = await Promise.all([
+        page.waitForEvent('filechooser'),
+        replacing.getByRole('button', { name: 'Choose a file' }).click(),
+      ]);
+      await chooser.setFiles({ ...file, mimeType: 'video/mp4' });
+    };
+    await choose({ name: 'notes.mp4', buffer: Buffer.from('these are no pictures') });
+    await replacing.getByText('The new file cannot be played; the video is as before.').waitFor(SLOW);
+    await replacing.getByText('UNSUPPORTED_FORMAT').waitFor();
+    await choose({ name: 'better.mp4', buffer: await readFile(clip) });
+    await replacing.getByRole('button', { name: 'Cancel the replacement' }).waitFor(SLOW);
+    const uploaded = async () => {
+      const video = await media.call('GET', `/videos/${id}`);
+      return video.replacement === null && video.uploadId !== former;
+    };
+    await until(uploaded, { timeoutMs: 60_000, message: 'the other file' });
+    await replacing.getByRole('button', { name: 'Choose a file' }).waitFor(SLOW);
 
     const viewer = await media.watch(
       await page.getByRole('textbox', { name: 'Link to share' }).inputValue().then(pathOf),
