@@ -75,7 +75,7 @@ const NOT_FILLED = new Set([
   ...['sandbox_refund', 'sign_in_challenge', 'signal_simulation', 'stream_health_point', 'stream_log'],
   ...['stream_log_head', 'stream_viewer', 'usage_request', 'usage_total', 'video_chunk', 'video_folder'],
   ...['video_processing', 'video_rendition', 'video_transcription', 'video_view', 'watched_stream'],
-  ...['banner', 'channel', 'email_token'],
+  ...['banner', 'channel', 'email_token', 'video_replacement', 'video_tag'],
 ]);
 
 async function workspacesOf(id: string): Promise<string[]> {
