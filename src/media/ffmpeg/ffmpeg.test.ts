@@ -197,10 +197,16 @@ test('ffmpeg process: a line without end is held by its beginning alone', () => 
   assert.equal(lines.length, 3);
 });
 
-test('ffmpeg process: a sandbox that is stopped as it begins leaves nothing behind that holds our pipes', async () => {
-  const late = await program('late', `sleep 60 &\nsleep 0.3\necho "{ \\"child-pid\\": $! }" >&3\nwait`);
-  const child = spawnFfmpeg({ program: { command: [late], isSandboxed: true }, args: [], log });
-  const startedMs = performance.now();
-  await child.stop(20_000);
-  assert.ok(performance.now() - startedMs < 10_000);
-});
+for (const [how, end] of [
+  ['stopped', (child) => child.stop(20_000)],
+  ['killed', (child) => child.kill('SIGKILL')],
+] satisfies [string, (child: FfmpegProcess) => void][]) {
+  test(`ffmpeg process: a sandbox that is ${how} as it begins leaves nothing behind that holds our pipes`, async () => {
+    const late = await program('late', `sleep 60 &\nsleep 0.3\necho "{ \\"child-pid\\": $! }" >&3\nwait`);
+    const child = spawnFfmpeg({ program: { command: [late], isSandboxed: true }, args: [], log });
+    const startedMs = performance.now();
+    end(child);
+    await child.exited;
+    assert.ok(performance.now() - startedMs < 10_000);
+  });
+}

@@ -53,6 +53,8 @@ export interface FfmpegProcess {
 export const OUTPUT_FD = INFO_FD + 1;
 const STDERR_RING_BYTES = 64 * 1024;
 const STOP_GRACE_MS = 5000;
+/** A sandbox says sooner what its first process is. */
+const UNTOLD_MS = 1000;
 /** What ends a program. */
 const ENDING: readonly NodeJS.Signals[] = [
   ...(['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE'] as const),
@@ -126,7 +128,9 @@ function sandboxKill(child: ChildProcess, isNested: boolean): (signal: NodeJS.Si
   const init = () => Number(/"child-pid": *(\d+)/.exec(told)?.[1] ?? 0);
   // The sandbox killed alone, as it begins, leaves its first process waiting for it, with our pipes open.
   const end = () => {
-    if (init() > 0) sent(init(), 'SIGKILL');
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const first = init() || childOf(child.pid ?? 0);
+    if (first > 0) sent(first, 'SIGKILL');
     child.kill('SIGKILL');
   };
   readText(readableOf(child.stdio[INFO_FD]), (text) => {
@@ -139,8 +143,9 @@ function sandboxKill(child: ChildProcess, isNested: boolean): (signal: NodeJS.Si
     const inner = isNested ? childOf(childOf(init())) : init();
     if (signal !== 'SIGKILL' && inner !== 0 && sent(-inner, signal)) return;
     // Without a session in there, ffmpeg has not begun: with the sandbox goes all that is in it.
-    if (signal === 'SIGKILL' || init() > 0) end();
-    else isWanted = true;
+    if (init() > 0) return end();
+    isWanted = true;
+    if (signal === 'SIGKILL') setTimeout(end, UNTOLD_MS);
   };
 }
 
