@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { AppError } from '../kernel/errors.ts';
 import type { Container } from './container.ts';
 
 /** What was made; a secret that the operator gave is null, because it is not to be printed. */
@@ -8,12 +9,20 @@ export interface Owner {
   key: string | null;
 }
 
-/** Makes the owner and a FULL_ACCESS key on an empty database; null when there are accounts already. */
+/**
+ * Makes the owner and a FULL_ACCESS key on an empty database; null when there are accounts already, or when another node
+ * that starts at the same time makes it.
+ */
 export async function createOwner({ config, accounts, apiKeys }: Container): Promise<Owner | null> {
   if (!(await accounts.isEmpty())) return null;
   const email = config.BOOTSTRAP_EMAIL;
   const password = config.BOOTSTRAP_PASSWORD ?? randomBytes(12).toString('base64url');
-  await accounts.create({ email, password, name: 'Owner', role: 'ADMIN', plan: 'VIP', verified: true });
+  try {
+    await accounts.create({ email, password, name: 'Owner', role: 'ADMIN', plan: 'VIP', verified: true });
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'EMAIL_EXISTS') return null;
+    throw error;
+  }
   const { key } = await apiKeys.create({
     email,
     name: 'Owner key',
