@@ -7,6 +7,7 @@ import { type HttpsSink, type SinkRequest, startHttpsSink } from '../../../test/
 import { until } from '../../../test/harness/wait.ts';
 import { trust } from '../../../test/webhooks/fixture.ts';
 import { newId, newUuid } from '../../kernel/ids.ts';
+import { FIRST_WINDOW } from './delivery/window.ts';
 import { createDeliveryWorker, type DeliveryWorker } from './index.ts';
 
 let app: TestApp;
@@ -171,16 +172,16 @@ describe('POST /me/webhooks/{id}/rotate-secret', () => {
 
   test('a delivery that was claimed before, and not sent yet, has the new secret', async () => {
     const { id } = await addWebhook();
-    const first = Promise.withResolvers<object>();
-    sink.reply = (_request, n) => (n === 0 ? first.promise : {});
-    await makeStream();
-    await sink.waitFor(1);
-    // The next one is claimed and waits its turn behind the first.
+    const answered = Promise.withResolvers<object>();
+    sink.reply = (_request, n) => (n < FIRST_WINDOW ? answered.promise : {});
+    for (let n = 0; n < FIRST_WINDOW; n++) await makeStream();
+    await sink.waitFor(FIRST_WINDOW);
+    // The next one is claimed and waits its turn behind those.
     await makeStream();
     const fresh = (await call('POST', `/me/webhooks/${id}/rotate-secret`)).string('data.signingSecret');
-    first.resolve({});
-    const requests = await sink.waitFor(2);
-    verified(requests[1], fresh);
+    answered.resolve({});
+    const requests = await sink.waitFor(FIRST_WINDOW + 1);
+    verified(requests[FIRST_WINDOW], fresh);
   });
 });
 
