@@ -38,6 +38,8 @@ interface Item {
 }
 
 const MAX_HELD_BYTES = 128 * 2 ** 20;
+/** What an item takes beside its payload, about: there may be millions without one. */
+const ITEM_BYTES = 256;
 /** What comes so late moves all that follows, instead of being hurried after. */
 const LATE_MS = 1000;
 /** A step between two frames of a track that is no step, but another time. */
@@ -75,7 +77,7 @@ export class Playout {
     if (isFrame === null || this.#stopped) return;
     const placed = isFrame ? this.#place(lane, stretch, type, timestamp) : this.#last;
     this.#insert({ type, placed, payload });
-    this.#heldBytes += payload.length;
+    this.#heldBytes += payload.length + ITEM_BYTES;
     if (this.#heldBytes > MAX_HELD_BYTES) {
       this.#options.fail(new PushFailure('normal', 'The source sends more than can be held.'));
     }
@@ -159,7 +161,7 @@ export class Playout {
       count += 1;
     }
     for (const { type, placed, payload } of this.#queue.splice(0, count)) {
-      this.#heldBytes -= payload.length;
+      this.#heldBytes -= payload.length + ITEM_BYTES;
       this.#options.out({ type, streamId: 1, timestamp: Math.round(placed) >>> 0, payload });
     }
     const next = this.#queue[0];

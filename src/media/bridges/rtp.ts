@@ -36,6 +36,12 @@ export interface Depacketiser {
 type OnTag = (tag: FlvTag) => void;
 
 const MAX_FRAME_BYTES = 8 * 2 ** 20;
+/** Units of a picture, and packets of a unit: each costs memory, however small it is. */
+const MAX_PIECES = 16_384;
+/** The record has 16 bits for their lengths. */
+const MAX_SET_BYTES = 2 ** 16 - 1;
+/** FLV has 24 bits for it, with a sign. */
+const MIN_COMPOSITION_MS = -(2 ** 23);
 const STAP_A = 24;
 const FU_A = 28;
 const IDR = 5;
@@ -102,7 +108,7 @@ export class H264Depacketiser implements Depacketiser {
     if (this.#fragments === null) return;
     this.#fragments.push(Buffer.from(payload.subarray(2)));
     this.#bytes += payload.length;
-    if (this.#bytes > MAX_FRAME_BYTES) this.#fragments = null;
+    if (this.#bytes > MAX_FRAME_BYTES || this.#fragments.length > MAX_PIECES) this.#fragments = null;
     if ((header & 0x40) === 0 || this.#fragments === null) return;
     const whole = Buffer.concat(this.#fragments);
     this.#fragments = null;
@@ -111,16 +117,21 @@ export class H264Depacketiser implements Depacketiser {
 
   #unit(unit: Buffer): void {
     const type = (unit[0] ?? 0) & 0x1f;
+    if ((type === SPS || type === PPS) && unit.length > MAX_SET_BYTES) return;
     if (type === SPS) {
       this.#isNews ||= this.#sps === null || !this.#sps.equals(unit);
       this.#sps = unit;
     } else if (type === PPS) {
       this.#isNews ||= this.#pps === null || !this.#pps.equals(unit);
       this.#pps = unit;
-    } else if (type !== DELIMITER && this.#bytes + unit.length <= MAX_FRAME_BYTES) {
+    } else if (type !== DELIMITER && this.#fits(unit)) {
       this.#units.push(unit);
       this.#bytes += unit.length;
     }
+  }
+
+  #fits({ length }: Buffer): boolean {
+    return this.#bytes + length <= MAX_FRAME_BYTES && this.#units.length < MAX_PIECES;
   }
 
   /** The frame is whole. */
@@ -136,7 +147,7 @@ export class H264Depacketiser implements Depacketiser {
     const dts = Math.max(pts, this.#lastDts + 1);
     this.#lastDts = dts;
     const head = Buffer.of(isKey ? 0x17 : 0x27, 1, 0, 0, 0);
-    head.writeIntBE(pts - dts, 2, 3);
+    head.writeIntBE(Math.max(pts - dts, MIN_COMPOSITION_MS), 2, 3);
     const parts = units.flatMap((unit) => [uint32(unit.length), unit]);
     this.#onTag({ type: FlvTagType.video, timestamp: dts, payload: Buffer.concat([head, ...parts]) });
   }
@@ -157,6 +168,13 @@ export class H264Depacketiser implements Depacketiser {
 
 const AAC_FRAME_SAMPLES = 1024;
 const MAX_AAC_BYTES = 64 * 1024;
+const MAX_FIELD_BITS = 16;
+
+/** How long a field is, in bits. */
+function fieldBits(text: string | undefined, usual: number): number {
+  const bits = Number(text ?? usual);
+  return Number.isInteger(bits) && bits >= 0 && bits <= MAX_FIELD_BITS ? bits : usual;
+}
 
 /** AAC (RFC 3640, mode AAC-hbr or AAC-lbr). */
 export class AacDepacketiser implements Depacketiser {
@@ -170,8 +188,8 @@ export class AacDepacketiser implements Depacketiser {
   constructor(parameters: ReadonlyMap<string, string>, clockRate: number, onTag: OnTag) {
     this.#onTag = onTag;
     this.#clockRate = clockRate;
-    this.#sizeBits = Number(parameters.get('sizelength') ?? 13) || 13;
-    this.#headerBits = this.#sizeBits + (Number(parameters.get('indexlength') ?? 3) || 0);
+    this.#sizeBits = fieldBits(parameters.get('sizelength'), 13) || 13;
+    this.#headerBits = this.#sizeBits + fieldBits(parameters.get('indexlength'), 3);
     this.#config = Buffer.from(parameters.get('config') ?? '', 'hex');
   }
 
@@ -180,7 +198,7 @@ export class AacDepacketiser implements Depacketiser {
     const bits = payload.readUInt16BE(0);
     const count = Math.floor(bits / this.#headerBits);
     let at = 2 + Math.ceil(bits / 8);
-    for (let index = 0; index < count; index += 1) {
+    for (let index = 0; index < count && at < payload.length; index += 1) {
       const size = bitsAt(payload.subarray(2), index * this.#headerBits, this.#sizeBits);
       const frame = Buffer.from(payload.subarray(at, at + size));
       at += size;

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Credentials } from '../../kernel/pull-address.ts';
-import { PushFailure } from '../restream/failure.ts';
+import { failureOf, PushFailure } from '../restream/failure.ts';
 
 export interface RtspReply {
   status: number;
@@ -45,8 +45,8 @@ export class RtspConnection {
         this.#input = this.#input.length === 0 ? data : Buffer.concat([this.#input, data]);
         this.#read();
       } catch (error) {
-        if (!(error instanceof PushFailure)) throw error;
-        options.onFailure(error);
+        // Whatever it is: thrown from here it would end the process, and with it all others that it carries.
+        options.onFailure(failureOf(error, 'source'));
       }
     });
   }

@@ -10,6 +10,8 @@ export interface SdpTrack {
 }
 
 const MAX_LINES = 2000;
+const USUAL_CLOCK_RATE = 90_000;
+const MAX_CLOCK_RATE = 1_000_000;
 
 /** @returns the control of the session, and its sound and pictures. */
 export function parseSdp(text: string): { control: string; tracks: SdpTrack[] } {
@@ -23,13 +25,19 @@ export function parseSdp(text: string): { control: string; tracks: SdpTrack[] } 
       {
         kind,
         encoding: encoding.toUpperCase(),
-        clockRate: Number(clock) || 90_000,
+        clockRate: clockRateOf(clock),
         parameters: parametersOf(attribute(lines, `fmtp:${payloadType} `) ?? ''),
         control: attribute(lines, 'control:') ?? '',
       } as const,
     ];
   });
   return { control: attribute(session, 'control:') ?? '*', tracks };
+}
+
+/** Of any rate that media has. */
+function clockRateOf(text: string): number {
+  const rate = Number(text);
+  return rate >= 1000 && rate <= MAX_CLOCK_RATE ? rate : USUAL_CLOCK_RATE;
 }
 
 /** That of the session, then one for each `m=`. */

@@ -14,7 +14,7 @@ import {
   userControl,
 } from '../ingest/rtmp/messages.ts';
 import { ProtocolError } from '../ingest/rtmp/protocol-error.ts';
-import { PushFailure, quoted, type Who } from './failure.ts';
+import { failureOf, PushFailure, quoted, type Who } from './failure.ts';
 
 /** Every server takes it; OBS sends so too. */
 export const CHUNK_BYTES = 4096;
@@ -118,9 +118,8 @@ export class RtmpClient {
       this.#acknowledged = this.#received;
       this.#send(acknowledgement(this.#received >>> 0));
     } catch (error) {
-      if (!(error instanceof ProtocolError)) throw error;
-      const message = `The ${this.#who} does not answer as an RTMP server does: ${error.message}.`;
-      this.#options.onFailure(new PushFailure('normal', message));
+      // Whatever it is: thrown from here it would end the process, and with it all others that it carries.
+      this.#options.onFailure(failureOf(error, this.#who));
     }
   }
 
@@ -192,7 +191,7 @@ export class RtmpClient {
   }
 
   #publish(stream: AmfValue): void {
-    if (typeof stream !== 'number' || !(stream >= 0 && stream < 2 ** 32)) {
+    if (typeof stream !== 'number' || !Number.isInteger(stream) || stream < 0 || stream >= 2 ** 32) {
       throw new ProtocolError('it gives no stream');
     }
     this.#messageStream = stream;

@@ -126,7 +126,7 @@ class JanusPublisher implements Publisher {
       ...{ bitrate, fir_freq: keyframes, audiocodec: 'opus', videocodec: 'h264', audiolevel_ext: false },
     });
     await handle.send({ request: 'join', ptype: 'publisher', room: this.#room, id: PUBLISHER });
-    socket.on('message', (packet) => this.#packet(packet));
+    socket.on('message', (packet) => this.#take(packet));
     const { jsep } = await handle.send({ request: 'publish' }, { type: 'offer', sdp: offer });
     if (jsep === null) throw new JanusError(0, 'Janus has not answered');
     this.answer = jsep.sdp;
@@ -184,6 +184,16 @@ class JanusPublisher implements Publisher {
       if (typeof askPort === 'number') this.#askPort = askPort;
     }
     this.#askForPicture();
+  }
+
+  /** What is wrong with the packets of one client ends its publish, and not the process. */
+  #take(packet: Buffer): void {
+    try {
+      this.#packet(packet);
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'the packets of a publish by WebRTC cannot be read');
+      void this.close(true);
+    }
   }
 
   #packet(packet: Buffer): void {

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { startBridge } from '../../../test/bridges/bridge.ts';
+import { startTcp } from '../../../test/restream/far-ends.ts';
+import { encodeAmf0 } from '../ingest/rtmp/amf0.ts';
+import { encodeMessage, MessageType } from '../ingest/rtmp/messages.ts';
+import { AacDepacketiser, H264Depacketiser } from './rtp.ts';
+
+const SPS = Buffer.from('6742c01ed9005005bb011000000300100000030320f1831960', 'hex');
+const PPS = Buffer.from('68cb8cb2', 'hex');
+const HUGE = Buffer.concat([SPS, Buffer.alloc(70_000, 1)]);
+const IDR = Buffer.concat([Buffer.of(0x65), Buffer.alloc(200, 7)]);
+const sets = (...units: Buffer[]) =>
+  `sprop-parameter-sets=${units.map((one) => one.toString('base64')).join(',')}`;
+
+function rtp(sequence: number, timestamp: number, payload: Buffer): Buffer {
+  const head = Buffer.alloc(16);
+  head.write('$', 0, 'latin1');
+  head.writeUInt16BE(12 + payload.length, 2);
+  head.writeUInt16BE(0x80e0, 4);
+  head.writeUInt16BE(sequence, 6);
+  head.writeUInt32BE(timestamp, 8);
+  return Buffer.concat([head, payload]);
+}
+
+/** A camera that describes itself so, and sends these packets. @returns its address. */
+async function camera(t: TestContext, parameters: string, packets: Buffer[]): Promise<string> {
+  const sdp = ['v=0', 'm=video 0 RTP/AVP 96', 'a=rtpmap:96 H264/90000', `a=fmtp:96 ${parameters}`].join(
+    '\r\n',
+  );
+  const port = await startTcp(t, (socket) => {
+    socket.on('data', (data) => {
+      for (const [, method, sequence] of data.toString('latin1').matchAll(/^([A-Z]+) .*\r\nCSeq: (\d+)/gm)) {
+        const body = method === 'DESCRIBE' ? sdp : '';
+        const head = `CSeq: ${sequence}\r\nSession: 1\r\nContent-Length: ${body.length}`;
+        socket.write(`RTSP/1.0 200 OK\r\n${head}\r\n\r\n${body}`);
+        if (method === 'PLAY') socket.write(Buffer.concat(packets));
+      }
+    });
+  });
+  return `rtsp://127.0.0.1:${port}/a`;
+}
+
+test('a camera that sends nonsense costs nothing but its own bridge', async (t) => {
+  const picture = [SPS, PPS, IDR].map((unit) => rtp(1, 0, unit));
+  const back = await startBridge(
+    t,
+    await camera(t, sets(SPS, PPS), [...picture, rtp(2, 2 ** 31 + 1, IDR), rtp(3, 2 ** 31 + 9000, IDR)]),
+  );
+  const large = await startBridge(t, await camera(t, sets(HUGE, PPS), picture));
+  await Promise.all([back.when('ACTIVE'), large.when('ACTIVE')]);
+});
+
+test('a server of RTMP that gives a stream which is no whole number is refused', async (t) => {
+  const answer = (transaction: number, value: number) =>
+    encodeMessage(
+      {
+        type: MessageType.command,
+        streamId: 0,
+        timestamp: 0,
+        payload: encodeAmf0(['_result', transaction, null, value]),
+      },
+      128,
+    );
+  const port = await startTcp(t, (socket) => {
+    let received = 0;
+    socket.on('data', (data) => {
+      if (received === 0) socket.write(Buffer.alloc(1 + 1536 + 1536, 3));
+      received += data.length;
+      if (received > 3073) socket.write(Buffer.concat([answer(1, 0), answer(4, 2 ** 32 - 0.5)]));
+    });
+  });
+  const bridge = await startBridge(t, `rtmp://127.0.0.1:${port}/live/a`);
+  assert.match((await bridge.when('FAILED')).message ?? '', /gives no stream/);
+});
+
+const packet = (payload: Buffer, timestamp = 0, isLast = false) => ({
+  payload,
+  timestamp,
+  isLast,
+  payloadType: 96,
+});
+
+test('a picture of millions of pieces is not held', () => {
+  let tags = 0;
+  const pictures = new H264Depacketiser(new Map(), () => {
+    tags += 1;
+  });
+  const tiny = Buffer.concat([Buffer.of(24), ...Array.from({ length: 20_000 }, () => Buffer.of(0, 1, 1))]);
+  const before = process.memoryUsage().heapUsed;
+  for (let count = 0; count < 40; count += 1) pictures.packet(packet(tiny), 0);
+  for (let count = 0; count < 500_000; count += 1) pictures.packet(packet(Buffer.of(28, 1, 1)), 0);
+  assert.ok(process.memoryUsage().heapUsed - before < 32 * 2 ** 20);
+  assert.equal(tags, 0);
+});
+
+test('a packet of sound has no more frames than it has bytes for', () => {
+  const parameters = new Map([
+    ['config', '1190'],
+    ['sizelength', '1'],
+    ['indexlength', '-0.9'],
+  ]);
+  let tags = 0;
+  const sound = new AacDepacketiser(parameters, 48_000, () => {
+    tags += 1;
+  });
+  sound.packet(packet(Buffer.concat([Buffer.of(0xff, 0xf8), Buffer.alloc(40)]), 0, true), 0);
+  assert.ok(tags < 10, `${tags} tags`);
+});
