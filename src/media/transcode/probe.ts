@@ -147,7 +147,8 @@ function checkPicture(video: ProbedStream, log: string): void {
   }
 }
 
-function checkDuration(sec: number): void {
+/** @throws {MediaFileError} */
+export function checkDuration(sec: number): void {
   if (sec > MAX_DURATION_SEC + DURATION_TOLERANCE_SEC) {
     throw new MediaFileError('DURATION_EXCEEDED', 'The video is longer than 12 hours.');
   }

@@ -40,7 +40,7 @@ export async function convertWebp(tools: Tools, { path, dir, signal }: Conversio
     const canvas = new WebpCanvas(animation);
     const pictures = async (stdin: Writable) => {
       stdin.write(headOf(animation));
-      const times = timesOf(animation).values();
+      const times = timesOf(animation);
       for (const batch of batches(animation.frames)) {
         const decoded = await decode(tools, file, batch, { dir, signal });
         let at = 0;

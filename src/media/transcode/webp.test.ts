@@ -159,6 +159,18 @@ test('what is damaged, too large or does not move is refused', async () => {
   };
   const first = whole.indexOf('ANMF') + 8;
   const code = whole.indexOf('VP8L', first);
+  const picture = whole.subarray(code + 8, nextAt(whole, code));
+  const padded = frame(
+    { at: [0, 0], size: [97, 61], ms: 100 },
+    chunk('VP8L', picture, Buffer.alloc(2 ** 16)),
+  );
+  /** Every picture stands for hours. */
+  const stretch = (bytes: Buffer) => {
+    for (let at = 12; at < bytes.length; at = nextAt(bytes, at)) {
+      if (bytes.toString('latin1', at, at + 4) === 'ANMF') bytes.writeUIntLE(2 ** 24 - 1, at + 20, 3);
+    }
+    return undefined;
+  };
   const cases: [name: string, code: string, bytes: Buffer][] = [
     ['cut', 'CORRUPT_INPUT', whole.subarray(0, whole.length / 2)],
     [
@@ -175,6 +187,8 @@ test('what is damaged, too large or does not move is refused', async () => {
       animation([97, 61], [whole.subarray(first - 8, nextAt(whole, first - 8))]),
     ],
     ['none', 'UNSUPPORTED_FORMAT', animation([97, 61], [])],
+    ['days', 'DURATION_EXCEEDED', changed((bytes) => stretch(bytes))],
+    ['pictures of more bytes than they can have', 'CORRUPT_INPUT', animation([97, 61], [padded, padded])],
   ];
   for (const [name, code, bytes] of cases) {
     const file = join(dir, 'hostile.webp');

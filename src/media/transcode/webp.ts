@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { MediaFileError } from '../contract/index.ts';
+import { checkDuration } from './probe.ts';
 import { damaged } from './run.ts';
 
 /**
@@ -46,7 +47,11 @@ const MAX_SHORT_SIDE = 4320;
 const MAX_FRAMES = 36_000;
 /** Of all pictures together: eight minutes of 1080p with thirty a second, and some twenty minutes of work. */
 const MAX_PIXELS = 30e9;
-const MAX_CHUNKS = 200_000;
+/** Of the whole file, those inside pictures among them. */
+const MAX_CHUNKS = 500_000;
+/** No coding makes a picture much larger than its pixels are: what is, is read by nobody. */
+const PIXEL_MAX_BYTES = 8;
+const PICTURE_LEAST_BYTES = 2 ** 16;
 /** A file that has less of what its header promises is no video (docs/guides/processing.md#files-that-break-off). */
 const ENOUGH = 0.95;
 /** What shows a picture for so long at most means something else, and browsers know what. */
@@ -82,9 +87,14 @@ export function readAnimation(path: string): Promise<WebpAnimation> {
     }
     const canvas = { width, height };
     const frames: WebpFrame[] = [];
-    for await (const { name, at, bytes } of chunks(file, 12, Math.min(size, declared))) {
+    const reader = { file, chunksLeft: MAX_CHUNKS };
+    let totalMs = 0;
+    for await (const { name, at, bytes } of chunks(reader, 12, Math.min(size, declared))) {
       if (name !== 'ANMF') continue;
-      frames.push(await readFrame(file, { at, bytes }, canvas));
+      const frame = await readFrame(reader, { at, bytes }, canvas);
+      frames.push(frame);
+      totalMs += frame.durationMs;
+      checkDuration(totalMs / 1000);
       if (frames.length > MAX_FRAMES || frames.length * width * height > MAX_PIXELS) {
         throw new MediaFileError(
           'UNSUPPORTED_FORMAT',
@@ -121,15 +131,21 @@ function isChunk(bytes: Buffer, at: number, name: string): boolean {
   return bytes.toString('latin1', at, at + 4) === name;
 }
 
+interface ChunkReader {
+  file: FileHandle;
+  /** A file can have a chunk for every eight of its bytes. */
+  chunksLeft: number;
+}
+
 /** Those that are whole. @yields where what is in them begins, and its length. */
 async function* chunks(
-  file: FileHandle,
+  reader: ChunkReader,
   from: number,
   until: number,
 ): AsyncGenerator<Span & { name: string }> {
   let at = from;
-  for (let count = 0; count < MAX_CHUNKS && at + CHUNK_HEAD_BYTES <= until; count += 1) {
-    const head = await read(file, at, CHUNK_HEAD_BYTES);
+  for (; reader.chunksLeft > 0 && at + CHUNK_HEAD_BYTES <= until; reader.chunksLeft -= 1) {
+    const head = await read(reader.file, at, CHUNK_HEAD_BYTES);
     if (head === null) return;
     const bytes = head.readUInt32LE(4);
     const inside = at + CHUNK_HEAD_BYTES;
@@ -140,21 +156,24 @@ async function* chunks(
 }
 
 async function readFrame(
-  file: FileHandle,
+  reader: ChunkReader,
   { at, bytes }: Span,
   canvas: { width: number; height: number },
 ): Promise<WebpFrame> {
+  const { file } = reader;
   const head = bytes < ANMF_HEAD_BYTES ? null : await read(file, at, ANMF_HEAD_BYTES);
   if (head === null) throw damaged();
   const [x, y] = [head.readUIntLE(0, 3) * 2, head.readUIntLE(3, 3) * 2];
   const [width, height] = [head.readUIntLE(6, 3) + 1, head.readUIntLE(9, 3) + 1];
   if (x + width > canvas.width || y + height > canvas.height) throw damaged();
+  const mostBytes = Math.max(PICTURE_LEAST_BYTES, width * height * PIXEL_MAX_BYTES);
   const durationMs = head.readUIntLE(12, 3);
   const flags = head.readUInt8(15);
   const parts: Span[] = [];
   let hasAlphaPlane = false;
-  for await (const part of chunks(file, at + ANMF_HEAD_BYTES, at + bytes)) {
+  for await (const part of chunks(reader, at + ANMF_HEAD_BYTES, at + bytes)) {
     const span = { at: part.at - CHUNK_HEAD_BYTES, bytes: CHUNK_HEAD_BYTES + part.bytes };
+    if (span.bytes > mostBytes) continue;
     if (part.name === 'ALPH' && parts.length === 0) {
       parts.push(span);
       hasAlphaPlane = true;
