@@ -7,7 +7,7 @@ const FOLDER = join(ROOT, '.cache/peers');
 
 /**
  * Programs that tests talk to and that are no packages of ours: one pinned version each, checked by Go against its
- * public checksum database. The platform never needs them.
+ * public checksum database, by apt against the keys of Debian. The platform never needs them.
  */
 export const PEERS = {
   // An S3 server over a folder, Apache-2.0.
@@ -32,6 +32,14 @@ export const PEERS = {
   'stripe-mock': {
     version: 'v0.203.0',
     build: go('github.com/stripe/stripe-mock', 'stripe-mock'),
+    isLong: true,
+  },
+  // A speech engine with a model of American English and spoken sentences, BSD; of Debian 12.
+  pocketsphinx: {
+    version: '0.8+5prealpha+1-15',
+    build: debian(['pocketsphinx', 'pocketsphinx-en-us', 'pocketsphinx-testdata'], {
+      program: 'usr/bin/pocketsphinx_continuous',
+    }),
     isLong: true,
   },
   schemathesis: { version: '4.32.5', build: pip('schemathesis'), isLong: true },
@@ -98,6 +106,24 @@ function pipProgram(name, path, program) {
     renameSync(join(packages, path, file), join(made, program));
     chmodSync(join(made, program), 0o755);
     return { lack, made };
+  };
+}
+
+/** A folder with what packages of one source hold; nothing is installed. Libraries are the system's. */
+function debian(packages, { program }) {
+  return ({ version, folder, timeoutMs }) => {
+    const made = join(folder, 'root');
+    mkdirSync(made);
+    const options = { cwd: folder, timeout: timeoutMs };
+    const wanted = packages.map((name) => `${name}=${version}`);
+    let lack = run('apt-get', ['--quiet', '--quiet', 'download', ...wanted], options);
+    for (const file of readdirSync(folder).filter((name) => name.endsWith('.deb'))) {
+      lack ??= run('dpkg-deb', ['--extract', file, made], options);
+    }
+    if (lack !== undefined) return { lack, made };
+    const { stdout } = spawnSync('ldd', [join(made, program)], { encoding: 'utf8' });
+    const missing = /(\S+) => not found/.exec(stdout)?.[1];
+    return { lack: missing === undefined ? undefined : `it needs ${missing}`, made };
   };
 }
 

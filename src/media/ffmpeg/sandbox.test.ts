@@ -2,7 +2,18 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { access, chmod, constants, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  access,
+  chmod,
+  constants,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -191,6 +202,25 @@ test('sandbox: a folder of ours among those of the system is not shown, but for 
   const shown = await say(bin, view);
   assert.deepEqual(shown, commands.slice(0, 3), 'nobody has said that it is ours');
   assert.deepEqual(await say(bin, view, false, await createGuard([], [data, key])), [`cat ${input}`]);
+});
+
+test('sandbox: what the operator names is shown as it is, but for what is ours in it', { skip }, async () => {
+  const [model, data] = [join(dir, 'named/model'), join(dir, 'named/data')];
+  for (const folder of [model, join(data, 'run')]) await mkdir(folder, { recursive: true });
+  for (const path of [`${model}/big.bin`, `${data}/secret`]) await writeFile(path, 'x', { mode: 0o644 });
+  const link = join(dir, 'link.bin');
+  await symlink(`${model}/big.bin`, link);
+  const commands = [
+    ...[`cat ${model}/big.bin`, `cat ${link}`, `touch ${data}/run/made`],
+    ...[`touch ${model}/made`, `cat ${data}/secret`, `touch ${data}/made`, `ls ${dir}/data`],
+  ];
+  const bin = await fake(
+    'engine',
+    `${commands.map((command) => `(${command}) >&2 && echo ${command}`).join('\n')}\nexit 0`,
+  );
+  const view: View = { reads: [], writes: join(data, 'run'), named: [join(dir, 'named'), link] };
+  assert.deepEqual(await say(bin, view, false, await createGuard([], [data])), commands.slice(0, 3));
+  assert.equal((await stat(`${model}/big.bin`)).uid, process.getuid?.(), 'it stays the operator’s');
 });
 
 test('sandbox: one file may be all that is written', { skip }, async () => {

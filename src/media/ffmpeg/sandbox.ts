@@ -14,6 +14,11 @@ export interface View {
   reads: readonly string[];
   /** The folder that it works in, or the one file that it writes. */
   writes: string | null;
+  /**
+   * Files and folders that the operator names, under these names, links followed. Their modes stay as they are, and
+   * what of them is the platform's own stays hidden.
+   */
+  named?: readonly string[];
   /** Device nodes: of the encoder that it is to use. */
   devices?: readonly string[];
 }
@@ -106,9 +111,13 @@ function createSandbox({ processes, rights, hidden, sharesRoot }: Means): Sandbo
     async enter(program, view, infoFd) {
       const { bin, ownFiles } = await filesOf(program);
       const inputs = await inputsOf(view);
-      const covers = await coversOf(hidden);
+      const named = view.named ?? [];
+      const covers = await coversOf(hidden, [...SYSTEM, ...named]);
       const devices = await showDevices(view.devices ?? []);
-      const shown = [...SHOWN, ...covers.flatMap(({ args }) => args), ...showArgs(ownFiles, view)];
+      const shown = [...SHOWN, ...foldersAbove(named), ...readOnly(named)];
+      const isHidden = (path: string) => covers.some((cover) => path.startsWith(`${cover.path}/`));
+      shown.push(...covers.flatMap(({ args }) => args), ...readOnly(named.filter(isHidden)));
+      shown.push(...showArgs(ownFiles, view));
       shown.push(...foldersAbove(devices.paths), ...devices.facts);
       // At the end: what is shown may lie below what is hidden.
       for (const { path } of covers) shown.push('--remount-ro', path);
@@ -134,19 +143,20 @@ function foldersAbove(paths: readonly string[]): string[] {
   return [...above].toSorted().flatMap((folder) => ['--dir', folder]);
 }
 
-const SHOWN = [
-  ...foldersAbove([...SYSTEM, '/dev/null']),
-  ...SYSTEM.flatMap((path) => ['--ro-bind-try', path, path]),
-];
+const SHOWN = [...foldersAbove([...SYSTEM, '/dev/null']), ...readOnly(SYSTEM)];
+
+function readOnly(paths: readonly string[]): string[] {
+  return paths.flatMap((path) => ['--ro-bind-try', path, path]);
+}
 
 function showArgs(ownFiles: readonly string[], { reads, writes }: View): string[] {
   const paths = [...ownFiles, ...reads, ...(writes === null ? [] : [writes])];
   return [
     ...foldersAbove(paths),
-    ...ownFiles.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...readOnly(ownFiles),
     ...(writes === null ? [] : ['--bind', writes, writes]),
     // Behind the folder: what is to be read may lie in it.
-    ...reads.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...readOnly(reads),
   ];
 }
 
@@ -210,16 +220,16 @@ interface Cover {
   args: string[];
 }
 
-/** Lays emptiness over what must not be seen and lies in a folder of the system, under each of its names. */
-async function coversOf(hidden: readonly string[]): Promise<Cover[]> {
+/** Lays emptiness over what must not be seen and lies in one of the folders, under each of its names. */
+async function coversOf(hidden: readonly string[], folders: readonly string[]): Promise<Cover[]> {
   const covers: Cover[] = [];
   for (const path of hidden) {
     const real = await realpath(path).catch(() => null);
     if (real === null) continue;
     const isFolder = (await stat(real)).isDirectory();
-    for (const folder of SYSTEM) {
+    for (const folder of folders) {
       const start = await realpath(folder).catch(() => null);
-      if (start === null || !real.startsWith(`${start}/`)) continue;
+      if (start === null || !(real === start || real.startsWith(`${start}/`))) continue;
       const shown = join(folder, real.slice(start.length));
       const args = isFolder ? ['--tmpfs', shown] : ['--ro-bind', '/dev/null', shown];
       covers.push({ path: shown, args });

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
+import { isAbsolute, join, normalize } from 'node:path';
 import { type TranscribeRun, type Transcriber, TranscriptError } from '../contract/index.ts';
 import { inputGuard, type ProgramLimits } from '../ffmpeg/guard.ts';
 import { checkOutputs, readOutput } from '../ffmpeg/output.ts';
@@ -64,10 +64,6 @@ async function runEngine(options: TranscriberOptions, run: TranscribeRun): Promi
   const { dir, signal } = run;
   const [input, output] = [join(dir, SOUND), join(dir, ANSWER)];
   const [program, ...args] = filled(options.command, { input, output, language: run.language });
-  // A model is shown to the engine because the command names it.
-  const reads = args.filter(
-    (arg) => isAbsolute(arg) && statSync(arg, { throwIfNoEntry: false })?.isFile() === true,
-  );
   const timeoutMs = baseMs + run.durationSec * perSecond * 1000;
   const limits: ProgramLimits = {
     memoryBytes: MEMORY_BYTES,
@@ -78,7 +74,7 @@ async function runEngine(options: TranscriberOptions, run: TranscribeRun): Promi
   const printed = reportReader(ANSWER_MAX_BYTES);
   signal.throwIfAborted();
   const child = spawnFfmpeg({
-    program: await guard.start(program, limits, { reads, writes: dir }),
+    program: await guard.start(program, limits, { reads: [], writes: dir, named: namedBy(options.command) }),
     args,
     cwd: dir,
     log: options.log,
@@ -98,6 +94,18 @@ async function runEngine(options: TranscriberOptions, run: TranscribeRun): Promi
   throw new TranscriptError(
     enough.aborted ? 'The speech engine took too long.' : 'The speech engine failed.',
   );
+}
+
+/** A model, or the script of an engine, is shown to it because the command names it. */
+function namedBy(command: readonly string[]): string[] {
+  return command
+    .slice(1)
+    .filter((word) => isAbsolute(word))
+    .map((word) => normalize(word).replace(/(?<=.)\/$/, ''))
+    .filter((path) => {
+      const found = path === '/' ? undefined : statSync(path, { throwIfNoEntry: false });
+      return found !== undefined && (found.isFile() || found.isDirectory());
+    });
 }
 
 /** What it has written; null when it has written no file. */

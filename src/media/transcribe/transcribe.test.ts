@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -18,11 +18,21 @@ before(async () => {
 });
 after(() => rm(dir, { recursive: true, force: true }));
 
-async function run(script: string, { signal = AbortSignal.timeout(110_000), baseMs = 100_000 } = {}) {
+interface Run {
+  signal?: AbortSignal;
+  baseMs?: number;
+  /** Words of the command. */
+  more?: readonly string[];
+}
+
+async function run(
+  script: string,
+  { signal = AbortSignal.timeout(110_000), baseMs = 100_000, more = [] }: Run = {},
+) {
   const log = createLogger('silent');
   const tools = { ffmpeg: 'ffmpeg', ffprobe: 'ffprobe', guard: testGuard, threads: 1, stallMs: 30_000, log };
   const limits = { baseMs, perSecond: 0 };
-  const command = ['sh', '-c', script, '{input}'];
+  const command = ['sh', '-c', script, '{input}', ...more];
   const own = await mkdtemp(join(dir, 'run-'));
   return createTranscriber({ ...tools, limits, command }).transcribe({
     ...{ sound, durationSec: 1, language: null, dir: own, signal },
@@ -45,6 +55,17 @@ test('an engine sees the sound, and nothing of the platform', async (t) => {
   ).catch((error: unknown) => assert.fail(String(error)));
   assert.match(seen.text, /sound\.wav/);
   assert.doesNotMatch(seen.text, /main|wt-/);
+});
+
+test('a model is shown to an engine where the command names its folder', async (t) => {
+  const { weakness } = await testGuard();
+  if (weakness !== null) t.skip(weakness);
+  const model = await mkdtemp(join(dir, 'model-'));
+  await chmod(model, 0o755);
+  await writeFile(join(model, 'words.bin'), 'WEBVTT\n\n', { mode: 0o644 });
+  const reads = `cat "$1/words.bin" && ! touch "$1/made" && ls "${dir}"`;
+  assert.equal((await run(reads, { more: [`${model}/`] })).text.includes('sound.mp4'), false);
+  await assert.rejects(run(reads, { more: ['elsewhere'] }), TranscriptError);
 });
 
 test('an aborted run rejects with the reason', async () => {
