@@ -17,12 +17,13 @@ export interface CollectedBroadcast {
 
 /** The segments of live streams, for those who cut something out of a broadcast (docs/decisions/clips.md). */
 export interface BroadcastSegments {
-  /** What there is since a moment; null when nothing. */
+  /** What there is since a moment, with the parts of the segment that is being written; null when nothing. */
   span(streamId: string, sinceMs: number): Promise<BroadcastSpan | null>;
   /**
    * Writes what there is of a span into `dir`, which exists and belongs to the caller alone.
    *
    * @returns null when its beginning is not there.
+   * @throws {MediaFileError} NO_VIDEO_TRACK when it is of sound alone.
    */
   collect(request: BroadcastSpan & { streamId: string; dir: string }): Promise<CollectedBroadcast | null>;
 }

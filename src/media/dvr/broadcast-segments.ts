@@ -1,12 +1,15 @@
-import { appendFile } from 'node:fs/promises';
+import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type {
-  BlobStore,
-  BroadcastSegments,
-  CollectedBroadcast,
-  HistorySegment,
-  LiveHistory,
+import {
+  type BlobStore,
+  type BroadcastSegments,
+  type BroadcastSpan,
+  type CollectedBroadcast,
+  type HistorySegment,
+  type LiveHistory,
+  MediaFileError,
 } from '../contract/index.ts';
+import { boxesIn, boxInside } from '../fmp4/walk.ts';
 import { endMs, type PublicSegment, parseMediaPlaylist } from '../live/playlist.ts';
 import type { LivePlace, LiveSource } from '../nodes/live-source.ts';
 import { publicSegment } from '../playback/history.ts';
@@ -14,10 +17,15 @@ import { createRebase } from './rebase.ts';
 
 interface Options {
   /** The live windows. Where the node of one cannot be asked, what is kept is all that there is. */
-  live: Pick<LiveSource, 'text' | 'open'>;
+  live: Pick<LiveSource, 'text' | 'open' | 'part'>;
   history: LiveHistory;
   store: Pick<BlobStore, 'read'>;
 }
+
+/** Of the one that is still being written, `bytes` are there. */
+type Segment = PublicSegment & { bytes?: number };
+type Span = BroadcastSpan & { streamId: string; dir: string };
+type Run = { parts: string[]; segments: Segment[] };
 
 const SOURCE = 'src';
 const INIT = 'init.mp4';
@@ -29,39 +37,59 @@ export function createBroadcastSegments(options: Options): BroadcastSegments {
   return {
     async span(streamId, sinceMs) {
       const segments = await segmentsOf(options, streamId);
-      const canBegin = (segment: PublicSegment, index: number) =>
+      const canBegin = (segment: Segment, index: number) =>
         endMs(segment) > sinceMs && keyframeBefore(segments, index) >= 0;
       const [first, last] = [segments.find(canBegin), segments.at(-1)];
       if (first === undefined || last === undefined) return null;
       return { fromMs: Math.max(sinceMs, first.startMs), untilMs: endMs(last) };
     },
-    async collect({ streamId, fromMs, untilMs, dir }) {
-      const segments = await segmentsOf(options, streamId);
-      const first = segments.findIndex((segment) => endMs(segment) > fromMs);
-      const begin = keyframeBefore(segments, first);
-      const wanted = segments.slice(begin).filter(({ startMs }) => startMs < untilMs);
-      const [start] = wanted;
-      if (begin < 0 || start === undefined || start.startMs > fromMs + JOINS_MS) return null;
-      const runs = runsOf(wanted);
-      const parts: string[] = [];
-      for (const [index, run] of runs.entries()) {
-        const path = join(dir, `run-${index}.mp4`);
-        if (!(await write(options, streamId, run, path))) return null;
-        parts.push(path);
-      }
-      return { parts, ...placeIn(runs.flat(), fromMs, untilMs) };
+    async collect(span) {
+      const segments = await segmentsOf(options, span.streamId);
+      const whole = segments.filter(({ bytes }) => bytes === undefined);
+      const found = await collect(options, span, segments);
+      // What is in the making may be gone where its encoder is.
+      return found === null && whole.length < segments.length ? collect(options, span, whole) : found;
     },
   };
 }
 
-/** Oldest first. A segment that is both kept and in the window is there once. */
-async function segmentsOf({ live, history }: Options, streamId: string): Promise<PublicSegment[]> {
-  const window = await live.text(streamId, `${SOURCE}.m3u8`);
-  const byName = new Map<string, PublicSegment>();
+/** @returns null when the beginning is not there, or something has gone meanwhile. */
+async function collect(
+  options: Options,
+  { streamId, fromMs, untilMs, dir }: Span,
+  segments: readonly Segment[],
+): Promise<CollectedBroadcast | null> {
+  const first = segments.findIndex((segment) => endMs(segment) > fromMs);
+  const begin = keyframeBefore(segments, first);
+  const wanted = segments.slice(begin).filter(({ startMs }) => startMs < untilMs);
+  const [start, last] = [wanted[0], wanted.at(-1)];
+  if (begin < 0 || start === undefined || start.startMs > fromMs + JOINS_MS) return null;
+  const found: Run = { parts: [], segments: [] };
+  for (const [index, run] of runsOf(wanted).entries()) {
+    const path = join(dir, `run-${index}.mp4`);
+    const init = await initOf(options, streamId, run);
+    if (init === null) return null;
+    if (!hasPictures(init)) continue;
+    if (!(await write(options, streamId, { init, run, path }))) return null;
+    found.parts.push(path);
+    found.segments.push(...run);
+  }
+  if (found.parts.length === 0) throw new MediaFileError('NO_VIDEO_TRACK', 'There is sound and no picture.');
+  const isWhole = last !== undefined && endMs(last) >= untilMs - JOINS_MS;
+  return { parts: found.parts, isWhole, ...placeIn(found.segments, fromMs, untilMs) };
+}
+
+/** Oldest first, the one in the making too. A segment that is both kept and in the window is there once. */
+async function segmentsOf({ live, history }: Options, streamId: string): Promise<Segment[]> {
+  const window = parseMediaPlaylist((await live.text(streamId, `${SOURCE}.m3u8`))?.text ?? '');
+  const byName = new Map<string, Segment>();
+  const put = ({ parts: _, ...segment }: Segment) => byName.set(nameOf(segment), segment);
+  const newest = window?.open?.parts?.at(-1);
+  if (window?.open !== undefined && newest !== undefined)
+    put({ ...window.open, bytes: newest.offset + newest.bytes });
   const kept: readonly HistorySegment[] = await history.upTo(streamId, Number.POSITIVE_INFINITY);
-  for (const segment of kept) byName.set(nameOf(segment), publicSegment(segment, SOURCE));
-  for (const { parts: _, ...segment } of parseMediaPlaylist(window?.text ?? '')?.segments ?? [])
-    byName.set(nameOf(segment), segment);
+  for (const segment of kept) put(publicSegment(segment, SOURCE));
+  for (const segment of window?.segments ?? []) put(segment);
   return [...byName.values()].sort((one, other) => one.startMs - other.startMs);
 }
 
@@ -70,7 +98,7 @@ function nameOf({ epoch, file }: Pick<PublicSegment, 'epoch' | 'file'>): string 
 }
 
 /** Where decoding has to begin for a segment; -1 where there is no such place. */
-function keyframeBefore(segments: readonly PublicSegment[], index: number): number {
+function keyframeBefore(segments: readonly Segment[], index: number): number {
   for (let at = index; at >= 0; at -= 1) {
     const [segment, next] = [segments[at], segments[at + 1]];
     if (segment === undefined || (at < index && next !== undefined && !follows(segment, next))) return -1;
@@ -85,8 +113,8 @@ function follows(before: PublicSegment, next: PublicSegment): boolean {
 }
 
 /** Without a gap, each with one init segment. */
-function runsOf(segments: readonly PublicSegment[]): PublicSegment[][] {
-  const runs: PublicSegment[][] = [];
+function runsOf(segments: readonly Segment[]): Segment[][] {
+  const runs: Segment[][] = [];
   for (const segment of segments) {
     const run = runs.at(-1);
     const last = run?.at(-1);
@@ -97,44 +125,69 @@ function runsOf(segments: readonly PublicSegment[]): PublicSegment[][] {
   return runs;
 }
 
+async function initOf(
+  options: Options,
+  streamId: string,
+  [first]: readonly Segment[],
+): Promise<Buffer | null> {
+  return first === undefined ? null : read(options, placeOf(streamId, first, INIT));
+}
+
+function hasPictures(init: Buffer): boolean {
+  const moov = boxesIn(init).find(({ type }) => type === 'moov');
+  return boxesIn(init, moov).some((trak) => {
+    const hdlr = trak.type === 'trak' ? boxInside(init, trak, 'mdia', 'hdlr') : null;
+    // Behind version, flags and a place that is not used (ISO/IEC 14496-12 8.4.3).
+    return hdlr !== null && init.toString('latin1', hdlr.start + 8, hdlr.start + 12) === 'vide';
+  });
+}
+
 /** @returns false when something has gone meanwhile. */
 async function write(
   options: Options,
   streamId: string,
-  run: readonly PublicSegment[],
-  path: string,
+  { init, run, path }: { init: Buffer; run: readonly Segment[]; path: string },
 ): Promise<boolean> {
-  const [first] = run;
-  if (first === undefined) return false;
-  const bytesOf = (file: string) => read(options, { streamId, epoch: first.epoch, rung: first.rung, file });
-  const init = await bytesOf(INIT);
-  if (init === null) return false;
-  await appendFile(path, init);
+  await writeFile(path, init);
   const rebase = createRebase(init);
-  for (const { file } of run) {
-    const bytes = await bytesOf(file);
-    if (bytes === null) return false;
-    await appendFile(path, rebase(bytes));
+  for (const segment of run) {
+    const { file, bytes } = segment;
+    const media = await read(options, placeOf(streamId, segment, file), bytes);
+    if (media === null) return false;
+    await appendFile(path, rebase(media));
   }
   return true;
 }
 
-/** Out of the live window, or the store. The caller may change it. */
-async function read({ live, history, store }: Options, place: LivePlace): Promise<Buffer | null> {
+function placeOf(streamId: string, { epoch, rung }: Segment, file: string): LivePlace {
+  return { streamId, epoch, rung, file };
+}
+
+/**
+ * Out of the live window, or the store. The caller may change it.
+ *
+ * @param bytes what is there of a file that is still being written.
+ */
+async function read(
+  { live, history, store }: Options,
+  place: LivePlace,
+  bytes?: number,
+): Promise<Buffer | null> {
   const opened = await live.open(place).catch(() => null);
-  const bytes = await opened?.read().finally(() => opened.close());
+  const whole = await opened?.read().finally(() => opened.close());
   // Others may be given the same bytes.
-  if (bytes) return Buffer.from(bytes);
+  if (whole) return Buffer.from(whole.subarray(0, bytes));
+  if (bytes !== undefined) return live.part(place, { offset: 0, bytes }).catch(() => null);
   const kept = await history.keyOf(place);
   return kept === null ? null : store.read(kept.key);
 }
 
 /** Where a span is in the media of segments, whose times may have gaps. */
 function placeIn(
-  segments: readonly PublicSegment[],
+  segments: readonly Segment[],
   fromMs: number,
   untilMs: number,
-): Omit<CollectedBroadcast, 'parts'> {
+): Pick<CollectedBroadcast, 'startSec' | 'durationSec'> {
   let startSec = 0;
   let durationSec = 0;
   for (const { startMs, durationSec: lastsSec } of segments) {
@@ -142,8 +195,7 @@ function placeIn(
     startSec += before;
     durationSec += Math.max(0, clamp((untilMs - startMs) / 1000, lastsSec) - before);
   }
-  const last = segments.at(-1);
-  return { startSec, durationSec, isWhole: last !== undefined && endMs(last) >= untilMs - JOINS_MS };
+  return { startSec, durationSec };
 }
 
 function clamp(value: number, most: number): number {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, mock, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -13,7 +13,7 @@ import { createEncoderStream } from '../../../../test/streams/encoder-stream.ts'
 import { JobPostponed } from '../../../jobs/job.ts';
 import { newId } from '../../../kernel/ids.ts';
 import { PLANS, type Plan } from '../../../kernel/plans.ts';
-import { type PublicSegment, renderMediaPlaylist } from '../../../media/live/playlist.ts';
+import { type MediaPlaylist, type PublicSegment, renderMediaPlaylist } from '../../../media/live/playlist.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00.000Z');
 const FPS = 25;
@@ -92,13 +92,27 @@ async function broadcast(runs: number, settings: object = {}) {
       segments.push({ ...place, durationSec: 4, startMs: clock.ms() + seq * 4000 });
     }
   }
-  const show = async (count = segments.length) => {
-    const shown = renderMediaPlaylist({ ...list, segments: segments.slice(0, count) }, { hasOffsets: true });
+  const write = async (playlist: Partial<MediaPlaylist>) => {
+    const shown = renderMediaPlaylist({ ...list, segments, ...playlist }, { hasOffsets: true });
     await writeFile(join(dir, 'new'), shown);
     await rename(join(dir, 'new'), join(dir, 'src.m3u8'));
   };
+  const show = (count = segments.length) => write({ segments: segments.slice(0, count) });
+  /** All but the last are whole, and of that one all that it will have is there. */
+  const showOpen = async () => {
+    const last = segments.at(-1);
+    assert.ok(last);
+    const at = join(dir, last.epoch, 'src', last.file);
+    const { size: bytes } = await stat(at);
+    await rename(at, `${at}.part`);
+    const part = { durationSec: 4, bytes, offset: 0, isIndependent: true };
+    const open = { ...last, durationSec: 0, parts: [part] };
+    const lowLatency = { partTargetSec: 4, holdBackSec: 12 };
+    await write({ segments: segments.slice(0, -1), open, lowLatency });
+    return `${at}.part`;
+  };
   await show();
-  return { ...stream, dir, show };
+  return { ...stream, dir, show, showOpen };
 }
 
 describe('a clip of a video', () => {
@@ -251,6 +265,39 @@ describe('a clip of a broadcast', () => {
         .every((frame) => found.includes(frame)),
     );
     (await cut(`streams/${id}`, { ...PIECE, endSec: 10 })).assertError('BAD_REQUEST', 'endSec');
+  });
+
+  test('has what there is of the segment in the making', async () => {
+    const { id, showOpen } = await broadcast(1);
+    clock.advance(12_000);
+    const unfinished = await showOpen();
+    const clip = (await cut(`streams/${id}`)).assertOk(201).string('data.id');
+    const found = await made(clip);
+    assert.ok(Math.abs(found.length - EXPECTED().length) <= 2, `${found.length} frames`);
+    for (const frame of EXPECTED().slice(2, -2)) assert.ok(found.includes(frame));
+
+    const late = (await cut(`streams/${id}`)).assertOk(201).string('data.id');
+    await rm(unfinished);
+    await assert.rejects(made(late), JobPostponed, 'it may be kept elsewhere');
+    clock.advance(20_000);
+    const rest = await made(late);
+    assert.ok(Math.abs(rest.length - 65) <= 2, `${rest.length} frames`);
+  });
+
+  test('fails at once where there is sound alone, which is left out beside pictures', async () => {
+    const { id, dir } = await broadcast(2);
+    clock.advance(24_000);
+    const sound = ['-c:a', 'copy', '-vn', '-f', 'hls', '-hls_time', '4', '-hls_list_size', '0'];
+    const at = join(dir, 'e1/src');
+    const names = ['-hls_segment_type', 'fmp4', '-hls_segment_filename', join(at, 's_%06d.m4s')];
+    await run('ffmpeg', ['-v', 'error', '-y', '-i', film, ...sound, ...names, join(at, 'x.m3u8')]);
+    const clip = await cut(`streams/${id}`, { ...PIECE, startSec: 13, endSec: 20 });
+    const clipId = clip.assertOk(201).string('data.id');
+    assert.deepEqual(await made(clipId), []);
+    assert.equal((await read(clipId)).at('data.error.code'), 'NO_VIDEO_TRACK');
+    const over = (await cut(`streams/${id}`, { ...PIECE, startSec: 9, endSec: 15 })).assertOk(201);
+    const found = await made(over.string('data.id'));
+    assert.ok(Math.abs(found.length - 3 * FPS) <= 2, `${found.length} frames`);
   });
 
   test('goes over a break of the encoder', async () => {

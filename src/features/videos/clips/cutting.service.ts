@@ -1,4 +1,5 @@
 import { extname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Static } from 'typebox';
 import type { Events } from '../../../events/index.ts';
 import { JobPostponed, type JobRun, type JobWorker } from '../../../jobs/job.ts';
@@ -37,7 +38,7 @@ export interface ClipCuttingDeps {
   log: Logger;
   intake: Pick<VideoIntake, 'fail' | 'hold' | 'lock' | 'received'>;
   streams: Pick<ClippedStreams, 'isTakenDown' | 'recordingOf'>;
-  segments: Pick<BroadcastSegments, 'collect'>;
+  segments: BroadcastSegments;
   joiner: RecordingJoiner;
   cutter: VideoCutter;
   transcoder: Pick<Transcoder, 'needsCopy' | 'makeCopy'>;
@@ -58,6 +59,9 @@ const CONCURRENCY = 3;
 /** The newest segment of a broadcast is whole, and kept, so long after its last picture at most. */
 const SEGMENT_MS = 20_000;
 const AGAIN_SEC = 1;
+/** The newest part comes sooner than the job would again. */
+const PART_MS = 1000;
+const LOOK_MS = 100;
 const FULL_DISK_PAUSE_SEC = 30;
 const NOT_CUT = 'The clip could not be cut.';
 const GONE = 'What the clip is of is not kept any more.';
@@ -144,6 +148,7 @@ async function ofBroadcast(
   const recording = sessionId === null ? null : await deps.streams.recordingOf(sessionId);
   if (await isWithdrawn(deps, workspaceId, streamId, recording?.videoId)) throw gone();
   const [fromMs, untilMs] = [sinceMs + startSec * 1000, sinceMs + endSec * 1000];
+  await awaitEnd(deps, run, { streamId, sinceMs, untilMs });
   const found = await deps.segments.collect({ streamId, fromMs, untilMs, dir });
   if (found !== null) {
     if (!found.isWhole && deps.clock.ms() < untilMs + SEGMENT_MS)
@@ -156,6 +161,20 @@ async function ofBroadcast(
   if (recording?.isComing) throw new JobPostponed('the recording is still being made', AGAIN_SEC);
   if (recording?.videoId === undefined) throw gone();
   return ofVideo(deps, run, dir, recording.videoId);
+}
+
+/** The part that a clip of the last seconds ends with is mostly there in a moment. */
+async function awaitEnd(
+  { segments, clock }: Cutting,
+  { signal }: Run,
+  { streamId, sinceMs, untilMs }: { streamId: string; sinceMs: number; untilMs: number },
+): Promise<void> {
+  const deadlineMs = performance.now() + PART_MS;
+  while (clock.ms() < untilMs + SEGMENT_MS && performance.now() < deadlineMs) {
+    const span = await segments.span(streamId, sinceMs);
+    if (span === null || span.untilMs >= untilMs) return;
+    await sleep(LOOK_MS, undefined, { signal });
+  }
 }
 
 /** Nothing of it is shown any more since the clip was asked for. */

@@ -129,6 +129,7 @@ async function stepsOf(tx: Tx, video: VideoRow): Promise<NextStep[]> {
     mode: processing.mode,
     ladder: processing.ladder,
     durationSec: processing.source.durationSec,
+    isClip: video.source === 'CLIP',
     hasPoster: hasPosterOf(video),
     imagesDone: processing.images_done,
     captionsDone: processing.captions_done,

@@ -31,6 +31,7 @@ const base: Standing = {
   mode: 'WHOLE',
   ladder: ladder([1080, 720, 360]),
   durationSec: 10,
+  isClip: false,
   hasPoster: false,
   imagesDone: false,
   captionsDone: true,
@@ -143,11 +144,14 @@ test('a larger plan comes before every step of a smaller one', () => {
   }
 });
 
-test('a minute of full HD is long, ten seconds and a copied hour are not', () => {
-  assert.equal(isLong(ladder([1080, 720, 480, 360]), 60), true);
-  assert.equal(isLong(ladder([1080, 720, 480, 360]), 10), false);
+test('a minute of full HD is long, and ten seconds of a clip; other ten seconds and a copied hour are not', () => {
+  const whole = (durationSec: number) => ({ durationSec, isClip: false });
+  assert.equal(isLong(ladder([1080, 720, 480, 360]), whole(60)), true);
+  assert.equal(isLong(ladder([1080, 720, 480, 360]), whole(10)), false);
+  assert.equal(isLong(ladder([1080, 720, 480, 360]), { ...whole(10), isClip: true }), true);
+  assert.equal(isLong(ladder([360, 240]), { ...whole(10), isClip: true }), false);
   // Half a minute of 720p: ten seconds are waited for.
-  assert.equal(isLong(ladder([720, 480, 360, 240]), 30), false);
-  assert.equal(isLong(ladder([720, 480, 360, 240]), 60), true);
-  assert.equal(isLong(ladder([1080, 360], true), 60), false);
+  assert.equal(isLong(ladder([720, 480, 360, 240]), whole(30)), false);
+  assert.equal(isLong(ladder([720, 480, 360, 240]), whole(60)), true);
+  assert.equal(isLong(ladder([1080, 360], true), whole(60)), false);
 });

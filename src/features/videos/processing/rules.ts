@@ -42,13 +42,19 @@ export function priorityOf(plan: Plan, task?: EncodeTask): number {
 const PIXELS_PER_SEC = 190e6;
 /** The lowest rung alone costs another decoding: too much for a wait that is short anyway. */
 const LONG_SEC = 10;
+/** A clip is made to be shown at once (docs/decisions/clips.md#within-seconds). */
+const LONG_FOR_CLIP_SEC = 2;
 
 /** Is the wait for the whole ladder so long that its lowest rung is made first, for something to be seen? */
-export function isLong(ladder: LadderPlan, durationSec: number): boolean {
+export function isLong(
+  ladder: LadderPlan,
+  { durationSec, isClip }: Pick<Standing, 'durationSec' | 'isClip'>,
+): boolean {
   const rate = ladder.rungs
     .filter((rung) => !rung.isCopy)
     .reduce((sum, rung) => sum + rung.width * rung.height * rung.frameRate, 0);
-  return ladder.rungs.length > 1 && (rate * durationSec) / PIXELS_PER_SEC > LONG_SEC;
+  const waitSec = (rate * durationSec) / PIXELS_PER_SEC;
+  return ladder.rungs.length > 1 && waitSec > (isClip ? LONG_FOR_CLIP_SEC : LONG_SEC);
 }
 
 /** A look costs some seconds of the processor: the whole of a short video does not take many more. */
@@ -64,6 +70,7 @@ export interface Standing {
   mode: 'WHOLE' | 'SPLIT' | 'CHUNKS';
   ladder: LadderPlan;
   durationSec: number;
+  isClip: boolean;
   hasPoster: boolean;
   imagesDone: boolean;
   captionsDone: boolean;
@@ -103,13 +110,13 @@ export function nextSteps(standing: Standing): NextStep[] {
 
 /** They come with the first run that decodes the whole; what can be seen before that, or takes long, has a poster at once. */
 function imageSteps(standing: Standing): NextStep[] {
-  const { mode, ladder, ready, durationSec, hasPoster, imagesDone } = standing;
+  const { mode, ladder, ready, hasPoster, imagesDone } = standing;
   if (imagesDone) return [];
   const isPlayable = ladder.rungs.some((rung) => ready.has(rung.name));
   const isWhole = ladder.rungs.every((rung) => ready.has(rung.name));
   if (isWhole || (isPlayable && mode !== 'WHOLE')) return [{ kind: 'IMAGES', task: 'ALL' }];
   if (hasPoster) return [];
-  return isPlayable || isLong(ladder, durationSec) ? [{ kind: 'IMAGES', task: 'POSTER' }] : [];
+  return isPlayable || isLong(ladder, standing) ? [{ kind: 'IMAGES', task: 'POSTER' }] : [];
 }
 
 interface EncodeStep {
@@ -125,10 +132,11 @@ function encodeSteps(standing: Standing): EncodeStep[] {
   return isWhole ? pictures : [...pictures, { task: 'AUDIO' }];
 }
 
-function pictureSteps({ mode, ladder, ready, chunks, durationSec }: Standing): EncodeStep[] {
+function pictureSteps(standing: Standing): EncodeStep[] {
+  const { mode, ladder, ready, chunks } = standing;
   const isPlayable = ladder.rungs.some((rung) => ready.has(rung.name));
   // The chunks have no sound: it is made with the first rung.
-  if (!isPlayable && (mode !== 'WHOLE' || isLong(ladder, durationSec))) return [{ task: 'FIRST' }];
+  if (!isPlayable && (mode !== 'WHOLE' || isLong(ladder, standing))) return [{ task: 'FIRST' }];
   if (mode === 'WHOLE') return [{ task: 'REST' }];
   if (mode === 'SPLIT') return [{ task: 'SPLIT' }];
   const open = chunks.filter((chunk) => !chunk.isDone);

@@ -1,0 +1,65 @@
+/**
+ * How long a clip of the last seconds of a broadcast takes: `node bench/clips.ts [seconds…]` (10 and 30 unless told; two minutes).
+ * The encoder is of this machine as well, and takes its share.
+ */
+import { systemClock } from '../src/kernel/clock.ts';
+import { createPartner } from '../test/harness/partner.ts';
+import { startPlatform } from '../test/harness/platform.ts';
+import { until } from '../test/harness/wait.ts';
+import { startPublisher } from '../test/rtmp/publisher.ts';
+import { median, report } from './support/report.ts';
+
+const ROUNDS = 3;
+const given = process.argv.slice(2).map(Number).filter(Boolean);
+const LENGTHS = given.length > 0 ? given : [10, 30];
+const PATIENCE_MS = 120_000;
+
+const platform = await startPlatform();
+const partner = createPartner(platform);
+const stream = await partner.createStream({ dvrWindowSec: 300 });
+await partner.start(stream.id);
+const camera = startPublisher({
+  url: `rtmp://127.0.0.1:${platform.rtmpPort}/live/${stream.streamKey}`,
+  ...{ width: 1280, height: 720, fps: 30, gopSec: 2, bitrateKbps: 2500 },
+});
+
+/** Seconds of the broadcast so far. */
+async function lastsSec(): Promise<number> {
+  const { startedAt, hasSignal } = await partner.stream(stream.id);
+  return hasSignal && startedAt !== null ? (systemClock.ms() - Date.parse(startedAt)) / 1000 : 0;
+}
+
+/** Milliseconds from the request until something of the clip plays, and until all of it is there. */
+async function clip(lengthSec: number): Promise<{ playableMs: number; readyMs: number }> {
+  const endSec = Math.floor((await lastsSec()) * 10) / 10;
+  const startedMs = performance.now();
+  const body = { startSec: endSec - lengthSec, endSec, title: 'The last of it' };
+  const { data } = await partner.call('POST', `/streams/${stream.id}/clips`, body);
+  const id = String(Object(data).id);
+  const options = { timeoutMs: PATIENCE_MS, intervalMs: 50, message: `a clip of ${lengthSec} s` };
+  const plays = async () => (await fetch(`${platform.url}/v/${id}/master.m3u8`)).ok;
+  await until(plays, options);
+  const playableMs = performance.now() - startedMs;
+  await partner.videoWhen(id, ({ status }) => status === 'READY', PATIENCE_MS);
+  return { playableMs, readyMs: performance.now() - startedMs };
+}
+
+try {
+  const longest = Math.max(...LENGTHS);
+  await until(async () => (await lastsSec()) > longest + 5, {
+    timeoutMs: (longest + 30) * 1000,
+    intervalMs: 500,
+    message: 'enough of a broadcast',
+  });
+  for (const lengthSec of LENGTHS) {
+    const found: { playableMs: number; readyMs: number }[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) found.push(await clip(lengthSec));
+    const name = `clip of the last ${lengthSec} s`;
+    const [playable, ready] = [found.map((one) => one.playableMs), found.map((one) => one.readyMs)];
+    report({ name: `${name}: playable`, value: median(playable), unit: 'ms', target: '<= 5000' });
+    report({ name: `${name}: READY`, value: median(ready), unit: 'ms', target: '<= 30000' });
+  }
+} finally {
+  camera.kill('SIGKILL');
+  await platform.stop();
+}
