@@ -21,6 +21,16 @@ export interface RecordingsDeps {
   refuse(tx: Tx, sessionId: string): Promise<void>;
 }
 
+/** One of the recordings of a broadcast (docs/decisions/recordings.md#more-than-twelve-hours). */
+export interface RecordingInfo {
+  /** From 1 on, without a gap unless the files of one before are removed. */
+  number: number;
+  /** Null where nothing was recorded, or nothing yet. */
+  videoId: string | null;
+  /** It is still being written, or its video made. */
+  isComing: boolean;
+}
+
 /** The recordings of broadcasts, from the first picture to the job that makes a video of it. */
 export interface Recordings {
   /** For the media plane. */
@@ -35,9 +45,11 @@ export interface Recordings {
    * from now on, and its original follows as soon as the recorder has closed its file.
    */
   ended(tx: Tx, append: AppendEvent, sessionId: string): Promise<void>;
-  /** The video of a session's broadcast, which may still be made; of any workspace: viewers have none. */
+  /** The first video of a session's broadcast, which may still be made; of any workspace: viewers have none. */
   videoOf(sessionId: string): Promise<string | undefined>;
-  /** Is the video of a session's broadcast still being made? */
+  /** All that there is of a session's broadcast, in its order. */
+  of(sessionId: string): Promise<RecordingInfo[]>;
+  /** Is a video of a session's broadcast still being made? */
   isComing(sessionId: string): Promise<boolean>;
   /** Gives up parts whose node is gone. */
   sweep(): Promise<void>;
@@ -68,7 +80,9 @@ export function createRecordings(deps: RecordingsDeps): Recordings {
         await advance(deps, tx, append, recording);
       }
     },
-    isComing: (sessionId) => repository.isComing(db, sessionId),
+    of: (sessionId) => repository.recordingsOf(db, sessionId),
+    isComing: async (sessionId) =>
+      (await repository.recordingsOf(db, sessionId)).some(({ isComing }) => isComing),
     videoOf: (sessionId) => repository.findVideoId(db, sessionId),
     async sweep() {
       const deadline = dateFromMs(clock.ms() - LOST_MS);

@@ -88,22 +88,25 @@ export async function findVideoId(db: Db, sessionId: string): Promise<string | u
   return row?.video_id ?? undefined;
 }
 
-/** A part of a session's broadcast is not settled, or its video is neither READY nor FAILED. */
-export async function isComing(db: Db, sessionId: string): Promise<boolean> {
-  const row = await db
+/**
+ * Those of a session in their order: of a broadcast of more than twelve hours there are several. One whose files are
+ * removed is none any more.
+ */
+export function recordingsOf(db: Db, sessionId: string) {
+  return db
     .selectFrom('recording')
     .leftJoin('video', 'video.id', 'recording.video_id')
-    .select('recording.id')
+    .select([
+      'recording.number',
+      'recording.video_id as videoId',
+      sql<boolean>`recording.settled_at is null
+        or coalesce(video.status not in ('READY', 'FAILED') and video.deleted_at is null, false)`.as(
+        'isComing',
+      ),
+    ])
     .where('recording.session_id', '=', sessionId)
-    .where((eb) =>
-      eb.or([
-        eb('recording.settled_at', 'is', null),
-        eb.and([eb('video.status', 'not in', ['READY', 'FAILED']), eb('video.deleted_at', 'is', null)]),
-      ]),
-    )
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+    .orderBy('recording.number')
+    .execute();
 }
 
 export function lockRecording(tx: Tx, id: string): Promise<RecordingRow | undefined> {

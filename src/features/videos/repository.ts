@@ -271,6 +271,16 @@ export function findOriginal(db: Db, workspaceId: string, id: string) {
     .executeTakeFirst();
 }
 
+/** What clips of broadcasts are to know of recordings, those that were deleted among them. */
+export async function findRecorded(db: Db, ids: readonly string[]) {
+  if (ids.length === 0) return [];
+  return db
+    .selectFrom('video')
+    .select(['id', 'duration_sec', 'size_bytes', 'deleted_at', 'taken_down_at'])
+    .where('id', 'in', ids)
+    .execute();
+}
+
 /** What time does to videos: at most so many at once. */
 export const BATCH = 1000;
 

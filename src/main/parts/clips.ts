@@ -65,9 +65,6 @@ function clippedStreams(core: Core): ClippedStreams {
       const row = await streams.get(workspaceId, streamId).catch(nullIfMissing);
       return row !== null && row.taken_down_at !== null;
     },
-    async recordingOf(sessionId) {
-      const videoId = await recordings.videoOf(sessionId);
-      return { videoId, isComing: await recordings.isComing(sessionId) };
-    },
+    recordingsOf: (sessionId) => recordings.of(sessionId),
   };
 }

@@ -32,14 +32,15 @@ export interface BroadcastSegments {
 export interface VideoCutter {
   /**
    * Copies its tracks from the keyframe before the start, with an edit list that begins and ends the piece at the very
-   * frame. What MP4 cannot hold, or cannot be begun in that way, is encoded.
+   * frame. What MP4 cannot hold, or cannot be begun in that way, is encoded; so is what goes from one file into the next.
    *
+   * @param run.input a file, or MP4 files that come one after the other, with their lengths.
    * @param run.dir for files on the way; it exists and belongs to this run alone.
    * @returns the path of an MP4 or QuickTime file in `dir`.
    * @throws {MediaFileError} when the file cannot be read.
    */
   cut(run: {
-    input: string;
+    input: string | readonly { path: string; durationSec: number }[];
     startSec: number;
     durationSec: number;
     dir: string;

@@ -133,7 +133,7 @@ export function probeGuard(path: string): string[] {
 /** The same for a list that we wrote, of files of `format` that we made. */
 export function concatGuard(listPath: string, format: string, decoders: string): string[] {
   const input = ['-f', 'concat', '-safe', '0', '-i', `file:${listPath}`];
-  return [...readOnly(`concat,${format}`, decoders), ...input];
+  return [...readOnly(`concat,${format}`, decoders), '-max_pixels', String(MAX_PIXELS), ...input];
 }
 
 function readOnly(formats: string, decoders: string): string[] {

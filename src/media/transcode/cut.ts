@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
 import { isDiskTrouble } from '../../platform/disk.ts';
 import type { VideoCutter } from '../contract/index.ts';
-import { inputGuard } from '../ffmpeg/guard.ts';
-import { openOutput, UnsafeOutput } from '../ffmpeg/output.ts';
+import { FILE_DECODERS } from '../ffmpeg/codecs.ts';
+import { concatGuard, inputGuard } from '../ffmpeg/guard.ts';
+import { openOutput, UnsafeOutput, writeOutput } from '../ffmpeg/output.ts';
 import { endEdits } from './edits.ts';
 import { runTool, type Tools } from './run.ts';
 
@@ -22,24 +23,32 @@ const BEFORE_SEC = 15;
 /** What MP4 cannot hold (ProRes, PCM), QuickTime can. */
 const COPIES = ['mp4', 'mov'] as const;
 
-type Cut = Parameters<VideoCutter['cut']>[0];
+type Cut = Omit<Parameters<VideoCutter['cut']>[0], 'input'>;
+/** What ffmpeg is told of its input, and which files that names. */
+type Input = { args: string[]; reads: readonly string[] };
 
 /** Pieces of videos, exact to the frame (docs/decisions/clips.md). */
 export function createVideoCutter(options: VideoCutterOptions): VideoCutter {
   const tools: Tools = { ...options, stallMs: STALL_MS };
   return {
-    async cut(run) {
+    async cut({ input, ...run }) {
+      // An edit list is of one file.
+      if (typeof input !== 'string') return encoded(tools, run, await listOf(run.dir, input));
       for (const format of COPIES) {
-        const path = await copied(tools, run, format);
+        const path = await copied(tools, { ...run, input }, format);
         if (path !== null) return path;
       }
-      return encoded(tools, run);
+      return encoded(tools, run, { args: inputGuard(input), reads: [] });
     },
   };
 }
 
 /** @returns null when the container cannot hold the tracks, or they do not begin where they should. */
-async function copied(tools: Tools, run: Cut, format: (typeof COPIES)[number]): Promise<string | null> {
+async function copied(
+  tools: Tools,
+  run: Cut & { input: string },
+  format: (typeof COPIES)[number],
+): Promise<string | null> {
   const { input, startSec, durationSec, dir } = run;
   const name = `cut.${format}`;
   const args = [
@@ -61,19 +70,31 @@ async function copied(tools: Tools, run: Cut, format: (typeof COPIES)[number]): 
   }
 }
 
-async function encoded(tools: Tools, run: Cut): Promise<string> {
-  const { input, startSec, durationSec, dir } = run;
+/** Files that come one after the other. */
+async function listOf(dir: string, files: readonly { path: string; durationSec: number }[]): Promise<Input> {
+  const name = 'files.ffconcat';
+  const lines = files.flatMap(({ path, durationSec }) => [
+    `file 'file:${path.replaceAll("'", "'\\''")}'`,
+    `duration ${seconds(durationSec)}`,
+  ]);
+  await writeOutput(dir, name, `${['ffconcat version 1.0', ...lines].join('\n')}\n`);
+  const args = concatGuard(join(dir, name), 'mov,mp4', FILE_DECODERS);
+  return { args, reads: files.map(({ path }) => path) };
+}
+
+async function encoded(tools: Tools, run: Cut, { args: input, reads }: Input): Promise<string> {
+  const { startSec, durationSec, dir } = run;
   const path = join(dir, 'encoded.mp4');
   const beforeSec = Math.min(startSec, BEFORE_SEC);
   const args = [
-    ...['-ss', seconds(startSec - beforeSec), ...inputGuard(input)],
+    ...['-ss', seconds(startSec - beforeSec), ...input],
     ...['-ss', seconds(beforeSec), '-t', seconds(durationSec)],
     // Close to the source: the renditions are encoded from this once more.
     ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '16', '-threads', String(tools.threads)],
     ...['-c:a', 'aac', '-b:a', '256k', '-f', 'mp4', `file:${path}`],
   ];
   // It may take as long as an upload of the whole: it makes way as those do.
-  await runFfmpeg(tools, run, { args, isUrgent: false });
+  await runFfmpeg(tools, run, { args, reads, isUrgent: false });
   return path;
 }
 
@@ -83,7 +104,7 @@ const TRACKS = ['-map', '0:V:0', '-map', '0:a?', '-map_chapters', '-1'];
 async function runFfmpeg(
   tools: Tools,
   { dir, signal }: Cut,
-  { args, isUrgent }: { args: readonly string[]; isUrgent: boolean },
+  { args, reads = [], isUrgent }: { args: readonly string[]; reads?: readonly string[]; isUrgent: boolean },
 ): Promise<void> {
   const output = args.slice(args.indexOf('-i') + 2);
   const input = args.slice(0, args.indexOf('-i') + 2);
@@ -91,6 +112,7 @@ async function runFfmpeg(
     program: 'ffmpeg',
     cwd: dir,
     args: ['-v', 'error', '-nostdin', '-y', ...input, ...TRACKS, ...output],
+    reads,
     limits: { ...LIMITS, isUrgent },
     signal,
     // Told of its progress, it is killed when it stands still.

@@ -247,6 +247,24 @@ describe('a clip that costs nobody anything to ask for', () => {
   });
 });
 
+/** The recordings of a broadcast that is over, each of them the film. @returns their videos. */
+async function record(streamId: string, count: number): Promise<string[]> {
+  const { db, sql } = app.container;
+  const [session] = await sql`select current_session_id as id from stream where id = ${streamId}`;
+  const row = { session_id: session?.id, workspace_id: account.live, stream_id: streamId };
+  const videos: string[] = [];
+  for (const number of Array.from({ length: count }, (_, index) => index + 1)) {
+    const video_id = await videoOf(film, { source: 'RECORDING' });
+    const at = { created_at: clock.now(), settled_at: clock.now() };
+    await db
+      .insertInto('recording')
+      .values({ ...row, id: newId('rec'), number, video_id, ...at })
+      .execute();
+    videos.push(video_id);
+  }
+  return videos;
+}
+
 describe('a clip of a broadcast', () => {
   test('is cut while it is on, and waits for what is still being written', async () => {
     const { id, show } = await broadcast(1, { visibility: 'UNLISTED' });
@@ -317,14 +335,7 @@ describe('a clip of a broadcast', () => {
     await rm(dir, { recursive: true });
     (await cut(`streams/${id}`)).assertError('CONFLICT');
     await act('stop');
-    const { db, sql } = app.container;
-    const recorded = await videoOf(film, { source: 'RECORDING' });
-    const [session] = await sql`select current_session_id as id from stream where id = ${id}`;
-    const row = { id: session?.id, session_id: session?.id, workspace_id: account.live, stream_id: id };
-    await db
-      .insertInto('recording')
-      .values({ ...row, number: 1, video_id: recorded, created_at: clock.now(), settled_at: clock.now() })
-      .execute();
+    const [recorded = ''] = await record(id, 1);
     const clip = (await cut(`streams/${id}`)).assertOk(201);
     assert.deepEqual(await made(clip.string('data.id')), EXPECTED());
 
@@ -335,5 +346,37 @@ describe('a clip of a broadcast', () => {
     (await cut(`streams/${id}`)).assertError('CONFLICT');
     const never = await createEncoderStream(app, key);
     (await cut(`streams/${never.id}`)).assertError('CONFLICT');
+  });
+
+  test('goes from one recording of a very long broadcast into the next', async () => {
+    const { id, dir, act } = await broadcast(1);
+    clock.advance(48_000);
+    await rm(dir, { recursive: true });
+    await act('stop');
+    const [first = '', , third = '', last = ''] = await record(id, 4);
+    const { db } = app.container;
+    const change = (video: string, to: { status: 'READY' | 'PROCESSING' }) =>
+      db.updateTable('video').set(to).where('id', '=', video).execute();
+    const within = async (startSec: number, endSec: number) =>
+      (await cut(`streams/${id}`, { ...PIECE, startSec, endSec })).assertOk(201).string('data.id');
+    await change(last, { status: 'PROCESSING' });
+    assert.deepEqual(await made(await within(17.4, 20.4)), EXPECTED(), 'in the second');
+    const all = await made(await within(10, 26));
+    assert.ok(Math.abs(all.length - 16 * FPS) <= 2, `${all.length} frames`);
+    await assert.rejects(made(await within(35, 38)), JobPostponed, 'the last is still being made');
+
+    (await app.request('DELETE', `/videos/${first}`, { key })).assertOk(200);
+    assert.deepEqual(
+      await made(await within(17.4, 20.4)),
+      EXPECTED(),
+      'where the second begins is still known',
+    );
+    const lost = await within(2, 5);
+    assert.deepEqual(await made(lost), []);
+    assert.equal((await read(lost)).at('data.error.code'), 'SOURCE_UNREACHABLE');
+    const late = await within(17.4, 20.4);
+    await app.container.videoTakedowns.takeDown(third, 'No.');
+    assert.deepEqual(await made(late), [], 'another one is taken down');
+    (await cut(`streams/${id}`)).assertError('CONFLICT');
   });
 });

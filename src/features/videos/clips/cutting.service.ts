@@ -27,6 +27,7 @@ import { formerOriginal } from '../replacement/repository.ts';
 import * as repository from '../repository.ts';
 import type { VideoFailure } from '../transitions.ts';
 import { clipJob } from './jobs.ts';
+import { placesIn, type Recorded } from './rules.ts';
 import type { ClippedStreams } from './service.ts';
 
 export interface ClipCuttingDeps {
@@ -37,7 +38,7 @@ export interface ClipCuttingDeps {
   clock: Clock;
   log: Logger;
   intake: Pick<VideoIntake, 'fail' | 'hold' | 'lock' | 'received'>;
-  streams: Pick<ClippedStreams, 'isTakenDown' | 'recordingOf'>;
+  streams: Pick<ClippedStreams, 'isTakenDown' | 'recordingsOf'>;
   segments: BroadcastSegments;
   joiner: RecordingJoiner;
   cutter: VideoCutter;
@@ -52,7 +53,7 @@ interface Cutting extends ClipCuttingDeps {
 
 type Run = JobRun<Static<typeof clipJob.payload>>;
 type Original = { key: string; sizeBytes: number };
-type Taken = { input: string; startSec: number; durationSec: number };
+type Taken = Pick<Parameters<VideoCutter['cut']>[0], 'input' | 'startSec' | 'durationSec'>;
 
 /** One account alone does not have them all: a clip of hours may have to be encoded. */
 const CONCURRENCY = 3;
@@ -118,19 +119,23 @@ async function ofVideo(
   sourceId: string,
   wanted?: number,
 ): Promise<Original> {
-  const { signal } = run;
   const { startSec, endSec } = run.payload;
-  const video = await processing.findVideo(deps.db, sourceId);
+  const { key, zeroSec } = await fileOf(deps, sourceId, wanted);
+  return deps.originals.use(key, run.signal, (input) =>
+    cutOut(deps, run, dir, { input, startSec: zeroSec + startSec, durationSec: endSec - startSec }),
+  );
+}
+
+/** The file of a video, and where in it the video begins. */
+async function fileOf({ db, store }: Cutting, videoId: string, wanted?: number) {
+  const video = await processing.findVideo(db, videoId);
   if (video === undefined || video.taken_down_at !== null) throw gone();
   const revision = wanted ?? video.revision;
   const isReplaced = video.revision !== revision;
-  const key = isReplaced ? await formerOriginal(deps.db, sourceId, revision) : video.original_key;
-  if (key === null || (await deps.store.head(key)) === null) throw gone();
-  const known = await processing.findProcessing(deps.db, sourceId, revision);
-  const atSec = startSec + (known?.source.zeroSec ?? 0);
-  return deps.originals.use(key, signal, (input) =>
-    cutOut(deps, run, dir, { input, startSec: atSec, durationSec: endSec - startSec }),
-  );
+  const key = isReplaced ? await formerOriginal(db, videoId, revision) : video.original_key;
+  if (key === null || (await store.head(key)) === null) throw gone();
+  const known = await processing.findProcessing(db, videoId, revision);
+  return { key, zeroSec: known?.source.zeroSec ?? 0, durationSec: video.duration_sec ?? 0 };
 }
 
 function gone(): MediaFileError {
@@ -145,8 +150,11 @@ async function ofBroadcast(
   { streamId, sessionId, sinceMs }: { streamId: string; sessionId: string | null; sinceMs: number },
 ): Promise<Original> {
   const { startSec, endSec, workspaceId } = run.payload;
-  const recording = sessionId === null ? null : await deps.streams.recordingOf(sessionId);
-  if (await isWithdrawn(deps, workspaceId, streamId, recording?.videoId)) throw gone();
+  const recordings = sessionId === null ? [] : await recordedOf(deps, sessionId);
+  const isWithdrawn =
+    recordings.some(({ isTakenDown }) => isTakenDown) ||
+    (await deps.streams.isTakenDown(workspaceId, streamId));
+  if (isWithdrawn) throw gone();
   const [fromMs, untilMs] = [sinceMs + startSec * 1000, sinceMs + endSec * 1000];
   await awaitEnd(deps, run, { streamId, sinceMs, untilMs });
   const found = await deps.segments.collect({ streamId, fromMs, untilMs, dir });
@@ -158,9 +166,7 @@ async function ofBroadcast(
     const input = more.length === 0 ? first : await deps.joiner.join(join);
     return cutOut(deps, run, dir, { input, ...found });
   }
-  if (recording?.isComing) throw new JobPostponed('the recording is still being made', AGAIN_SEC);
-  if (recording?.videoId === undefined) throw gone();
-  return ofVideo(deps, run, dir, recording.videoId);
+  return ofRecordings(deps, run, dir, recordings);
 }
 
 /** The part that a clip of the last seconds ends with is mostly there in a moment. */
@@ -177,16 +183,59 @@ async function awaitEnd(
   }
 }
 
-/** Nothing of it is shown any more since the clip was asked for. */
-async function isWithdrawn(
+async function recordedOf(
   { db, streams }: Cutting,
-  workspaceId: string,
-  streamId: string,
-  recordingId: string | undefined,
-): Promise<boolean> {
-  if (await streams.isTakenDown(workspaceId, streamId)) return true;
-  const video = recordingId === undefined ? undefined : await processing.findVideo(db, recordingId);
-  return video !== undefined && video.taken_down_at !== null;
+  sessionId: string,
+): Promise<(Recorded & { isTakenDown: boolean })[]> {
+  const recordings = await streams.recordingsOf(sessionId);
+  const videos = await repository.findRecorded(
+    db,
+    recordings.flatMap(({ videoId }) => videoId ?? []),
+  );
+  return recordings.map((recording) => {
+    const video = videos.find(({ id }) => id === recording.videoId);
+    const isTakenDown = video !== undefined && video.taken_down_at !== null;
+    return { ...recording, durationSec: video?.duration_sec ?? null, isTakenDown };
+  });
+}
+
+/** Of one of them, or from one into the next. */
+async function ofRecordings(
+  deps: Cutting,
+  run: Run,
+  dir: string,
+  recordings: readonly Recorded[],
+): Promise<Original> {
+  const places = placesIn(recordings, run.payload);
+  if (places === 'COMING') throw new JobPostponed('the recording is still being made', AGAIN_SEC);
+  if (places === null) throw gone();
+  const files = await Promise.all(
+    places.map(async (place) => ({ ...place, ...(await fileOf(deps, place.videoId)) })),
+  );
+  const [first] = files;
+  if (first === undefined) throw gone();
+  const startSec = first.zeroSec + first.startSec;
+  const durationSec = places.reduce((sum, place) => sum + place.endSec - place.startSec, 0);
+  const lengths = files.map((file) => file.zeroSec + file.durationSec);
+  const keys = files.map(({ key }) => key);
+  return useAll(deps.originals, run.signal, keys, (paths) => {
+    const [path = '', ...more] = paths;
+    const all = paths.map((one, index) => ({ path: one, durationSec: lengths[index] ?? 0 }));
+    return cutOut(deps, run, dir, { input: more.length === 0 ? path : all, startSec, durationSec });
+  });
+}
+
+/** Each is there until `work` ends. */
+function useAll<T>(
+  originals: Originals,
+  signal: AbortSignal,
+  [key, ...more]: readonly string[],
+  work: (paths: string[]) => Promise<T>,
+): Promise<T> {
+  if (key === undefined) return work([]);
+  return originals.use(key, signal, (path) =>
+    useAll(originals, signal, more, (paths) => work([path, ...paths])),
+  );
 }
 
 async function cutOut({ cutter, store }: Cutting, run: Run, dir: string, taken: Taken): Promise<Original> {

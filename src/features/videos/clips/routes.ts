@@ -9,7 +9,8 @@ import type { ShownVideo } from '../repository.ts';
 import { toVideo, Video } from '../schemas.ts';
 import type { Clips } from './service.ts';
 
-const Second = Type.Number({ minimum: 0, maximum: 86_400 });
+/** A broadcast may last for weeks. */
+const Second = Type.Number({ minimum: 0, maximum: 31_536_000 });
 
 const ClipIn = named(
   'ClipCreate',
@@ -58,7 +59,7 @@ export function clipRoutes({ clips, links }: Deps): Route[] {
       path: '/streams/{id}/clips',
       summary: 'Cut a clip out of a broadcast',
       description:
-        'While it is on, out of what viewers can go back to (`dvrWindowSec`); after the stop, out of the recording. Makes a video with `source` CLIP. 409 when nothing is kept.',
+        'While it is on, out of what viewers can go back to (`dvrWindowSec`); after the stop, out of its recordings. Makes a video with `source` CLIP. 409 when nothing is kept.',
       params: IdParams('str', 'stream'),
       handler: async ({ caller }, { params, body }) =>
         out(caller, await clips.ofStream(caller.workspaceId, params.id, body)),

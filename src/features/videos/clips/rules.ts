@@ -52,6 +52,49 @@ export function expectedBytes(
   return Math.max(1, Math.round((whole.bytes * (endSec - startSec)) / whole.durationSec));
 }
 
+/** One of the recordings of a broadcast, as clips see it. */
+export interface Recorded {
+  /** From 1 on. */
+  number: number;
+  /** Null where nothing was recorded. */
+  videoId: string | null;
+  isComing: boolean;
+  /** Null where it is not known, and never will be. */
+  durationSec: number | null;
+}
+
+/** A piece of a video. */
+export interface Place extends Piece {
+  videoId: string;
+}
+
+/**
+ * Where a piece of a broadcast lies in its recordings, which come one after the other.
+ *
+ * @param recordings in their order.
+ * @returns 'COMING' while one that has to be known is being made; null when that is gone.
+ */
+export function placesIn(
+  recordings: readonly Recorded[],
+  { startSec, endSec }: Piece,
+): Place[] | 'COMING' | null {
+  const places: Place[] = [];
+  let beginsSec = 0;
+  for (const [index, { number, videoId, isComing, durationSec }] of recordings.entries()) {
+    // What comes after the piece may be coming, or gone.
+    if (endSec - beginsSec < TOLERANCE_SEC) break;
+    if (number !== index + 1) return null;
+    if (isComing) return 'COMING';
+    if (videoId === null) continue;
+    if (durationSec === null) return null;
+    const fromSec = Math.max(0, startSec - beginsSec);
+    const untilSec = Math.min(durationSec, endSec - beginsSec);
+    if (untilSec - fromSec >= TOLERANCE_SEC) places.push({ videoId, startSec: fromSec, endSec: untilSec });
+    beginsSec += durationSec;
+  }
+  return places.length === 0 ? null : places;
+}
+
 function shown(sec: number): string {
   return String(Math.floor(sec * 10) / 10);
 }

@@ -2,11 +2,11 @@ import type { Static } from 'typebox';
 import type { Events } from '../../../events/index.ts';
 import type { JobQueue } from '../../../jobs/job.ts';
 import type { Clock } from '../../../kernel/clock.ts';
-import { AppError, badRequest, nullIfMissing, quotaExceeded } from '../../../kernel/errors.ts';
+import { AppError, badRequest, quotaExceeded } from '../../../kernel/errors.ts';
 import { PLANS, type Plan } from '../../../kernel/plans.ts';
 import type { Visibility } from '../../../kernel/visibility.ts';
 import type { BroadcastSegments } from '../../../media/contract/index.ts';
-import type { Tx } from '../../../platform/db/index.ts';
+import type { Db, Tx } from '../../../platform/db/index.ts';
 import type { VideoIntake } from '../intake/service.ts';
 import type { ShownVideo } from '../repository.ts';
 import * as repository from '../repository.ts';
@@ -30,8 +30,8 @@ export interface ClippedStreams {
   broadcastOf(workspaceId: string, streamId: string): Promise<ClippedBroadcast | null>;
   /** Its operator has taken it down. False of a stream that is gone. */
   isTakenDown(workspaceId: string, streamId: string): Promise<boolean>;
-  /** The video of a session's broadcast, and whether one will be made. */
-  recordingOf(sessionId: string): Promise<{ videoId: string | undefined; isComing: boolean }>;
+  /** The recordings of a session's broadcast, in their order. */
+  recordingsOf(sessionId: string): Promise<Pick<rules.Recorded, 'number' | 'videoId' | 'isComing'>[]>;
 }
 
 export interface NewClip extends rules.Piece {
@@ -49,6 +49,7 @@ export interface Clips {
 }
 
 export interface ClipDeps {
+  db: Db;
   events: Events;
   jobs: Pick<JobQueue, 'enqueue'>;
   clock: Clock;
@@ -57,8 +58,6 @@ export interface ClipDeps {
   streams: ClippedStreams;
   segments: Pick<BroadcastSegments, 'span'>;
 }
-
-const UNKNOWN = { size_bytes: null, duration_sec: null };
 
 export function createClips(deps: ClipDeps): Clips {
   return {
@@ -73,18 +72,21 @@ export function createClips(deps: ClipDeps): Clips {
       const from = { videoId, revision: video.revision };
       const source = { ...video, streamId: video.stream_id, tierIds: video.tier_ids };
       const piece = rules.within(input, whole, 'The video');
-      const bytes = expectedBytes(piece, video);
+      const bytes = rules.expectedBytes(piece, {
+        bytes: video.size_bytes,
+        durationSec: video.duration_sec,
+      });
       return begin(deps, workspaceId, { ...input, ...piece, from, source, bytes });
     },
     async ofStream(workspaceId, streamId, input) {
       const broadcast = await deps.streams.broadcastOf(workspaceId, streamId);
       assertClip(input);
       if (broadcast === null) throw nothingKept('The stream has no broadcast that is shown.');
-      const recorded = await recordedOf(deps, workspaceId, broadcast);
+      const recorded = await recordedOf(deps, broadcast);
       const available = await availableOf(deps, streamId, broadcast, recorded);
       const piece = rules.within(input, available, 'The broadcast');
       const { sessionId, sinceMs } = broadcast;
-      const bytes = expectedBytes(piece, recorded.video);
+      const bytes = rules.expectedBytes(piece, recorded);
       const from = { streamId, sessionId, sinceMs };
       return begin(deps, workspaceId, {
         ...input,
@@ -107,30 +109,33 @@ function nothingKept(message: string): AppError {
   return new AppError('CONFLICT', { message });
 }
 
-/** @param source null where there is none yet. */
-function expectedBytes(piece: rules.Piece, source: ShownVideo | null): number {
-  const { size_bytes: bytes, duration_sec: durationSec } = source ?? UNKNOWN;
-  return rules.expectedBytes(piece, { bytes, durationSec });
+/** What there is of recordings. */
+interface Whole {
+  bytes: number | null;
+  durationSec: number | null;
+  /** Something is recorded, or being made. */
+  isThere: boolean;
 }
 
-interface Recorded {
-  video: ShownVideo | null;
-  isComing: boolean;
-}
-
-/** The recording of a broadcast that is over. @throws {AppError} CONFLICT where it is taken down. */
+/** The recordings of a broadcast that is over. @throws {AppError} CONFLICT where one is taken down. */
 async function recordedOf(
-  { streams, videos }: ClipDeps,
-  workspaceId: string,
+  { db, streams }: ClipDeps,
   { sessionId, untilMs }: ClippedBroadcast,
-): Promise<Recorded> {
-  if (untilMs === null || sessionId === null) return { video: null, isComing: false };
-  const { videoId, isComing } = await streams.recordingOf(sessionId);
-  if (videoId === undefined) return { video: null, isComing };
-  const video = await videos.get(workspaceId, videoId).catch(nullIfMissing);
-  if (video !== null && video.taken_down_at !== null)
-    throw nothingKept('The recording of the broadcast is taken down.');
-  return { video, isComing };
+): Promise<Whole> {
+  const recordings = untilMs === null || sessionId === null ? [] : await streams.recordingsOf(sessionId);
+  const videos = await repository.findRecorded(
+    db,
+    recordings.flatMap(({ videoId }) => videoId ?? []),
+  );
+  if (videos.some((video) => video.taken_down_at !== null))
+    throw nothingKept('A recording of the broadcast is taken down.');
+  const there = videos.filter((video) => video.deleted_at === null);
+  const known = there.filter((video) => video.size_bytes !== null && video.duration_sec !== null);
+  return {
+    bytes: known.length === 0 ? null : known.reduce((sum, video) => sum + (video.size_bytes ?? 0), 0),
+    durationSec: known.reduce((sum, video) => sum + (video.duration_sec ?? 0), 0),
+    isThere: there.length > 0 || recordings.some(({ isComing }) => isComing),
+  };
 }
 
 /** What is kept; where that is less than asked for, the recording may have it. */
@@ -138,10 +143,10 @@ async function availableOf(
   { segments, clock }: ClipDeps,
   streamId: string,
   { sinceMs, untilMs }: ClippedBroadcast,
-  { video, isComing }: Recorded,
+  { isThere }: Whole,
 ): Promise<rules.Available> {
   const untilSec = ((untilMs ?? clock.ms()) - sinceMs) / 1000;
-  if (video !== null || isComing) return { fromSec: 0, untilSec };
+  if (isThere) return { fromSec: 0, untilSec };
   const span = await segments.span(streamId, sinceMs);
   if (span === null)
     throw nothingKept('Nothing is kept of the broadcast: set dvrWindowSec, or record, before the next one.');
