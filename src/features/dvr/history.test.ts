@@ -37,9 +37,9 @@ async function onAir(dvrWindowSec: number, isDependent = (_seq: number) => false
     dealtWith = segment.seq;
     return isKept;
   };
-  const startMs = clock.ms();
   const write = async (count: number) => {
-    for (const _ of Array.from({ length: count })) {
+    const startMs = clock.ms();
+    for (const index of Array.from({ length: count }).keys()) {
       const seq = slots.length;
       const epoch = seq < 10 ? 'e1' : 'e2';
       const file = `s_${String(seq).padStart(6, '0')}.m4s`;
@@ -49,7 +49,7 @@ async function onAir(dvrWindowSec: number, isDependent = (_seq: number) => false
       const begins = isDependent(seq) ? { isDependent: true as const } : {};
       const rungs = { src: { durationSec: 2, bytes: SEGMENT_BYTES, ...begins } };
       const disc = epoch === 'e1' ? 0 : 1;
-      slots.push({ seq, disc, epoch, file, startMs: startMs + seq * 2000, rungs, leftAtMs: null });
+      slots.push({ seq, disc, epoch, file, startMs: startMs + index * 2000, rungs, leftAtMs: null });
     }
     const segments = slots.slice(-WINDOW).map((slot): PublicSegment => {
       const { rungs: _, leftAtMs: __, ...segment } = slot;
@@ -119,6 +119,34 @@ test('what is older than the window goes, and all of it with the end of the broa
   assert.equal((await get('e2/src/s_000070.m4s')).status, 404);
   await runTask(app.container, 'history of streams');
   assert.deepEqual([await stored(), await used()], [0, 0]);
+});
+
+test('the history of a broadcast that begins while others are cleared away stays', async (t) => {
+  const streams = [await onAir(3600), await onAir(3600)];
+  for (const { write, keep, stream } of streams) {
+    await write(5);
+    await keep();
+    await stream.act('stop');
+  }
+  clock.advance(601_000);
+  const { store } = app.container;
+  const remove = store.deletePrefix.bind(store);
+  const begun: typeof streams = [];
+  t.mock.method(store, 'deletePrefix', async (prefix: string) => {
+    await remove(prefix);
+    const [next] = streams.filter(({ stream }) => !prefix.includes(stream.id));
+    if (next === undefined || begun.length > 0) return;
+    begun.push(next);
+    await next.stream.act('start');
+    await next.write(3);
+    await next.keep();
+  });
+  await runTask(app.container, 'history of streams');
+  const [next] = begun;
+  assert.ok(next);
+  assert.equal((await next.get('e1/src/s_000006.m4s')).status, 200);
+  await runTask(app.container, 'history of streams');
+  assert.deepEqual([await next.stored(), await next.used()], [3, 3 * SEGMENT_BYTES], 'and nothing of before');
 });
 
 test('players are told of segments without a keyframe, and the history begins with none of them', async () => {

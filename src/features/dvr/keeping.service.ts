@@ -55,14 +55,7 @@ export function createDvr(deps: DvrDeps): Dvr {
     },
     async sweep() {
       await dropPast(deps);
-      for (const stream of await repository.overStreams(db)) {
-        if (!(await isOver(deps, stream))) continue;
-        await deps.store.deletePrefix(`${dvrFolder(stream.workspace_id, stream.id)}/`);
-        await deps.events.transaction(async (tx) => {
-          const freed = await repository.deleteUntil(tx, stream.id, null);
-          await deps.intake.hold.settle(tx, stream.workspace_id, -freed);
-        });
-      }
+      for (const { id } of await repository.overStreams(db)) await dropOver(deps, id);
     },
   };
 }
@@ -114,6 +107,20 @@ async function drop({ store, events, intake }: DvrDeps, rows: readonly SegmentRo
   await events.transaction(async (tx) => {
     const freed = await repository.deleteUntil(tx, last.stream_id, last.start_ms);
     await intake.hold.settle(tx, last.workspace_id, -freed);
+  });
+}
+
+/** Looks once more: the others have taken their time, and its next broadcast may have begun. */
+async function dropOver(deps: DvrDeps, id: string): Promise<void> {
+  const { db, store, events, intake, clock } = deps;
+  const nowMs = clock.ms();
+  const [stream] = await repository.overStreams(db, id);
+  if (stream === undefined || !(await isOver(deps, stream))) return;
+  await store.deletePrefix(`${dvrFolder(stream.workspace_id, id)}/`);
+  await events.transaction(async (tx) => {
+    // What has come since is of the next broadcast.
+    const freed = await repository.deleteUntil(tx, id, nowMs);
+    await intake.hold.settle(tx, stream.workspace_id, -freed);
   });
 }
 

@@ -133,8 +133,8 @@ export function pastSegments(db: Db, nowMs: number, limit: number): Promise<Segm
     .execute();
 }
 
-/** Streams that have a history and are not live, or do not keep one any more. */
-export function overStreams(db: Db) {
+/** Streams that have a history and are not live, or do not keep one any more. @param id of this one alone. */
+export function overStreams(db: Db, id?: string) {
   return db
     .selectFrom('stream')
     .select(['id', 'workspace_id', 'current_session_id', 'ended_at', 'deleted_at', 'dvr_window_sec'])
@@ -146,16 +146,17 @@ export function overStreams(db: Db) {
           .whereRef('dvr_segment.stream_id', '=', 'stream.id'),
       ),
     )
+    .$if(id !== undefined, (query) => query.where('id', '=', id ?? ''))
     .limit(100)
     .execute();
 }
 
-/** Those that begin at this moment or before it; all of a stream where it is null. @returns what they took of the storage. */
-export async function deleteUntil(tx: Tx, streamId: string, untilMs: number | null): Promise<number> {
+/** Those that begin at this moment or before it. @returns what they took of the storage. */
+export async function deleteUntil(tx: Tx, streamId: string, untilMs: number): Promise<number> {
   const rows = await tx
     .deleteFrom('dvr_segment')
     .where('stream_id', '=', streamId)
-    .where('start_ms', '<=', untilMs ?? Number.POSITIVE_INFINITY)
+    .where('start_ms', '<=', untilMs)
     .returning('size_bytes')
     .execute();
   return rows.reduce((sum, row) => sum + row.size_bytes, 0);
