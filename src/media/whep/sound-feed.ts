@@ -17,6 +17,8 @@ const STEP_TICKS = 960;
 const JUMP_MS = 100;
 /** After a program that has died. */
 const AGAIN_MS = 2000;
+/** A header that changes with each frame must not begin a program with each: the sound waits meanwhile. */
+const START_MIN_MS = 1000;
 
 /** The sound of a publish as Opus: as it comes where it is that, else by one ffmpeg. */
 export class SoundFeed {
@@ -25,6 +27,7 @@ export class SoundFeed {
   #current: OpusCoder | null = null;
   #header: Buffer | null = null;
   #lastMs = -1;
+  #startedMs = Number.NEGATIVE_INFINITY;
   #nextTicks: number | null = null;
   #isStopped = false;
 
@@ -60,6 +63,7 @@ export class SoundFeed {
     // Times go up, and the same one twice is none.
     const ms = Math.max(time(), this.#lastMs + 1);
     this.#lastMs = ms;
+    if (this.#coder === null && performance.now() - this.#startedMs < START_MIN_MS) return;
     const copy = Buffer.from(payload);
     this.#coder ??= this.#start(ms);
     this.#coder.then(
@@ -74,6 +78,7 @@ export class SoundFeed {
   }
 
   async #start(ms: number): Promise<OpusCoder> {
+    this.#startedMs = performance.now();
     const header = this.#header;
     const { ffmpeg, log } = this.#options;
     const coder = await startOpusCoder({ ffmpeg, log }, (at, data) => this.#coded(at, data));
