@@ -17,9 +17,9 @@ function packet(number: number, isKey: boolean): Buffer {
   return Buffer.concat([head, Buffer.from(isKey ? '1000009d012a4001b400' : '31000000', 'hex')]);
 }
 
-const ffmpeg = await openFfmpeg('ffmpeg');
+const openedFfmpeg = await openFfmpeg('ffmpeg');
 
-function openCamera() {
+function openCamera(ffmpeg = openedFfmpeg) {
   let asked = 0;
   const again = () => {
     asked += 1;
@@ -58,4 +58,21 @@ test('a screen that was still for long is not asked for a whole picture', () => 
   begin.writeUInt8(0x60, 1);
   camera.packet(begin, SMALL, 18_000);
   assert.equal(asked(), 0);
+});
+
+test('a shape that changes with each picture begins one decoder a second at most', async () => {
+  let started = 0;
+  const start: typeof openedFfmpeg.guard.start = (...given) => {
+    started += 1;
+    return openedFfmpeg.guard.start(...given);
+  };
+  const { camera } = openCamera({ ...openedFfmpeg, guard: { ...openedFfmpeg.guard, start } });
+  camera.show({ x: 0, y: 0, width: 64, height: 36, isWhole: true });
+  for (let index = 0; index < 30; index += 1) {
+    const turned = packet(index, true);
+    if (index % 2 === 0) turned.writeUInt16LE(90, 13 + 6);
+    camera.packet(turned, LARGE, index * FRAME_MS);
+  }
+  await camera.stop();
+  assert.equal(started, 2, 'of 1.2 seconds');
 });

@@ -23,6 +23,8 @@ const PATIENCE = { waitMs: 150, settleMs: 0 };
 const CLOCK_RATE = 90_000;
 /** Browsers pass over what is asked more often. */
 const AGAIN_MS = 1000;
+/** A camera that sends another shape with each picture must not begin a decoder with each. */
+const BEGIN_MIN_MS = 1000;
 /** One size of several is no longer sent. */
 const LAYER_OFF_MS = 1000;
 const MAX_RECENT_FRAMES = 120;
@@ -49,6 +51,7 @@ export class RoomCamera {
   #recent: Buffer[] | null = null;
   #recentBytes = 0;
   #frameAtMs = Number.NEGATIVE_INFINITY;
+  #begunAtMs = Number.NEGATIVE_INFINITY;
   #askedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: CameraOptions) {
@@ -120,23 +123,33 @@ export class RoomCamera {
     if (number !== this.#layer && frame.isKey && isBetter) this.#layer = number;
     if (number !== this.#layer) return;
     this.#frameAtMs = atMs;
-    this.#frame(frame);
+    this.#frame(frame, atMs);
   }
 
-  #frame({ isKey, rotation, data }: MediaFrame): void {
+  #frame({ isKey, rotation, data }: MediaFrame, atMs: number): void {
     if (rotation !== null) this.#degrees = rotation;
-    const place = this.#place;
-    if (isKey) {
-      const size = keyFrameSize(data);
-      const shape = size === null ? null : { ...size, degrees: this.#degrees };
-      const isNew = shape !== null && (this.#shape === null || !isAlike(shape, this.#shape));
-      if (shape !== null) this.#shape = shape;
-      if (place !== null && this.#shape !== null && (isNew || this.#isWaiting || this.#decoder?.isBroken))
-        this.#begin(this.#shape, place);
-    }
+    if (isKey) this.#whole(data, atMs);
     this.#keep(data, isKey);
     // Also while its place is new: what is shown until the picture comes in its new size goes on.
     this.#decoder?.frame(data);
+  }
+
+  /** Another decoder begins where the one before is for another shape, or is done. */
+  #whole(data: Buffer, atMs: number): void {
+    const place = this.#place;
+    const size = keyFrameSize(data);
+    const shape = size === null ? null : { ...size, degrees: this.#degrees };
+    const isNew = shape !== null && (this.#shape === null || !isAlike(shape, this.#shape));
+    if (shape !== null) this.#shape = shape;
+    const isDue = isNew || this.#isWaiting || this.#decoder?.isBroken === true;
+    if (place === null || this.#shape === null || !isDue) return;
+    if (atMs - this.#begunAtMs < BEGIN_MIN_MS) {
+      // At the first whole picture after that.
+      this.#isWaiting = true;
+      return;
+    }
+    this.#begunAtMs = atMs;
+    this.#begin(this.#shape, place);
   }
 
   #keep(data: Buffer, isKey: boolean): void {
