@@ -3,12 +3,13 @@ import { execFile, spawn } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
-import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
-import { createPartner, type Partner } from '../test/harness/partner.ts';
-import { freePort, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
+import type { TestBrowser } from '../test/harness/browser.ts';
+import type { Partner } from '../test/harness/partner.ts';
+import type { RunningPlatform } from '../test/harness/platform.ts';
 import { until } from '../test/harness/wait.ts';
 import { CURRENT_FFMPEG, NO_CURRENT_FFMPEG } from '../test/live/current-ffmpeg.ts';
 import { janusPid, NO_JANUS } from '../test/rooms/janus.ts';
+import { startJanusPlatform } from '../test/rooms/janus-platform.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
 
 const run = promisify(execFile);
@@ -20,25 +21,11 @@ const BROADCAST = 'This room is being broadcast: whoever watches';
 let platform: RunningPlatform;
 let browser: TestBrowser;
 let partner: Partner;
+let close = async () => {};
 before(async () => {
-  if (NO_JANUS !== false) return;
-  const port = await freePort();
-  const environment = {
-    ROOMS_ENGINE: 'janus',
-    ROOMS_UDP_PORTS: '21600-21799',
-    LIVE_MAX_RUNGS: '0',
-    PUBLIC_URL: `http://localhost:${port}`,
-  };
-  [platform, browser] = await Promise.all([
-    startPlatform({ environment, port }),
-    launchBrowser(FAKE_DEVICES),
-  ]);
-  partner = createPartner(platform);
+  if (NO_JANUS === false) ({ platform, browser, partner, close } = await startJanusPlatform('21600-21799'));
 });
-after(async () => {
-  await browser?.close();
-  await platform?.stop();
-});
+after(() => close());
 
 const call = async (method: string, path: string, body?: object) =>
   Object((await partner.call(method, path, body)).data) as Record<string, unknown>;

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
-import { createPartner, type Partner } from '../test/harness/partner.ts';
-import { freePort, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
+import type { TestBrowser } from '../test/harness/browser.ts';
+import type { Partner } from '../test/harness/partner.ts';
+import type { RunningPlatform } from '../test/harness/platform.ts';
 import { until } from '../test/harness/wait.ts';
 import { type Received, WHEP_CLIENT, type WhepAnswer } from '../test/live/whep-client.ts';
 import { NO_JANUS } from '../test/rooms/janus.ts';
+import { startJanusPlatform } from '../test/rooms/janus-platform.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
 
 const PATIENT = { timeoutMs: 20_000, intervalMs: 100 };
@@ -19,25 +20,11 @@ const SDP = { 'content-type': 'application/sdp' };
 let platform: RunningPlatform;
 let browser: TestBrowser;
 let partner: Partner;
+let close = async () => {};
 before(async () => {
-  if (NO_JANUS !== false) return;
-  const port = await freePort();
-  const environment = {
-    ROOMS_ENGINE: 'janus',
-    ROOMS_UDP_PORTS: '21800-21899',
-    LIVE_MAX_RUNGS: '0',
-    PUBLIC_URL: `http://localhost:${port}`,
-  };
-  [platform, browser] = await Promise.all([
-    startPlatform({ environment, port }),
-    launchBrowser(FAKE_DEVICES),
-  ]);
-  partner = createPartner(platform);
+  if (NO_JANUS === false) ({ platform, browser, partner, close } = await startJanusPlatform('21800-21899'));
 });
-after(async () => {
-  await browser?.close();
-  await platform?.stop();
-});
+after(() => close());
 
 const encode = (streamKey: string, extraArgs: string[] = []) =>
   startPublisher({
