@@ -8,6 +8,7 @@ import type { Partner } from '../test/harness/partner.ts';
 import type { RunningPlatform } from '../test/harness/platform.ts';
 import { until } from '../test/harness/wait.ts';
 import { CURRENT_FFMPEG, NO_CURRENT_FFMPEG } from '../test/live/current-ffmpeg.ts';
+import { WHIP_CLIENT } from '../test/live/whip-client.ts';
 import { janusPid, NO_JANUS } from '../test/rooms/janus.ts';
 import { startJanusPlatform } from '../test/rooms/janus-platform.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
@@ -199,8 +200,8 @@ test('an encoder publishes by WHIP, and is taken over', { skip: NO_JANUS || NO_C
 
 test('a page publishes by WHIP', { skip: NO_JANUS }, async () => {
   const { id, streamKey, playbackUrl } = await partner.createStream({ autoStart: true });
-  const { page } = await browser.open(`${platform.url.replace('127.0.0.1', 'localhost')}/api/v1/health`);
-  const answer = await page.evaluate<string>(PUBLISH.replace('KEY', streamKey));
+  const { page } = await browser.open(`${platform.url}/api/v1/health`, { initScript: WHIP_CLIENT });
+  const answer = await page.evaluate<string>(`whip('/whip', '${streamKey}')`);
   assert.match(answer, /H264/);
   assert.doesNotMatch(answer, /VP8|VP9|AV1/);
   await until(async () => (await fetch(playbackUrl)).ok, { ...PATIENT, message: 'the broadcast' });
@@ -217,33 +218,6 @@ test('a page publishes by WHIP', { skip: NO_JANUS }, async () => {
   await page.waitForFunction("['closed', 'failed', 'disconnected'].includes(pc.connectionState)", null, SLOW);
   await until(async () => !(await partner.stream(id)).hasSignal, PATIENT);
 });
-
-/** A green picture that changes, and a tone. */
-const PUBLISH = `(async () => {
-  const canvas = Object.assign(document.createElement('canvas'), { width: 640, height: 360 });
-  const paint = canvas.getContext('2d');
-  setInterval(() => {
-    paint.fillStyle = 'rgb(0 ' + (150 + (Date.now() % 40)) + ' 0)';
-    paint.fillRect(0, 0, 640, 360);
-  }, 40);
-  const audio = new AudioContext();
-  const tone = audio.createOscillator();
-  const sound = audio.createMediaStreamDestination();
-  tone.connect(sound);
-  tone.start();
-  globalThis.pc = new RTCPeerConnection();
-  for (const track of [...canvas.captureStream(25).getTracks(), ...sound.stream.getTracks()]) {
-    pc.addTransceiver(track, { direction: 'sendonly' });
-  }
-  await pc.setLocalDescription();
-  const headers = { authorization: 'Bearer KEY', 'content-type': 'application/sdp' };
-  const made = await fetch('/whip', { method: 'POST', headers, body: pc.localDescription.sdp });
-  const sdp = await made.text();
-  if (made.status !== 201) throw new Error(sdp);
-  await pc.setRemoteDescription({ type: 'answer', sdp });
-  await audio.resume();
-  return sdp;
-})()`;
 
 /** A real encoder, which sends a green picture and a tone. */
 function startWhip(whipUrl: string, streamKey: string) {

@@ -4,8 +4,10 @@ import type { Page } from 'playwright-core';
 import type { TestBrowser } from '../test/harness/browser.ts';
 import type { Partner } from '../test/harness/partner.ts';
 import type { RunningPlatform } from '../test/harness/platform.ts';
+import { childrenOf, only } from '../test/harness/processes.ts';
 import { until } from '../test/harness/wait.ts';
 import { type Received, WHEP_CLIENT, type WhepAnswer } from '../test/live/whep-client.ts';
+import { WHIP_CLIENT } from '../test/live/whip-client.ts';
 import { NO_JANUS } from '../test/rooms/janus.ts';
 import { startJanusPlatform } from '../test/rooms/janus-platform.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
@@ -52,6 +54,12 @@ async function plays(page: Page): Promise<void> {
   );
 }
 
+/** What makes Opus for viewers. */
+function opusCoders(): number[] {
+  const media = only(childrenOf(platform.process.pid ?? -1, '/media.'));
+  return childrenOf(media, 'libopus');
+}
+
 /** The policy of our own pages lets nothing else look. */
 const holds = (site: Page, expression: string) =>
   until(() => site.evaluate<boolean>(`Boolean(${expression})`), { ...PATIENT, message: expression });
@@ -80,6 +88,7 @@ test('a broadcast by RTMP plays by WHEP, behind the gate of HLS', { skip: NO_JAN
     const { status, session = '', viewers } = await watch(page, whepUrl);
     assert.deepEqual([status, viewers], [201, '0']);
     await plays(page);
+    assert.equal(opusCoders().length, 1, 'AAC is coded for all who watch');
     await until(async () => (await of()).viewerCount === 1, { ...PATIENT, message: 'the viewer to count' });
 
     const { page: site } = await browser.open(`${platform.url}/watch/${id}${new URL(whepUrl).search}`);
@@ -105,6 +114,20 @@ test('a broadcast by RTMP plays by WHEP, behind the gate of HLS', { skip: NO_JAN
   } finally {
     await encoder.stop();
   }
+});
+
+test('a page watches another one, whose sound reaches it as it came', { skip: NO_JANUS }, async () => {
+  const { id, streamKey } = await partner.createStream({ autoStart: true });
+  const { page: camera } = await browser.open(`${platform.url}/api/v1/health`, { initScript: WHIP_CLIENT });
+  await camera.evaluate(`whip('/whip', '${streamKey}')`);
+  await until(async () => (await partner.stream(id)).isLive, PATIENT);
+  const page = await player();
+  assert.equal((await watch(page, `${platform.url}/whep/${id}`)).status, 201);
+  await plays(page);
+  assert.deepEqual(opusCoders(), []);
+  // What is late or has gaps is made up by the browser.
+  const { concealed, samples } = await received(page);
+  assert.ok(concealed < samples / 4, `${concealed} of ${samples} samples are made up`);
 });
 
 test('B-frames are refused in words', { skip: NO_JANUS }, async () => {

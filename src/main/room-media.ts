@@ -10,6 +10,7 @@ import { createJanusRecorder } from '../media/rooms/janus/recorder.ts';
 import type { MirrorOptions, RoomMirror } from '../media/rooms/livekit/mirror.ts';
 import { livekitOf } from '../media/rooms/open.ts';
 import type { FitnessNotes } from '../media/whep/fitness.ts';
+import { DirectSound } from '../media/whip/direct-sound.ts';
 import { createWhepManager, type WhepManager } from '../media/whep/whep-manager.ts';
 import { createWhipManager } from '../media/whip/whip-manager.ts';
 import { createDiskRoom } from '../platform/disk.ts';
@@ -56,10 +57,13 @@ export async function startRoomMedia(
     diskOf: (place) => createDiskRoom(place, config.DISK_RESERVE),
     mirror: server && (await openMirror({ ...port, server, linkFile, log })),
   });
-  const whip = createWhipManager({ engine, port: container.whip.port, nodeId, ffmpeg, linkFile, log });
+  const sound = new DirectSound();
+  const whip = createWhipManager({
+    ...{ engine, port: container.whip.port, nodeId, ffmpeg, sound, linkFile, log },
+  });
   await whip.recover();
   bus.subscribe(WHIP_TOPIC, () => void whip.sync());
-  const whep = createViewers(container, { nodeId, engine, ffmpeg, fitness });
+  const whep = createViewers(container, { nodeId, engine, ffmpeg, fitness }, sound);
   await whep?.recover();
   bus.subscribe(WHEP_TOPIC, () => void whep?.sync());
   return {
@@ -80,12 +84,13 @@ export async function startRoomMedia(
 function createViewers(
   { config, log, whep }: Container,
   { nodeId, engine, ffmpeg, fitness: notes }: Plane,
+  direct: DirectSound,
 ): WhepManager | null {
   const { WHEP_MAX_VIEWERS: viewers, WHEP_MAX_VIEWERS_PER_STREAM: perStream, ROOMS_LINK_FILE } = config;
   if (viewers === 0) return null;
   const limits = { viewers, perStream };
   return createWhepManager({
-    ...{ engine, port: whep.port, nodeId, ffmpeg, linkFile: ROOMS_LINK_FILE, limits, notes, log },
+    ...{ engine, port: whep.port, nodeId, ffmpeg, direct, linkFile: ROOMS_LINK_FILE, limits, notes, log },
   });
 }
 

@@ -21,13 +21,17 @@ window.whep = async (url) => {
   const session = new URL(made.headers.get('location'), url).href;
   return { status: 201, session, viewers: made.headers.get('x-viewers') };
 };
-/** What has come so far: whole pictures, and how loud the sound was. */
+/** What has come so far: whole pictures, how loud the sound was, and how much of it the browser has made up. */
 window.received = async () => {
-  const found = { frames: 0, energy: 0, state: window.pc.connectionState };
+  const found = { frames: 0, energy: 0, samples: 0, concealed: 0, state: window.pc.connectionState };
   for (const one of (await window.pc.getStats()).values()) {
     if (one.type !== 'inbound-rtp') continue;
     if (one.kind === 'video') found.frames = one.framesDecoded ?? 0;
-    else found.energy = one.totalAudioEnergy ?? 0;
+    else {
+      found.energy = one.totalAudioEnergy ?? 0;
+      found.samples = one.totalSamplesReceived ?? 0;
+      found.concealed = (one.concealedSamples ?? 0) - (one.silentConcealedSamples ?? 0);
+    }
   }
   return found;
 };
@@ -44,5 +48,7 @@ export interface WhepAnswer {
 export interface Received {
   frames: number;
   energy: number;
+  samples: number;
+  concealed: number;
   state: string;
 }

@@ -46,6 +46,11 @@ export class Feeder {
     this.#options = options;
   }
 
+  /** Of the publish; null before its first frame. */
+  get sessionId(): string | null {
+    return this.#publication?.sessionId ?? null;
+  }
+
   message(message: MediaMessage): void {
     if (this.#isOver) return;
     if (this.#publication !== null) {

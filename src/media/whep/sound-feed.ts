@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../platform/logger.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { readAudioPacket } from '../ingest/codec/flv-audio.ts';
+import type { DirectPacket } from '../whip/direct-sound.ts';
 import { type OpusCoder, startOpusCoder } from './opus-coder.ts';
 
 interface Options {
@@ -28,15 +29,20 @@ export class SoundFeed {
   #header: Buffer | null = null;
   #lastMs = -1;
   #startedMs = Number.NEGATIVE_INFINITY;
-  #nextTicks: number | null = null;
+  /** From the ticks of its source to those of the viewers; null where it begins anew. */
+  #shiftTicks: number | null = null;
+  #codedTicks = 0;
+  /** What the publish has in its place is not looked at. */
+  #isDirect = false;
   #isStopped = false;
 
   constructor(options: Options) {
     this.#options = options;
   }
 
-  /** Another publish comes. */
-  begin(): void {
+  /** Another publish comes. @param isDirect its sound is told by `direct`. */
+  begin(isDirect: boolean): void {
+    this.#isDirect = isDirect;
     this.#header = null;
     void this.#drop();
   }
@@ -47,7 +53,7 @@ export class SoundFeed {
    */
   tag(payload: Buffer, time: () => number): void {
     const packet = readAudioPacket(payload);
-    if (packet.kind === 'other' || this.#isStopped) return;
+    if (packet.kind === 'other' || this.#isStopped || this.#isDirect) return;
     if (packet.codec === 'Opus') {
       const { data, kind } = packet;
       if (kind === 'frame' && data !== undefined && data.length > 0)
@@ -72,6 +78,11 @@ export class SoundFeed {
     );
   }
 
+  /** @param ms on the line of the pictures. */
+  direct({ ticks, data }: DirectPacket, ms: number): void {
+    if (!this.#isStopped) this.#even(ms, ticks, data);
+  }
+
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#drop();
@@ -81,7 +92,10 @@ export class SoundFeed {
     this.#startedMs = performance.now();
     const header = this.#header;
     const { ffmpeg, log } = this.#options;
-    const coder = await startOpusCoder({ ffmpeg, log }, (at, data) => this.#coded(at, data));
+    const coder = await startOpusCoder({ ffmpeg, log }, (at, data) => {
+      this.#codedTicks += STEP_TICKS;
+      this.#even(at, this.#codedTicks, data);
+    });
     if (header !== null) coder.sound(ms, header);
     void coder.gone.then(async () => {
       await sleep(AGAIN_MS);
@@ -94,17 +108,17 @@ export class SoundFeed {
   async #drop(): Promise<void> {
     const coder = this.#coder;
     [this.#coder, this.#current] = [null, null];
-    this.#nextTicks = null;
+    this.#shiftTicks = null;
     await (await coder?.catch(() => null))?.stop();
   }
 
-  /** Whose times go on without the rounding of the file's. */
-  #coded(ms: number, data: Buffer): void {
-    const told = ms * TICKS_PER_MS;
-    const next = this.#nextTicks;
-    const isOff = next === null || Math.abs(told - next) > JUMP_MS * TICKS_PER_MS;
-    const ticks = isOff ? told : next;
-    this.#nextTicks = ticks + STEP_TICKS;
-    this.#options.onPacket(ticks, data);
+  /** @param ticks that its source counts: they go on without the rounding to milliseconds. */
+  #even(ms: number, ticks: number, data: Buffer): void {
+    const toldTicks = ms * TICKS_PER_MS - ticks;
+    const known = this.#shiftTicks;
+    const isOff = known === null || Math.abs(toldTicks - known) > JUMP_MS * TICKS_PER_MS;
+    const shift = isOff ? toldTicks : known;
+    this.#shiftTicks = shift;
+    this.#options.onPacket(ticks + shift, data);
   }
 }

@@ -8,6 +8,7 @@ import { readVideoPacket, type VideoPacket } from '../ingest/codec/flv-video.ts'
 import { lengthBytesOf } from '../ingest/codec/nal-units.ts';
 import { FlvTagType } from '../ingest/flv.ts';
 import { FlvReader, type FlvTag } from '../restream/flv-reader.ts';
+import type { DirectSound } from '../whip/direct-sound.ts';
 import { lackOf, UNFIT } from './fitness.ts';
 import { h264Payloads, parameterSetsOf } from './h264-packets.ts';
 import { SoundFeed } from './sound-feed.ts';
@@ -32,6 +33,8 @@ interface Options {
   engine: Pick<IngestEngine, 'list' | 'feed'>;
   streamId: string;
   ffmpeg: FfmpegProgram;
+  /** The Opus of publishes by WHIP. */
+  direct: Pick<DirectSound, 'listen'>;
   log: Logger;
   /** What is published now cannot be shown. */
   onUnfit(): void;
@@ -122,11 +125,12 @@ export class StreamFeed {
 
   /** Until the publish ends. */
   async #follow(session: IngestSession): Promise<void> {
-    const { engine } = this.#options;
+    const { engine, direct } = this.#options;
+    const isDirect = session.protocol === 'whip';
     this.#line.begin();
     this.#compositionMs = null;
     this.#group = null;
-    this.#sound.begin();
+    this.#sound.begin(isDirect);
     const reader = new FlvReader(
       () => {},
       (tag) => this.#tag(tag),
@@ -142,7 +146,10 @@ export class StreamFeed {
     this.#ending.signal.addEventListener('abort', end, { once: true });
     if (this.#ending.signal.aborted) end();
     engine.feed(session, sink, AT_ONCE);
+    const deafen =
+      isDirect && direct.listen(session.sessionId, (one) => this.#sound.direct(one, this.#line.at(one.ms)));
     await finished(sink).catch(() => {});
+    if (deafen) deafen();
     this.#ending.signal.removeEventListener('abort', end);
   }
 

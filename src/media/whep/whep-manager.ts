@@ -3,6 +3,7 @@ import type { IngestEngine, WhepOffer, WhepPort, WhepRefusal } from '../contract
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { JanusClient } from '../rooms/janus/client.ts';
 import { readLink } from '../rooms/janus/link.ts';
+import type { DirectSound } from '../whip/direct-sound.ts';
 import { BadOffer } from '../whip/offer.ts';
 import { type FitnessNotes, lackOf } from './fitness.ts';
 import { openPortPair, type PortPair } from './rtp-ports.ts';
@@ -14,6 +15,8 @@ export interface WhepManagerOptions {
   port: WhepPort;
   nodeId: string;
   ffmpeg: FfmpegProgram;
+  /** The Opus of publishes by WHIP. */
+  direct: Pick<DirectSound, 'listen'>;
   /** How Janus is reached. */
   linkFile: string;
   /** Of this node, and of one stream. */
@@ -183,9 +186,9 @@ class Manager {
   #feedOf(streamId: string): StreamFeed {
     const known = this.#feeds.get(streamId);
     if (known !== undefined) return known;
-    const { engine, ffmpeg, log } = this.#options;
+    const { engine, ffmpeg, direct, log } = this.#options;
     const onUnfit = () => this.#letGo(streamId);
-    const feed = new StreamFeed({ engine, streamId, ffmpeg, log, onUnfit });
+    const feed = new StreamFeed({ engine, streamId, ffmpeg, direct, log, onUnfit });
     this.#feeds.set(streamId, feed);
     return feed;
   }

@@ -4,6 +4,7 @@ import type { FlvTag } from '../restream/flv-reader.ts';
 import { type OrderedPacket, PacketOrder } from '../rooms/compose/packet-order.ts';
 import { parseRtp, type RtpPacket } from '../rooms/compose/rtp.ts';
 import { ArrivalClock } from './arrival-clock.ts';
+import type { DirectPacket } from './direct-sound.ts';
 
 /** What a packet that was lost and is sent once more may take. */
 const PATIENCE = { waitMs: 120, settleMs: 0 };
@@ -16,7 +17,7 @@ const SEQUENCE_HEADER = 0;
 
 interface Options {
   onPicture(tag: FlvTag): void;
-  onSound(ms: number, packet: Buffer): void;
+  onSound(packet: DirectPacket): void;
   /** A picture that needs none of those before is asked for. */
   askForPicture(): void;
 }
@@ -47,9 +48,12 @@ export class PublisherMedia {
     for (const packet of ready) {
       const ms = this.#clocks[kind].timeOf(packet.timestamp, packet.receivedMs);
       if (kind === 'video') this.#part(packet, ms);
-      else if (packet.rtp.payload.length > 0)
-        this.#options.onSound(Math.max(0, Math.round(ms)), packet.rtp.payload);
+      else this.#packetOfSound(packet, Math.max(0, Math.round(ms)));
     }
+  }
+
+  #packetOfSound({ rtp: { payload: data }, timestamp: ticks }: OrderedPacket, ms: number): void {
+    if (data.length > 0) this.#options.onSound({ ms, ticks, data });
   }
 
   #part({ rtp, isAfterLoss }: OrderedPacket, ms: number): void {

@@ -6,6 +6,7 @@ import type { IngestEngine, PublishGrant } from '../contract/index.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { JanusClient, JanusError, type JanusHandle } from '../rooms/janus/client.ts';
 import { type JanusLink, readLink } from '../rooms/janus/link.ts';
+import type { DirectSound } from './direct-sound.ts';
 import { LOOPBACK, openLoopbackSocket } from './loopback-socket.ts';
 import { assertPublishable, readOffer } from './offer.ts';
 import { PublisherMedia } from './publisher-media.ts';
@@ -17,6 +18,8 @@ export interface PublisherOptions {
   /** A session description, as it came. */
   offer: string;
   ffmpeg: FfmpegProgram;
+  /** Where its sound goes as it comes, beside the publish. */
+  sound: Pick<DirectSound, 'tell'>;
   /** How Janus is reached. */
   linkFile: string;
   log: Logger;
@@ -92,7 +95,7 @@ class JanusPublisher implements Publisher {
     this.#options = options;
     this.#means = means;
     this.gone = this.#end.promise;
-    const { engine, grant } = options;
+    const { engine, grant, sound } = options;
     this.#feeder = new Feeder({
       ...{ engine, grant, protocol: 'whip' },
       onActive() {},
@@ -100,7 +103,11 @@ class JanusPublisher implements Publisher {
     });
     this.#media = new PublisherMedia({
       onPicture: (tag) => this.#feeder.message({ ...tag, streamId: 0 }),
-      onSound: (ms, packet) => this.#coder?.packet(ms, packet),
+      onSound: (packet) => {
+        this.#coder?.packet(packet.ms, packet.data);
+        const { sessionId } = this.#feeder;
+        if (sessionId !== null) sound.tell(sessionId, packet);
+      },
       askForPicture: () => this.#askForPicture(),
     });
   }

@@ -2,6 +2,7 @@ import type { Logger } from '../../platform/logger.ts';
 import type { IngestEngine, WhipOffer, WhipPort } from '../contract/index.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { readLink } from '../rooms/janus/link.ts';
+import type { DirectSound } from './direct-sound.ts';
 import { BadOffer } from './offer.ts';
 import { openPublisher, type Publisher } from './publisher.ts';
 
@@ -10,6 +11,8 @@ export interface WhipManagerOptions {
   port: WhipPort;
   nodeId: string;
   ffmpeg: FfmpegProgram;
+  /** Where the sound goes as it comes, beside the publish. */
+  sound: Pick<DirectSound, 'tell'>;
   /** How Janus is reached. */
   linkFile: string;
   log: Logger;
@@ -98,14 +101,14 @@ export function createWhipManager(options: WhipManagerOptions): WhipManager {
 
 /** @returns why it cannot be, in words. */
 async function open(
-  { engine, port, ffmpeg, linkFile, log }: WhipManagerOptions,
+  { engine, port, ffmpeg, sound, linkFile, log }: WhipManagerOptions,
   streamId: string,
   offer: string,
 ): Promise<Publisher | string> {
   const grant = await port.admit(streamId);
   if (typeof grant === 'string') return grant;
   try {
-    return await openPublisher({ engine, grant, offer, ffmpeg, linkFile, log });
+    return await openPublisher({ engine, grant, offer, ffmpeg, sound, linkFile, log });
   } catch (error) {
     if (error instanceof BadOffer) return error.message;
     log.warn({ err: error, streamId }, 'Janus has not taken a publish by WHIP');

@@ -1,0 +1,31 @@
+/**
+ * A plain client of WHIP (RFC 9725) in a page: `whip(url, streamKey)` publishes a green picture that changes, and a tone, and
+ * answers with the session description that it got. `window.pc` is its connection.
+ */
+export const WHIP_CLIENT = `
+window.whip = async (url, streamKey) => {
+  const canvas = Object.assign(document.createElement('canvas'), { width: 640, height: 360 });
+  const paint = canvas.getContext('2d');
+  setInterval(() => {
+    paint.fillStyle = 'rgb(0 ' + (150 + (Date.now() % 40)) + ' 0)';
+    paint.fillRect(0, 0, 640, 360);
+  }, 40);
+  const audio = new AudioContext();
+  const tone = audio.createOscillator();
+  const sound = audio.createMediaStreamDestination();
+  tone.connect(sound);
+  tone.start();
+  window.pc = new RTCPeerConnection();
+  for (const track of [...canvas.captureStream(25).getTracks(), ...sound.stream.getTracks()]) {
+    pc.addTransceiver(track, { direction: 'sendonly' });
+  }
+  await pc.setLocalDescription();
+  const headers = { authorization: 'Bearer ' + streamKey, 'content-type': 'application/sdp' };
+  const made = await fetch(url, { method: 'POST', headers, body: pc.localDescription.sdp });
+  const sdp = await made.text();
+  if (made.status !== 201) throw new Error(sdp);
+  await pc.setRemoteDescription({ type: 'answer', sdp });
+  await audio.resume();
+  return sdp;
+};
+`;
