@@ -6,6 +6,7 @@ import type { Partner } from '../test/harness/partner.ts';
 import type { RunningPlatform } from '../test/harness/platform.ts';
 import { childrenOf, only } from '../test/harness/processes.ts';
 import { until } from '../test/harness/wait.ts';
+import { chooseRealTime, HAS_WEBRTC, holds } from '../test/live/real-time-player.ts';
 import { type Received, WHEP_CLIENT, type WhepAnswer } from '../test/live/whep-client.ts';
 import { WHIP_CLIENT } from '../test/live/whip-client.ts';
 import { NO_JANUS } from '../test/rooms/janus.ts';
@@ -15,8 +16,6 @@ import { startPublisher } from '../test/rtmp/publisher.ts';
 const PATIENT = { timeoutMs: 20_000, intervalMs: 100 };
 /** Browsers say `disconnected` of the connection some seconds later. */
 const IS_OVER = "pc.getReceivers()[0].transport.state === 'closed'";
-const HAS_WEBRTC =
-  "document.querySelector('video').srcObject?.active && document.querySelector('video').videoWidth > 0";
 const SDP = { 'content-type': 'application/sdp' };
 
 let platform: RunningPlatform;
@@ -57,17 +56,7 @@ async function plays(page: Page): Promise<void> {
 /** What makes Opus for viewers. */
 function opusCoders(): number[] {
   const media = only(childrenOf(platform.process.pid ?? -1, '/media.'));
-  return childrenOf(media, 'libopus');
-}
-
-/** The policy of our own pages lets nothing else look. */
-const holds = (site: Page, expression: string) =>
-  until(() => site.evaluate<boolean>(`Boolean(${expression})`), { ...PATIENT, message: expression });
-
-/** Chosen in the menu of the player, while HLS plays. */
-async function realTime(site: Page): Promise<void> {
-  await holds(site, "document.querySelector('video')?.currentTime > 0");
-  await site.locator('.player-real-time').dispatchEvent('click');
+  return childrenOf(media, '-c:a libopus');
 }
 
 test('a broadcast by RTMP plays by WHEP, behind the gate of HLS', { skip: NO_JANUS }, async () => {
@@ -92,7 +81,7 @@ test('a broadcast by RTMP plays by WHEP, behind the gate of HLS', { skip: NO_JAN
     await until(async () => (await of()).viewerCount === 1, { ...PATIENT, message: 'the viewer to count' });
 
     const { page: site } = await browser.open(`${platform.url}/watch/${id}${new URL(whepUrl).search}`);
-    await realTime(site);
+    await chooseRealTime(site);
     await holds(site, HAS_WEBRTC);
 
     const stoppedMs = performance.now();
@@ -140,7 +129,7 @@ test('B-frames are refused in words', { skip: NO_JANUS }, async () => {
     assert.equal(status, 409);
     assert.match(Object(JSON.parse(body)).error.message, /B-frames.*OBS/);
     const { page: site } = await browser.open(`${platform.url}/watch/${id}`);
-    await realTime(site);
+    await chooseRealTime(site);
     await site.getByText('Real time is not possible now').waitFor();
     await holds(site, `!(${HAS_WEBRTC}) && document.querySelector('video').currentTime > 0`);
     const isTold = async () => (await partner.stream(id)).health?.issues.includes('B_FRAMES') === true;

@@ -1,3 +1,4 @@
+import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import type { Visit } from '../../kernel/visit.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { AdmitLive, LiveAdmission, Viewer } from '../playback/index.ts';
@@ -5,14 +6,18 @@ import * as repository from './repository.ts';
 
 interface Deps {
   db: Db;
+  clock: Clock;
   admit: AdmitLive;
   seen(admission: LiveAdmission, visit: Visit): void;
   sent(admission: LiveAdmission, bytes: number): void;
   /** Tells the media role to look. */
   told(): void;
-  /** Those who may watch on may do so until then. */
-  until(): Date;
 }
+
+/** Those who may watch on may do so for so long, unless it is said again, which it is every second. */
+const ADMITTED_MS = 10_000;
+/** A media node says every second whom it serves. */
+const LOST_MS = 10_000;
 
 /** Who watches, and how they came: what a player of HLS says with each request. */
 interface Watching {
@@ -32,7 +37,12 @@ export interface Audience {
   changed(streamId: string): void;
 }
 
-export function createAudience({ db, admit, seen, sent, told, until }: Deps): Audience {
+/** Until when whoever may watch now may do so. */
+export function admittedUntil(clock: Clock): Date {
+  return dateFromMs(clock.ms() + ADMITTED_MS);
+}
+
+export function createAudience({ db, clock, admit, seen, sent, told }: Deps): Audience {
   const sessions = new Map<string, Watching & { bytes: number }>();
 
   /** @returns those who may watch on; the others are let go. */
@@ -59,9 +69,9 @@ export function createAudience({ db, admit, seen, sent, told, until }: Deps): Au
   const look = async () => {
     if (sessions.size === 0) return;
     const may = await admitted([...sessions.keys()]);
-    const there = new Map(
-      (await repository.prolong(db, [...may.keys()], until())).map((row) => [row.id, row.sent_bytes]),
-    );
+    const terms = { until: admittedUntil(clock), since: dateFromMs(clock.ms() - LOST_MS) };
+    const carried = await repository.prolong(db, [...may.keys()], terms);
+    const there = new Map(carried.map((row) => [row.id, row.sent_bytes]));
     for (const [id, { one, admission }] of may) {
       const bytes = there.get(id);
       if (bytes === undefined) {

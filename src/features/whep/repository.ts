@@ -39,12 +39,12 @@ export async function takeOffered(db: Db, nodeId: string, streamIds: readonly st
 export async function answer(
   db: Db,
   id: string,
-  given: { state: 'ANSWERED' | 'REFUSED'; text: string; refusal?: WhepRefusal },
+  given: { state: 'ANSWERED' | 'REFUSED'; text: string; refusal?: WhepRefusal; now: Date },
 ): Promise<void> {
-  const { state, text, refusal = null } = given;
+  const { state, text, refusal = null, now } = given;
   await db
     .updateTable('whep_session')
-    .set({ state, answer: text, refusal, offer: '' })
+    .set({ state, answer: text, refusal, offer: '', carried_at: now })
     .where('id', '=', id)
     .where('state', '=', 'OFFERED')
     .execute();
@@ -61,18 +61,24 @@ export async function endSessions(db: Db, ids: readonly string[]): Promise<numbe
   return Number(numUpdatedRows);
 }
 
-/** They may watch on. @returns those that are still there. */
-export function prolong(db: Db, ids: readonly string[], until: Date) {
+/**
+ * They may watch on.
+ *
+ * @param since their media node has said that it serves them.
+ * @returns those that are still there.
+ */
+export function prolong(db: Db, ids: readonly string[], { until, since }: { until: Date; since: Date }) {
   return db
     .updateTable('whep_session')
     .set({ admitted_until: until })
     .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))))
     .where('state', '=', 'ANSWERED')
+    .where((eb) => eb.or([eb('carried_at', 'is', null), eb('carried_at', '>', since)]))
     .returning(['id', 'sent_bytes'])
     .execute();
 }
 
-/** Keeps what was sent to each. @returns the ids of those of the node that may watch on. */
+/** Keeps what was sent to each, and that the node serves them. @returns the ids of those of the node that may watch on. */
 export async function carry(
   db: Db,
   nodeId: string,
@@ -81,7 +87,7 @@ export async function carry(
 ): Promise<string[]> {
   const given = JSON.stringify([...sent].map(([id, bytes]) => ({ id, bytes })));
   const { rows } = await sql<{ id: string }>`
-    update whep_session set sent_bytes = greatest(sent_bytes, given.bytes)
+    update whep_session set sent_bytes = greatest(sent_bytes, given.bytes), carried_at = ${now}
       from jsonb_to_recordset(${given}::text::jsonb) as given (id text, bytes bigint)
       where whep_session.id = given.id and node_id = ${nodeId}
         and state <> 'ENDING' and admitted_until > ${now}

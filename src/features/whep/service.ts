@@ -7,7 +7,7 @@ import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
 import { hashSecret, newSecret } from '../../platform/tokens.ts';
 import type { AdmitLive, LiveAdmission, Viewer } from '../playback/index.ts';
-import { type Audience, createAudience } from './audience.ts';
+import { type Audience, admittedUntil, createAudience } from './audience.ts';
 import * as repository from './repository.ts';
 
 /** Something was offered, answered or ended. */
@@ -18,8 +18,6 @@ const NODE_TOPIC = 'whep node';
 const SILENT_MS = 10_000;
 const ANSWER_MS = 8000;
 const LOOK_MS = 250;
-/** Until the api role says so again, which it does every second. */
-const ADMITTED_MS = 10_000;
 const SPENT_MS = 60_000;
 const FULL_RETRY_SEC = 30;
 const NOWHERE = 'Watching in real time is not possible now. Play HLS, or try again in a moment.';
@@ -75,8 +73,7 @@ export function watchWhep(bus: Bus): () => boolean {
 export function createWhep(deps: Deps): Whep {
   const { db, bus, clock, admit } = deps;
   const told = () => bus.publish(WHEP_TOPIC);
-  const until = () => dateFromMs(clock.ms() + ADMITTED_MS);
-  const audience: Audience = createAudience({ ...deps, told, until });
+  const audience: Audience = createAudience({ ...deps, told });
   deps.onChanged((streamId) => audience.changed(streamId));
   return {
     async play({ streamId, viewer, visit, offer }) {
@@ -90,7 +87,7 @@ export function createWhep(deps: Deps): Whep {
       const id = idOf(token);
       await repository.insertSession(db, {
         ...{ id, stream_id: streamId, state: 'OFFERED', offer },
-        ...{ admitted_until: until(), created_at: clock.now() },
+        ...{ admitted_until: admittedUntil(clock), created_at: clock.now() },
       });
       told();
       const answer = await answerOf(deps, id);
@@ -120,11 +117,11 @@ function portOf({ db, bus, clock }: Deps, told: () => void): WhepPort {
       return rows.map(({ id, stream_id: streamId, offer }) => ({ sessionId: id, streamId, offer }));
     },
     async answered(sessionId, sdp) {
-      await repository.answer(db, sessionId, { state: 'ANSWERED', text: sdp });
+      await repository.answer(db, sessionId, { state: 'ANSWERED', text: sdp, now: clock.now() });
       told();
     },
     async refused(sessionId, refusal, words) {
-      await repository.answer(db, sessionId, { state: 'REFUSED', text: words, refusal });
+      await repository.answer(db, sessionId, { state: 'REFUSED', text: words, refusal, now: clock.now() });
       told();
     },
     carried: async (nodeId, sent) => new Set(await repository.carry(db, nodeId, sent, clock.now())),

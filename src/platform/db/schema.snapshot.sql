@@ -2582,6 +2582,7 @@ create table whep_session (
   sent_bytes bigint not null default 0,
   admitted_until timestamp with time zone not null,
   created_at timestamp with time zone not null,
+  carried_at timestamp with time zone,
   constraint whep_session_pkey PRIMARY KEY (id),
   constraint whep_session_refusal_check CHECK ((refusal = ANY (ARRAY['OFFER'::text, 'SIGNAL'::text, 'FULL'::text]))),
   constraint whep_session_state_check CHECK ((state = ANY (ARRAY['OFFERED'::text, 'ANSWERED'::text, 'REFUSED'::text, 'ENDING'::text])))

@@ -2147,6 +2147,7 @@ export interface WhepSessionTable {
   sent_bytes: Generated<number>;
   admitted_until: Date;
   created_at: Date;
+  carried_at: Date | null;
 }
 
 export interface WhipSessionTable {

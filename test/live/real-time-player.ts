@@ -1,0 +1,18 @@
+import type { Page } from 'playwright-core';
+import { until } from '../harness/wait.ts';
+
+/** Whether the player of a watch page shows the broadcast by WebRTC. */
+export const HAS_WEBRTC =
+  "document.querySelector('video').srcObject?.active && document.querySelector('video').videoWidth > 0";
+
+/** The policy of our own pages lets nothing else look. */
+export const holds = (site: Page, expression: string) =>
+  until(() => site.evaluate<boolean>(`Boolean(${expression})`), {
+    ...{ timeoutMs: 20_000, intervalMs: 100, message: expression },
+  });
+
+/** Chosen in the menu of the player, while HLS plays. */
+export async function chooseRealTime(site: Page): Promise<void> {
+  await holds(site, "document.querySelector('video')?.currentTime > 0");
+  await site.locator('.player-real-time').dispatchEvent('click');
+}
