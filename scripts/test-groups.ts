@@ -32,6 +32,9 @@ export function groupsOf(files: readonly string[], concurrency: number): string[
 export function writeGroup(folder: string, index: number, files: readonly string[]): string {
   const path = join(folder, `${String(index).padStart(3, '0')}.mjs`);
   const runner = pathToFileURL(join(import.meta.dirname, 'test-process.ts')).href;
-  writeFileSync(path, `import { runTogether } from '${runner}';\nrunTogether(${JSON.stringify(files)});\n`);
+  writeFileSync(
+    path,
+    `import { runTogether } from '${runner}';\nrunTogether(${JSON.stringify(files)}, import.meta.filename);\n`,
+  );
   return path;
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT, runProgram, type Step } from './program.ts';
 import { groupsOf, writeGroup } from './test-groups.ts';
+import { guardGroups, type Hung } from './test-guard.ts';
 
 /** What `test-report.mjs` wrote about one file. */
 interface FileReport {
@@ -17,6 +18,10 @@ interface RunOptions {
   timeoutMs: number;
   /** They get what others leave of the processor. */
   isPatient?: boolean;
+  /** For a process to end by itself after its last test. Default: {@link GRACE_MS} */
+  graceMs?: number;
+  /** For a process in which no test begins or ends. Default: {@link SILENCE} times what a test has. */
+  silenceMs?: number;
 }
 
 interface TestStepOptions extends RunOptions {
@@ -30,6 +35,9 @@ const TRIED_AGAIN = 5;
 /** For one test. */
 const TEST_MS = 180_000;
 const PATIENT_MS = 600_000;
+const GRACE_MS = 30_000;
+/** The hooks of a file have a test's time as well, and may follow those of another. */
+const SILENCE = 3;
 /** Patient files at a time. */
 const BESIDE = 2;
 
@@ -74,7 +82,7 @@ async function runOnce(files: string[], options: RunOptions): Promise<Pass> {
 }
 
 /** Runs the files that failed once more, while nothing else runs. @returns why that failed, or null. */
-async function tryAgain({ failure, reports }: Pass, { timeoutMs }: RunOptions): Promise<string | null> {
+async function tryAgain({ failure, reports }: Pass, options: RunOptions): Promise<string | null> {
   if (failure === null) return null;
   const failed = reports.filter((report) => !report.ok);
   if (failed.length === 0 || failed.length > TRIED_AGAIN || failure !== '') {
@@ -83,7 +91,7 @@ async function tryAgain({ failure, reports }: Pass, { timeoutMs }: RunOptions): 
   }
   process.stdout.write(`\n── again, alone: ${failed.map(({ file }) => file).join(', ')}\n`);
   const groups = failed.map(({ file }) => [file]);
-  const second = await runFiles(groups, { concurrency: 1, timeoutMs });
+  const second = await runFiles(groups, { ...options, concurrency: 1 });
   const stillBroken = second.reports.filter((report) => !report.ok);
   broken.push(...stillBroken.flatMap((report) => report.failed));
   const mended = failed.filter(({ file }) => !stillBroken.some((report) => report.file === file));
@@ -92,9 +100,13 @@ async function tryAgain({ failure, reports }: Pass, { timeoutMs }: RunOptions): 
 }
 
 /** Runs each group in a process of its own, in this order. */
-async function runFiles(groups: string[][], { concurrency, ...how }: RunOptions): Promise<Pass> {
+async function runFiles(together: string[][], { concurrency, ...how }: RunOptions): Promise<Pass> {
   const folder = mkdtempSync(join(tmpdir(), 'marquee-report-'));
   const path = join(folder, 'files.jsonl');
+  const testMs = how.isPatient ? PATIENT_MS : TEST_MS;
+  const groups = together.map((files, index) => ({ files, path: writeGroup(folder, index, files) }));
+  const { graceMs = GRACE_MS, silenceMs = SILENCE * testMs } = how;
+  const endGuard = guardGroups(groups, path, { graceMs, silenceMs });
   try {
     const failure = await runProgram(
       [
@@ -102,21 +114,32 @@ async function runFiles(groups: string[][], { concurrency, ...how }: RunOptions)
         '--disable-warning=ExperimentalWarning',
         '--test',
         `--test-concurrency=${concurrency}`,
-        `--test-timeout=${how.isPatient ? PATIENT_MS : TEST_MS}`,
+        `--test-timeout=${testMs}`,
         ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
         ...['--test-reporter=./scripts/test-report.mjs', `--test-reporter-destination=${path}`],
-        ...groups.map((files, index) => writeGroup(folder, index, files)),
+        ...groups.map((group) => group.path),
       ],
       how,
     );
-    const reports = readFileSync(path, 'utf8')
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => readReport(line));
-    return { failure, reports: [...reports, ...unreported(groups, reports)] };
+    const hung = endGuard();
+    const reports = readReports(path);
+    return { failure, reports: markHung([...reports, ...unreported(together, reports)], hung) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** A process that had to be ended fails those of its files that failed, or all when it cannot be told which it was. */
+function markHung(reports: FileReport[], hung: readonly Hung[]): FileReport[] {
+  for (const { group, why } of hung) {
+    const its = reports.filter(({ file }) => group.files.includes(file));
+    const failed = its.filter((report) => !report.ok);
+    for (const report of failed.length > 0 ? failed : its) {
+      report.ok = false;
+      report.failed.push(`${report.file}: its process ${why}`);
+    }
+  }
+  return reports;
 }
 
 /** Files whose process was killed, or broke before their first test. */
@@ -128,9 +151,15 @@ function unreported(groups: string[][], reports: FileReport[]): FileReport[] {
     .map((file) => ({ file, ms: 0, failed: [`${file}: its process ended before it`], ok: false }));
 }
 
-function readReport(line: string): FileReport {
-  const report: FileReport = { file: '', ms: 0, failed: [], ok: false };
-  return Object.assign(report, JSON.parse(line));
+/** The lines about files; the others are for the guard. */
+function readReports(path: string): FileReport[] {
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('{"file":'))
+    .map((line) => {
+      const report: FileReport = { file: '', ms: 0, failed: [], ok: false };
+      return Object.assign(report, JSON.parse(line));
+    });
 }
 
 /** Prints the slowest files, and the tests that failed or were unsteady. */

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import postgres, { type Sql } from 'postgres';
+import { unmarked } from '../../scripts/test-leftovers.ts';
 import { type Db, reachDatabase } from '../../src/platform/db/index.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { migrationsHash } from './migrations.ts';
@@ -116,6 +117,7 @@ function serverUrl(): Promise<string> {
       {
         detached: true,
         stdio: 'ignore',
+        env: unmarked(),
       },
     ).unref();
     return until(askServer, { timeoutMs: 30_000, intervalMs: 20, message: "the tests' database server" });
