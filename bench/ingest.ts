@@ -2,8 +2,7 @@
  * Ingest: the CPU of ten publishers of 1080p60 at 6 Mbps with a reader each, against nginx with its rtmp
  * module in the same run (left out where that is not installed), and how soon the API shows what encoders do.
  */
-import { type ChildProcess, execFileSync, fork, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -13,7 +12,9 @@ import { createPartner } from '../test/harness/partner.ts';
 import { freePort, startPlatform } from '../test/harness/platform.ts';
 import { until } from '../test/harness/wait.ts';
 import { RtmpClient } from '../test/rtmp/client.ts';
+import { ownSeconds } from './support/processes.ts';
 import { median, report } from './support/report.ts';
+import { encodeSource, end, ffmpeg, type RtmpServer, startEngine } from './support/rtmp-engine.ts';
 
 const PUBLISHERS = 10;
 const WARM_MS = 3000;
@@ -22,47 +23,8 @@ const WINDOW_MS = 8000;
 const CPU_ROUNDS = 3;
 const ROUNDS = 10;
 const NGINX_MODULE = '/usr/lib/nginx/modules/ngx_rtmp_module.so';
-/** Of `/proc/<pid>/stat`. */
-const TICKS_PER_SECOND = 100;
 
-interface Server {
-  /** The process that does the work. */
-  pid: number;
-  publishUrl(index: number): string;
-  readUrl(index: number): string;
-  stop(): Promise<void>;
-}
-
-/** A source that ffmpeg can send again and again without encoding it. */
-function encodeSource(path: string): void {
-  const input = '-f lavfi -i testsrc2=size=1920x1080:rate=60 -f lavfi -i sine=sample_rate=48000 -t 6';
-  const video = '-c:v libx264 -preset ultrafast -pix_fmt yuv420p -g 120 -sc_threshold 0';
-  const rate = '-b:v 6M -minrate 6M -maxrate 6M -bufsize 6M -x264-params nal-hrd=cbr';
-  const args = `-v error -y -nostdin ${input} ${video} ${rate} -c:a aac -b:a 128k -ac 2 ${path}`;
-  execFileSync('ffmpeg', args.split(' '));
-}
-
-async function startOwn(): Promise<Server> {
-  const main = join(import.meta.dirname, '../test/rtmp/engine-main.ts');
-  // As the media process is started.
-  const child = fork(main, { execArgv: ['--max-semi-space-size=1'] });
-  const readPorts: number[] = [];
-  let port = 0;
-  child.on('message', (message) => {
-    if (typeof message !== 'object' || message === null) return;
-    if ('port' in message && typeof message.port === 'number') port = message.port;
-    if ('readPort' in message && typeof message.readPort === 'number') readPorts.push(message.readPort);
-  });
-  await until(() => port > 0, { timeoutMs: 10_000 });
-  return {
-    pid: child.pid ?? -1,
-    publishUrl: (index) => `rtmp://127.0.0.1:${port}/live/key-${index}`,
-    readUrl: (index) => (readPorts[index] === undefined ? '' : `tcp://127.0.0.1:${readPorts[index]}`),
-    stop: () => end(child),
-  };
-}
-
-async function startNginx(dir: string): Promise<Server> {
+async function startNginx(dir: string): Promise<RtmpServer> {
   const port = await freePort();
   const config = join(dir, 'nginx.conf');
   await writeFile(
@@ -89,26 +51,9 @@ function answers(port: number): Promise<boolean> {
   });
 }
 
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exit = once(child, 'exit');
-  child.kill('SIGKILL');
-  await exit;
-}
-
-async function cpuSeconds(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
-}
-
 async function residentMb(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
-}
-
-function ffmpeg(args: string): ChildProcess {
-  return spawn('ffmpeg', ['-v', 'error', '-nostdin', ...args.split(' ')], { stdio: 'ignore' });
 }
 
 interface Load {
@@ -118,7 +63,7 @@ interface Load {
 }
 
 /** What the server takes with every publisher and its reader at work. */
-async function load(server: Server, source: string): Promise<Load> {
+async function load(server: RtmpServer, source: string): Promise<Load> {
   const children: ChildProcess[] = [];
   try {
     for (let index = 0; index < PUBLISHERS; index++) {
@@ -127,10 +72,10 @@ async function load(server: Server, source: string): Promise<Load> {
       children.push(ffmpeg(`-rw_timeout 8000000 -i ${server.readUrl(index)} -c copy -f flv /dev/null -y`));
     }
     await sleep(WARM_MS);
-    const before = await cpuSeconds(server.pid);
+    const before = ownSeconds(server.pid);
     const begun = performance.now();
     await sleep(WINDOW_MS);
-    const used = (await cpuSeconds(server.pid)) - before;
+    const used = ownSeconds(server.pid) - before;
     const seconds = (performance.now() - begun) / 1000;
     const gone = children.filter((child) => child.exitCode !== null).length;
     if (gone > 0) throw new Error(`${gone} publishers or readers ended early`);
@@ -151,7 +96,7 @@ async function compareCpu(dir: string): Promise<void> {
   const own: Load[] = [];
   const nginx: Load[] = [];
   for (let round = 0; round < CPU_ROUNDS; round++) {
-    own.push(await load(await startOwn(), source));
+    own.push(await load(await startEngine(), source));
     if (hasNginx) nginx.push(await load(await startNginx(dir), source));
   }
   const name = `ingest, ${PUBLISHERS} publishers of 1080p60 at 6 Mbps`;
