@@ -29,6 +29,20 @@ test('a new sequence header within the publish is told, a repeated one is not', 
   );
 });
 
+test('a header that changes with each frame is told a few times, and the last one is', async (t) => {
+  const ingest = await startIngest(t);
+  const client = await openPublisher(t, ingest.port, 'key-a');
+  for (let at = 0; at < 500; at += 1) {
+    client.media('video', at, videoHeader(at % 2 === 0 ? AVC_1080P60 : AVC_360P30));
+    client.media('video', at, videoFrame(true));
+  }
+  await until(() => {
+    client.media('video', 500, videoFrame(true));
+    return ingest.sessions('media').length > 10 && ingest.sessions('media').at(-1)?.video?.width === 640;
+  });
+  assert.ok(ingest.sessions('media').length < 20, `told ${ingest.sessions('media').length} times`);
+});
+
 test('the frame rate is measured when the encoder does not send the one it announces', async (t) => {
   const ingest = await startIngest(t);
   const client = await openPublisher(t, ingest.port, 'key-a');

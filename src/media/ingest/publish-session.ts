@@ -41,6 +41,9 @@ export interface PublishSessionOptions {
 
 /** Measured and announced frame rates this far apart: the measured one counts. */
 const FRAME_RATE_TOLERANCE = 0.15;
+/** Headers may change with each frame: what is written down of them, and begun for them, may not. */
+const TELL_BURST = 10;
+const TELLS_PER_SEC = 2;
 
 /** One accepted publish: what it sends, its figures, its readers and its life cycle. */
 export class PublishSession implements PublishSink {
@@ -57,6 +60,9 @@ export class PublishSession implements PublishSink {
   #metadata: AmfObject = {};
   /** The media changed since the hook was last told. */
   #mediaIsNews = false;
+  #tellsLeft = TELL_BURST;
+  #tellTick = performance.now();
+  #unreadable = new Set<'audio' | 'video'>();
   #frameRate = new FrameRateMeter();
   #stats: MediaStats;
   #timing = new TimingWatch();
@@ -233,10 +239,7 @@ export class PublishSession implements PublishSink {
       video = parseVideoHeader(packet);
     } catch (error) {
       if (!(error instanceof CodecError)) throw error;
-      this.#options.log.warn(
-        { codec: packet.codec, reason: error.message },
-        'ingest: unreadable video header',
-      );
+      this.#warnUnreadable('video', packet.codec, error);
       video = { codec: packet.codec, width: 0, height: 0, fps: 0 };
     }
     // Only where the header has no size that we can read.
@@ -279,13 +282,17 @@ export class PublishSession implements PublishSink {
       this.#audio = parseAudioInfo(packet);
     } catch (error) {
       if (!(error instanceof CodecError)) throw error;
-      this.#options.log.warn(
-        { codec: packet.codec, reason: error.message },
-        'ingest: unreadable audio header',
-      );
+      this.#warnUnreadable('audio', packet.codec, error);
       this.#audio = { codec: packet.codec, sampleRate: 0, channels: 0 };
     }
     this.#mediaIsNews = true;
+  }
+
+  /** Once: the next one may come with the next frame. */
+  #warnUnreadable(track: 'audio' | 'video', codec: string, { message: reason }: CodecError): void {
+    if (this.#unreadable.has(track)) return;
+    this.#unreadable.add(track);
+    this.#options.log.warn({ codec, reason }, `ingest: unreadable ${track} header`);
   }
 
   #onData(message: RtmpMessage): void {
@@ -307,13 +314,24 @@ export class PublishSession implements PublishSink {
 
   /** Told at a frame, not at a header: by then the headers of both tracks have usually come. */
   #tellMedia(): void {
-    if (!this.#mediaIsNews) return;
+    if (!this.#mediaIsNews || !this.#mayTell()) return;
     this.#mediaIsNews = false;
     try {
       this.#options.hooks.onMedia(this.describe());
     } catch (error) {
       this.#options.log.error({ err: error }, 'ingest: the media hook failed');
     }
+  }
+
+  /** What is not told now is told at a later frame. */
+  #mayTell(): boolean {
+    const now = performance.now();
+    const earned = ((now - this.#tellTick) / 1000) * TELLS_PER_SEC;
+    this.#tellTick = now;
+    this.#tellsLeft = Math.min(TELL_BURST, this.#tellsLeft + earned);
+    if (this.#tellsLeft < 1) return false;
+    this.#tellsLeft -= 1;
+    return true;
   }
 }
 
