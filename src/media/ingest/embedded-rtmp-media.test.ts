@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Writable } from 'node:stream';
 import { test } from 'node:test';
 import { until } from '../../../test/harness/wait.ts';
 import { openFlv } from '../../../test/rtmp/flv-reader.ts';
@@ -152,6 +153,27 @@ test('a reader that dies disturbs neither the publish nor the other readers', as
   dying.destroy();
   for (let at = 40; at <= 4000; at += 40) client.media('video', at, videoFrame(false, 20_000));
   await until(() => other.tags().at(-1)?.timestamp === 4000);
+  assert.deepEqual(ingest.ends(), []);
+});
+
+test('nor does one that throws', async (t) => {
+  const ingest = await startIngest(t);
+  const client = await openPublisher(t, ingest.port, 'key-a');
+  const [session] = ingest.sessions('start');
+  assert.ok(session);
+  sendHeaders(client);
+  client.media('video', 0, videoFrame(true));
+  await until(() => ingest.sessions('media').length === 1);
+  const faulty = new Writable({
+    write() {
+      throw new RangeError('no port');
+    },
+  });
+  ingest.engine.feed(session, faulty);
+  const other = openFlv(ingest.engine, session);
+  for (let at = 40; at <= 400; at += 40) client.media('video', at, videoFrame(false));
+  await until(() => other.tags().at(-1)?.timestamp === 400);
+  assert.equal(faulty.destroyed, true);
   assert.deepEqual(ingest.ends(), []);
 });
 

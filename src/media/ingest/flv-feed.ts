@@ -17,13 +17,21 @@ export function feed(broadcast: Broadcast, reader: Writable, gatherMs = GATHER_M
 function sinkOf(reader: Writable, gatherMs: number): FlvSink {
   let held = false;
   let timer: NodeJS.Timeout | null = null;
+  /** One that throws ends itself alone: the publish and its other readers go on. */
+  const alone = (work: () => void) => {
+    try {
+      work();
+    } catch (error) {
+      reader.destroy(error instanceof Error ? error : new Error(String(error)));
+    }
+  };
   const flush = () => {
     if (!held) return;
     held = false;
-    reader.uncork();
+    alone(() => reader.uncork());
   };
   return {
-    write: (bytes) => void reader.write(bytes),
+    write: (bytes) => alone(() => void reader.write(bytes)),
     hold() {
       if (held) return;
       held = true;

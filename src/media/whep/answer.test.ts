@@ -35,4 +35,5 @@ test('the plain answer has a section for each of the offer, in its order', () =>
   assert.equal(answer.match(/^a=sendonly$/gm)?.length, 2);
   assert.deepEqual(portsOf(answer), { audio: 5000, video: 5000 });
   assert.deepEqual(portsOf('v=0\r\n'), { audio: null, video: null });
+  assert.deepEqual(portsOf(answer.replace('m=video 5000', 'm=video 0')), { audio: 5000, video: null });
 });

@@ -59,11 +59,11 @@ export function plainAnswer(chosen: readonly ChosenMedia[], address: string, por
   return [...head, ...sections, ''].join('\r\n');
 }
 
-/** Where Janus takes the packets of each section, by the description that it has made for its peer. */
+/** Where Janus takes the packets of each section, by the description that it has made for its peer; null where it takes none. */
 export function portsOf(description: string): { audio: number | null; video: number | null } {
   const portOf = (kind: string) => {
     const [, port] = new RegExp(`^m=${kind} (\\d+) `, 'm').exec(description) ?? [];
-    return port === undefined ? null : Number(port);
+    return Number(port ?? 0) || null;
   };
   return { audio: portOf('audio'), video: portOf('video') };
 }

@@ -118,8 +118,8 @@ export class StreamFeed {
     const { signal } = this.#ending;
     while (!signal.aborted) {
       const session = this.session();
-      if (session === undefined) await sleep(LOOK_MS, undefined, { signal }).catch(() => {});
-      else await this.#follow(session);
+      if (session !== undefined) await this.#follow(session);
+      await sleep(LOOK_MS, undefined, { signal }).catch(() => {});
     }
   }
 
