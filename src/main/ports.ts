@@ -85,7 +85,7 @@ export interface Ports extends Pick<DatabaseHandle, 'db' | 'sql'> {
   /** What ffmpeg runs under. */
   guard(): Promise<Guard>;
   hardware: HardwareCheck;
-  /** For one encode of those that run at once. */
+  /** Cores for one encode of those that run at once. */
   encoderThreads: number;
   /** Jobs of this process work here, each in a folder of its own; on the store's disk. */
   scratchDir: string;

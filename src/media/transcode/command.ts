@@ -8,6 +8,7 @@ import { encoderArgs } from './encoders.ts';
 import { type FilterInput, videoGraph } from './filters.ts';
 import { REDUCED_RATES, rateDivisor } from './frame-rate.ts';
 import type { SideImages } from './side-images.ts';
+import { decoderThreads } from './threads.ts';
 
 /** What the muxer waits for before it cuts; the keyframes decide where it does. */
 const SEGMENT_SEC = 6;
@@ -28,7 +29,7 @@ const OWN_TIMES = ['-hls_segment_options', 'movflags=+frag_discont'];
 /** Reads the source from its first picture on, and never longer than a video may be. */
 export function sourceInput(input: string, source: SourceInfo, threads: number): string[] {
   return [
-    ...['-nostdin', '-v', 'error', '-stats_period', '1', '-threads', String(threads)],
+    ...['-nostdin', '-v', 'error', '-stats_period', '1', '-threads', String(decoderThreads(threads))],
     ...(source.zeroSec > 0 ? ['-itsoffset', (-source.zeroSec).toFixed(6)] : []),
     ...['-t', String(MAX_DURATION_SEC + 1), ...inputGuard(input)],
   ];

@@ -3,6 +3,7 @@ import type { RungPlan, SourceInfo, VideoRange } from '../contract/index.ts';
 import { ENCODERS } from '../ffmpeg/codecs.ts';
 import { fileEncoderArgs, type HardwareUse } from '../ffmpeg/hardware.ts';
 import { av1Hdr10, hevcHdr10 } from './hdr10.ts';
+import { h264Threads } from './threads.ts';
 
 /** `yuv420p10le` and its like; grey, RGB and packed formats as well. */
 const DEEP =
@@ -28,6 +29,7 @@ export function rangeOf({ video }: SourceInfo, { codec }: Pick<RungPlan, 'codec'
 
 export interface EncoderInput {
   source: SourceInfo;
+  /** Cores that the run is to keep busy. */
   threads: number;
   /** Makes those of the rungs that it names; the software makes the others. */
   hardware?: HardwareUse | null;
@@ -49,7 +51,7 @@ type Args = (rung: RungPlan, input: EncoderInput) => string[];
 const ARGS: Readonly<Record<VideoCodec, Args>> = {
   H264: (rung, { threads }) => [
     ...['-preset', 'veryfast', '-profile:v', 'high', '-crf', '23', ...ceiling(rung)],
-    ...['-threads', String(threads), '-sc_threshold', '0'],
+    ...['-threads', String(h264Threads(threads, rung.height)), '-sc_threshold', '0'],
   ],
   HEVC: (rung, { threads, source }) => {
     const params = [

@@ -12,7 +12,7 @@ export interface Tools {
   ffprobe: string;
   /** Asked once, when the first file comes. */
   guard(): Promise<Guard>;
-  /** For each decoder and encoder. */
+  /** Cores that one run is to keep busy. */
   threads: number;
   /** A run whose media time does not grow for so long is killed. */
   stallMs: number;

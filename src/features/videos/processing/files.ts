@@ -68,7 +68,6 @@ export async function storeRenditions(
   made: readonly RenditionFiles[],
   signal: AbortSignal,
 ): Promise<void> {
-  for (const { name, files } of made) {
-    await storeFiles(store, `${prefix}/${name}`, join(outDir, name), files, signal);
-  }
+  const names = made.flatMap(({ name, files }) => files.map((file) => `${name}/${file}`));
+  await storeFiles(store, prefix, outDir, names, signal);
 }
