@@ -162,6 +162,15 @@ test('ffmpeg process: one that waits for its input is stopped at once, and finis
   assert.throws(() => process.kill(started.pid, 0), /ESRCH/);
 });
 
+test('ffmpeg process: one whose output cannot be read is killed', async () => {
+  const onBytes = () => {
+    throw new RangeError('no file of ours');
+  };
+  const args = ['-c', 'echo anything; exec sleep 60'];
+  const { exited } = spawnFfmpeg({ program: 'sh', args, log: createLogger('silent'), onBytes });
+  assert.equal((await exited).signal, 'SIGKILL');
+});
+
 test('ffmpeg process: progress blocks are handed over', async () => {
   const blocks: FfmpegProgress[] = [];
   const args = ['-v', 'error', '-f', 'lavfi', '-i', 'sine=duration=1', '-f', 'null', '-'];

@@ -20,7 +20,7 @@ export interface SpawnFfmpegOptions {
   onProgress?: (progress: FfmpegProgress) => void;
   /** What it prints, piece by piece; not together with `onProgress`. */
   onOutput?: (text: string) => void;
-  /** The same where it is no text. */
+  /** The same where it is no text. Where it throws, for what is not as it should be, the program is killed. */
   onBytes?: (bytes: Buffer) => void;
   /** What it writes to `pipe:4`, `pipe:5` and so on, from `OUTPUT_FD` on. */
   outputs?: readonly ((bytes: Buffer) => void)[];
@@ -92,16 +92,13 @@ export function spawnFfmpeg(options: SpawnFfmpegOptions): FfmpegProcess {
   }
   const stderr = createTextRing(STDERR_RING_BYTES);
   readText(child.stderr, stderr.push);
-  if (onOutput) readText(child.stdout, onOutput);
-  else if (options.onBytes) child.stdout?.on('data', options.onBytes).on('error', () => {});
-  for (const [index, onBytes] of outputs.entries()) {
-    readableOf(child.stdio[OUTPUT_FD + index])
-      ?.on('data', onBytes)
-      .on('error', () => {});
-  }
   const kill = isSandboxed
     ? sandboxKill(child, launch.isNested ?? false)
     : (signal: NodeJS.Signals) => void child.kill(signal);
+  if (onOutput) readText(child.stdout, onOutput);
+  else if (options.onBytes) readBytes(child.stdout, options.onBytes, { kill, log });
+  for (const [index, onBytes] of outputs.entries())
+    readBytes(readableOf(child.stdio[OUTPUT_FD + index]), onBytes, { kill, log });
   const exited = waitForExit(child, stderr.text, isSandboxed);
   void exited.then((exit) =>
     log.debug({ pid: child.pid, code: exit.code, signal: exit.signal }, 'ffmpeg exited'),
@@ -202,6 +199,23 @@ async function stopChild(
   } finally {
     for (const timer of timers) clearTimeout(timer);
   }
+}
+
+/** A program that a file has taken over may write anything: what cannot be read ends it, and nothing else. */
+function readBytes(
+  stream: Readable | null,
+  onBytes: (bytes: Buffer) => void,
+  { kill, log }: { kill: (signal: NodeJS.Signals) => void; log: Logger },
+): void {
+  stream?.on('error', () => {});
+  stream?.on('data', (bytes: Buffer) => {
+    try {
+      onBytes(bytes);
+    } catch (error) {
+      log.warn({ err: error }, 'what ffmpeg has written cannot be read');
+      kill('SIGKILL');
+    }
+  });
 }
 
 function readText(stream: Readable | null, onText: (text: string) => void): void {
