@@ -15,6 +15,8 @@ import { countView } from './view-count.ts';
 import { type Kind, NO_REAL_TIME } from './words.ts';
 
 const COUNTDOWN_MS = 1000;
+/** Real time that has lasted so long is asked for once more when its connection breaks. */
+const STEADY_MS = 5000;
 
 declare global {
   interface HTMLElementTagNameMap {
@@ -237,7 +239,7 @@ export class MarqueePlayer extends HTMLElement {
     if (state) state.textContent = isRealTime ? '✓' : '';
   }
 
-  /** Null where the viewer does not want it, or it cannot be: whatever ends it, HLS goes on. */
+  /** Null where the viewer does not want it, or it cannot be: HLS goes on then. */
   async #attachRealTime({ video }: View, report: (event: EngineEvent) => void): Promise<Engine | null> {
     const url = this.getAttribute('whep');
     if (!this.#isRealTime || url === null) return null;
@@ -245,11 +247,13 @@ export class MarqueePlayer extends HTMLElement {
       this.#setRealTime(false);
       this.#reach?.say(NO_REAL_TIME);
     };
+    let readyAt = Number.POSITIVE_INFINITY;
     try {
       const { attachWhep } = await import('./whep-engine.ts');
       this.#tell(video, true);
       return await attachWhep(video, url, (event) => {
-        if (event === 'gone') giveUp();
+        if (event === 'ready') readyAt = performance.now();
+        if (event === 'gone' && performance.now() - readyAt < STEADY_MS) giveUp();
         report(event);
       });
     } catch {

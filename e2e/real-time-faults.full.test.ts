@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { after, before, type TestContext, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
+import type { Partner } from '../test/harness/partner.ts';
+import type { RunningPlatform } from '../test/harness/platform.ts';
+import { childrenOf, only } from '../test/harness/processes.ts';
+import { until } from '../test/harness/wait.ts';
+import { chooseRealTime, HAS_WEBRTC, holds } from '../test/live/real-time-player.ts';
+import { WHEP_CLIENT, type WhepAnswer } from '../test/live/whep-client.ts';
+import { WHIP_CLIENT } from '../test/live/whip-client.ts';
+import { janusPid, NO_JANUS } from '../test/rooms/janus.ts';
+import { startJanusPlatform } from '../test/rooms/janus-platform.ts';
+import { type Publisher, startPublisher } from '../test/rtmp/publisher.ts';
+
+const PATIENT = { timeoutMs: 30_000, intervalMs: 100 };
+/** Counts the tenths of a second in which the picture of the page moved; a reload of the page begins anew. */
+const WITNESS = `window.moved = 0; window.lastSec = 0;
+setInterval(() => {
+  const sec = document.querySelector('video')?.currentTime ?? 0;
+  if (sec !== window.lastSec) window.moved += 1;
+  window.lastSec = sec;
+}, 100);`;
+/** One that tells of being moved by a program is a bot, and is not counted. */
+const USER_AGENT =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
+const SILENT_MS = 15_000;
+
+let platform: RunningPlatform;
+let browser: TestBrowser;
+let partner: Partner;
+let close = async () => {};
+before(async () => {
+  if (NO_JANUS !== false) return;
+  // A seat that is not given back is missed by whoever comes next.
+  const limits = { WHEP_MAX_VIEWERS_PER_STREAM: '1', SIGNAL_GRACE_MS: '60000' };
+  ({ platform, browser, partner, close } = await startJanusPlatform('21900-21999', limits));
+});
+after(() => close());
+
+const viewerCount = async (id: string) => Object(await partner.stream(id)).viewerCount as number;
+
+async function killMedia(): Promise<void> {
+  process.kill(only(childrenOf(platform.process.pid ?? -1, '/media.')), 'SIGKILL');
+}
+
+async function killJanus(): Promise<void> {
+  const pid = await janusPid(platform.dataDir);
+  assert.ok(pid !== null);
+  process.kill(pid, 'SIGKILL');
+}
+
+/** An encoder that connects again whenever it is cut off, as OBS does. */
+function keepPublishing(t: TestContext, streamKey: string): void {
+  let isOver = false;
+  let encoder: Publisher | null = null;
+  const publishing = (async () => {
+    while (!isOver) {
+      const url = `rtmp://127.0.0.1:${platform.rtmpPort}/live/${streamKey}`;
+      encoder = startPublisher({ url, width: 320, height: 180, fps: 15 });
+      await encoder.exited;
+    }
+  })();
+  t.after(async () => {
+    isOver = true;
+    await encoder?.stop();
+    await publishing;
+  });
+}
+
+/** A page that publishes by WHIP, and again whenever its connection ends. */
+async function keepFilming(t: TestContext, streamKey: string): Promise<void> {
+  const { page, close: leave } = await browser.open(`${platform.url}/api/v1/health`, {
+    initScript: WHIP_CLIENT,
+  });
+  t.after(leave);
+  await page.evaluate(`window.again = async () => {
+    for (;;) {
+      try {
+        await whip('/whip', '${streamKey}');
+        break;
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+    }
+    const look = setInterval(() => {
+      if (!['failed', 'closed', 'disconnected'].includes(pc.connectionState)) return;
+      clearInterval(look);
+      pc.close();
+      again();
+    }, 200);
+  }; again();`);
+}
+
+/** The watch page, which plays by WebRTC. */
+async function watchInRealTime(t: TestContext, id: string): Promise<Page> {
+  await until(async () => (await partner.stream(id)).isLive, PATIENT);
+  const { page, close: leave } = await browser.open(`${platform.url}/watch/${id}`, {
+    initScript: WITNESS,
+    userAgent: USER_AGENT,
+  });
+  t.after(leave);
+  await chooseRealTime(page);
+  await holds(page, HAS_WEBRTC);
+  return page;
+}
+
+/** Resolves when the picture has moved for three more seconds. */
+async function plays(site: Page): Promise<void> {
+  const moved = () => site.evaluate<number>('moved');
+  const from = await moved();
+  await until(async () => (await moved()) >= from + 30, {
+    timeoutMs: 60_000,
+    message: 'the picture to move',
+  });
+}
+
+/** By WebRTC, which the viewer chooses once more where HLS has taken its place. */
+async function getsSeatAgain(site: Page): Promise<void> {
+  await until(
+    async () => {
+      if (await site.evaluate<boolean>(`Boolean(${HAS_WEBRTC})`)) return true;
+      const isChosen = await site.locator('.player-real-time [slot=suffix]').textContent();
+      if (isChosen === '') await site.locator('.player-real-time').dispatchEvent('click');
+      return false;
+    },
+    { timeoutMs: 60_000, intervalMs: 2000, message: 'real time again' },
+  );
+}
+
+for (const by of ['RTMP', 'WHIP'] as const) {
+  test(`who watches ${by} by WHEP goes on after a kill -9 of the media process and of Janus`, {
+    skip: NO_JANUS,
+  }, async (t) => {
+    const { id, streamKey } = await partner.createStream({ autoStart: true });
+    if (by === 'RTMP') keepPublishing(t, streamKey);
+    else await keepFilming(t, streamKey);
+    const site = await watchInRealTime(t, id);
+    await plays(site);
+    const { startedAt } = await partner.stream(id);
+    for (const [name, kill] of Object.entries({ killJanus, killMedia })) {
+      await kill();
+      // What was on its way is over.
+      await until(async () => !(await site.evaluate<boolean>(`Boolean(${HAS_WEBRTC})`)), {
+        ...{ timeoutMs: 30_000, message: `${name} to be seen by the page` },
+      });
+      await plays(site);
+      // Where the signal has not gone with it, the page asks for real time by itself.
+      if (by === 'RTMP' && kill === killJanus) await holds(site, HAS_WEBRTC);
+      else await getsSeatAgain(site);
+      await plays(site);
+      await until(async () => (await viewerCount(id)) === 1, { ...PATIENT, message: 'one viewer' });
+    }
+    const found = await partner.stream(id);
+    assert.deepEqual([found.isLive, found.startedAt], [true, startedAt], 'the same broadcast');
+    assert.ok(await site.evaluate<boolean>('moved > 100'), 'it is the page that was opened first');
+  });
+}
+
+test('a browser that is killed gives its seat back', { skip: NO_JANUS }, async (t) => {
+  const { id, streamKey } = await partner.createStream({ autoStart: true });
+  keepPublishing(t, streamKey);
+  await until(async () => (await partner.stream(id)).isLive, PATIENT);
+  const open = (from: TestBrowser) =>
+    from.open(`${platform.url}/api/v1/health`, { initScript: WHEP_CLIENT, userAgent: USER_AGENT });
+  const watch = async (page: Page) =>
+    (await page.evaluate<WhepAnswer>(`whep('${platform.url}/whep/${id}')`)).status;
+  const before = browsersOf(process.pid);
+  const other = await launchBrowser(FAKE_DEVICES);
+  t.after(() => other.close().catch(() => {}));
+  const { page: gone } = await open(other);
+  assert.equal(await watch(gone), 201);
+  await until(() => gone.evaluate<boolean>("pc.connectionState === 'connected'"), PATIENT);
+  await until(async () => (await viewerCount(id)) === 1, { ...PATIENT, message: 'the viewer to count' });
+  const { page: next, close: leave } = await open(browser);
+  t.after(leave);
+  assert.equal(await watch(next), 503, 'there is one seat');
+
+  const own = browsersOf(process.pid).filter((pid) => !before.includes(pid));
+  for (const pid of own) process.kill(pid, 'SIGKILL');
+  const killedMs = performance.now();
+  assert.equal(await watch(next), 503, 'nobody has told yet');
+  await until(async () => (await watch(next)) === 201, { timeoutMs: 30_000, intervalMs: 1500 });
+  const tookMs = performance.now() - killedMs;
+  assert.ok(tookMs > SILENT_MS / 2 && tookMs < 2 * SILENT_MS, `it took ${Math.round(tookMs)} ms`);
+  await next.evaluate('pc.close()');
+  await until(async () => (await viewerCount(id)) === 0, { timeoutMs: 60_000, message: 'nobody to count' });
+});
+
+/** Those that a process has started, and all that they have started. */
+function browsersOf(pid: number): number[] {
+  const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args=']).toString().trim().split('\n');
+  const rows = lines.map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? []);
+  const below = (parent: number): number[] =>
+    rows
+      .filter(([, , ppid, args]) => Number(ppid) === parent && /chrom/i.test(args ?? ''))
+      .flatMap(([, own]) => [Number(own), ...below(Number(own))]);
+  return below(pid);
+}
