@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,12 +21,26 @@ let platform: RunningPlatform;
 let folder: string;
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'marquee-start-'));
+  await leaveCompiledCode();
   platform = await startPlatform({ dataDir: join(folder, 'data') });
 });
 after(async () => {
   await platform?.stop();
   await rm(folder, { recursive: true, force: true });
 });
+
+const compiled = () => join(folder, 'data/compiled');
+
+/** As many versions before have left it. */
+async function leaveCompiledCode(): Promise<void> {
+  await mkdir(compiled(), { recursive: true });
+  for (const [index, name] of ['oldest', 'newest'].entries()) {
+    const path = join(compiled(), name);
+    await writeFile(path, '');
+    await truncate(path, 20 * 2 ** 20);
+    await utimes(path, 1000 + index, 1000 + index);
+  }
+}
 
 /** Starts the program where it cannot. @returns its last words. */
 async function failingStart(
@@ -57,6 +71,10 @@ test('a data folder or a port that is in use stops the start with one line', asy
   assert.match(await failingStart(t, { dataDir }), /^marquee: another Marquee process already runs on /);
   assert.match(await failingStart(t, { port }), new RegExp(`port ${port} is already in use`));
   assert.match(await failingStart(t, { rtmpPort }), new RegExp(`port ${rtmpPort} is already in use`));
+});
+
+test('compiled code of versions before does not pile up', async () => {
+  assert.deepEqual(await readdir(compiled()), ['newest']);
 });
 
 test('SIGTERM drains: the request under way is answered and every process is gone', async () => {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { trimFolder } from '../../scripts/bootstrap/compiled.mjs';
 import { BRIDGE_TOPIC } from '../features/bridges/index.ts';
 import { RESTREAM_TOPIC } from '../features/restreams/index.ts';
 import { STREAM_DELETED_TOPIC, STREAM_TOPIC } from '../features/streams/index.ts';
@@ -37,6 +38,8 @@ const GAUGES_MS = 5000;
 const HEALTH_MS = 5000;
 const CERTIFICATE_MS = 10_000;
 const ADDRESS_MS = 60_000;
+/** Of the senders' compiled code: that of a bundle is 1 MB, and each has names of its own. */
+const COMPILED_BYTES = 32 * 2 ** 20;
 
 function tell(message: MediaMessage): void {
   if (process.connected) process.send?.(message, () => {});
@@ -124,11 +127,13 @@ function createReaders(container: Container, { engine, nodeId, ffmpeg }: Reading
     log,
     clock,
   });
+  const cacheDir = join(config.DATA_DIR, 'compiled');
+  trimFolder(cacheDir, COMPILED_BYTES);
   const restreams = createRestreamManager({
     engine,
     port: restreamRuns.port,
     nodeId,
-    launch: (events) => launchSender(events, { log, cacheDir: join(config.DATA_DIR, 'compiled') }),
+    launch: (events) => launchSender(events, { log, cacheDir }),
     log,
   });
   const bridges = createBridgeManager({
