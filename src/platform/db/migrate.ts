@@ -1,12 +1,15 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import boss from 'pg-boss/package.json' with { type: 'json' };
 import postgres, { type Sql } from 'postgres';
 import { ROOT } from '../root.ts';
+import { isConcurrent, runConcurrently } from './concurrent-indexes.ts';
 
 const FOLDER = join(ROOT, 'migrations');
 /** Any constant: it only has to be the same in every process. */
 const LOCK = 7_220_411;
+const LOCK_PAUSE_MS = 100;
 /** The schema that stands in a database while a restore is not whole. */
 export const RESTORE_MARK = 'marquee_restore';
 
@@ -16,8 +19,9 @@ export async function knownMigrations(): Promise<string[]> {
 }
 
 /**
- * Applies the plain SQL files of `migrations/` that the database has not seen, each in a transaction, under
- * an advisory lock, so that any number of processes may start at once. Then pg-boss's schema, by pg-boss.
+ * Applies the plain SQL files of `migrations/` that the database has not seen, each in a transaction, but for those that
+ * build indexes concurrently, under an advisory lock, so that any number of processes may start at once. Then pg-boss's
+ * schema, by pg-boss.
  *
  * @param only of a restore: these files, and no others. Default: all.
  * @returns the names of the files applied now.
@@ -28,7 +32,7 @@ export async function migrate(sql: Sql, only?: readonly string[]): Promise<strin
   if (only === undefined && (await isCurrent(sql, files))) return [];
   const session = await sql.reserve();
   try {
-    await session`select pg_advisory_lock(${LOCK})`;
+    await takeLock(session);
     if (only === undefined) await refuseHalfRestore(session);
     await session`create table if not exists migration (
       name text primary key, applied_at timestamptz not null default now())`;
@@ -37,7 +41,11 @@ export async function migrate(sql: Sql, only?: readonly string[]): Promise<strin
     const applied: string[] = [];
     for (const name of files.filter((file) => !seen.has(file))) {
       const text = await readFile(join(FOLDER, name), 'utf8');
-      await session.unsafe(`begin;\n${text};\ninsert into migration (name) values ('${name}');\ncommit`);
+      const record = `insert into migration (name) values ('${name}')`;
+      if (isConcurrent(text)) {
+        await runConcurrently(session, text);
+        await session.unsafe(record);
+      } else await session.unsafe(`begin;\n${text};\n${record};\ncommit`);
       applied.push(name);
     }
     if (!(await hasJobTables(session))) {
@@ -49,6 +57,18 @@ export async function migrate(sql: Sql, only?: readonly string[]): Promise<strin
   } finally {
     await session`select pg_advisory_unlock(${LOCK})`.catch(() => {});
     session.release();
+  }
+}
+
+/**
+ * Asks again and again: whoever waits inside a statement has a snapshot, for which a concurrent build of an index by the
+ * holder of the lock would wait in turn.
+ */
+async function takeLock(session: Sql): Promise<void> {
+  for (;;) {
+    const [row] = await session<{ isTaken: boolean }[]>`select pg_try_advisory_lock(${LOCK}) as "isTaken"`;
+    if (row?.isTaken === true) return;
+    await sleep(LOCK_PAUSE_MS);
   }
 }
 

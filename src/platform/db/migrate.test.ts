@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import postgres from 'postgres';
+import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
+import { until } from '../../../test/harness/wait.ts';
+import { isConcurrent, runConcurrently } from './concurrent-indexes.ts';
+import { migrate } from './migrate.ts';
+
+let database: TestDatabase;
+before(async () => {
+  database = await createTestDatabase({ empty: true });
+});
+after(() => database.close());
+
+const MIGRATION = `
+-- Lists of notes.
+create index concurrently note_text on note (text, id desc)
+  where text <> '';
+create unique index concurrently note_number on note (number);
+drop index concurrently note_old;
+create index concurrently line_text on line (text);
+`;
+
+const indexes = async () => {
+  const rows = await database.sql<{ name: string; valid: boolean }[]>`
+    select relname as name, indisvalid as valid from pg_index join pg_class on pg_class.oid = indexrelid
+    where relname ~ '^(note|line)_' and relname !~ 'pkey' order by relname`;
+  return rows.map(({ name, valid }) => `${name} ${valid ? 'is whole' : 'is not'}`);
+};
+const WHOLE = [
+  ...['line_text is whole', 'line_text_a is whole', 'line_text_b is whole'],
+  ...['note_number is whole', 'note_text is whole'],
+];
+
+test('indexes are built concurrently, however often that was broken off', async () => {
+  const { sql, url } = database;
+  await sql.unsafe(`
+    create table note (id integer primary key, number integer, text text);
+    create index note_old on note (text);
+    insert into note values (1, 1, 'a'), (2, 1, 'b');
+    create table line (at integer, text text) partition by list (at);
+    create table line_a partition of line for values in (1);
+    create table line_b partition of line for values in (2);`);
+  assert.ok(isConcurrent(MIGRATION));
+  const session = await sql.reserve();
+  try {
+    // Two have one number: what is left of the index is of no use.
+    await assert.rejects(runConcurrently(session, MIGRATION), /could not create unique index/);
+    assert.ok((await indexes()).includes('note_number is not'));
+    await sql`delete from note where id = 2`;
+
+    const [writer, other] = [postgres(url, { max: 1 }), postgres(url, { max: 1 })];
+    let ran: Promise<void> | null = null;
+    await writer.begin(async (tx) => {
+      await tx`insert into note values (3, 3, 'c')`;
+      ran = runConcurrently(session, MIGRATION);
+      await until(async () => (await sql`select from pg_locks where not granted`).length > 0);
+      // It waits for this transaction, and nobody waits for it.
+      await other`set lock_timeout = '5s'`;
+      await other`insert into note values (4, 4, 'd')`;
+    });
+    await ran;
+    await Promise.all([writer.end(), other.end()]);
+    assert.deepEqual(await indexes(), WHOLE);
+    await sql`create table line_c partition of line for values in (3)`;
+    await runConcurrently(session, MIGRATION);
+    assert.deepEqual(
+      (await indexes()).filter((one) => !one.startsWith('line_c')),
+      WHOLE,
+    );
+    await assert.rejects(runConcurrently(session, 'delete from note;'), /cannot be repeated/);
+  } finally {
+    session.release();
+  }
+});
+
+test('nodes that start together wait for the one that migrates', async (t) => {
+  const { sql, url, close } = await createTestDatabase({ empty: true });
+  t.after(close);
+  const other = postgres(url, { max: 1, onnotice: () => {} });
+  const [first, second] = await Promise.all([migrate(sql), migrate(other)]);
+  assert.equal(Math.min(first.length, second.length), 0);
+  assert.ok(first.length + second.length > 0);
+  await other.end();
+});
