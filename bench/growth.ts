@@ -3,7 +3,7 @@ import { maintainPartitions } from '../src/events/partitions.ts';
 import { startTestApp, type TestApp } from '../test/harness/app.ts';
 import { blocksOf } from './support/blocks.ts';
 import { CASES, type Case, DEEP_ROW } from './support/growth-cases.ts';
-import { ROWS } from './support/growth-lists.ts';
+import { ROWS, rowsOf } from './support/growth-lists.ts';
 import { insertParents, insertRows, prepareRows } from './support/growth-rows.ts';
 import { isQuick, median, report } from './support/report.ts';
 
@@ -31,7 +31,7 @@ try {
   const small = await createWorkspace(app, 'b', FEW);
   const cases = CASES.filter(({ name }) => name.startsWith(only));
   for (const path of new Set(ROWS.map(({ list }) => list))) {
-    const ofPath = cases.filter(({ name }) => name.startsWith(path));
+    const ofPath = cases.filter(({ name }) => rowsOf(name)[0]?.list === path);
     const rows = ROWS.filter(({ list }) => ofPath.length > 0 && list === path);
     for (const some of rows) await insertRows(sql, some, [large, small]);
     for (const one of ofPath) await measure(one, { large: large.key, small: small.key });

@@ -34,6 +34,9 @@ function list(path: string, days: number, queries: readonly string[]): Case[] {
   ];
 }
 
+/** Ids of other rows hang on the letter of the workspace. */
+const OF_LETTER = '<letter>';
+
 const VIDEOS = [
   'status=FAILED',
   'visibility=PRIVATE',
@@ -61,6 +64,12 @@ const VIDEOS = [
   'q=archive&tag=tag7',
   'externalId=external-7',
   'externalId=none',
+  'externalId=external-all',
+  'externalId=external-all&status=QUEUED',
+  'externalId=external-all&visibility=PURCHASE',
+  `streamId=str_${OF_LETTER}1`,
+  `streamId=str_${OF_LETTER}1&status=QUEUED`,
+  `streamId=str_${OF_LETTER}1&visibility=PURCHASE,TIER`,
 ];
 
 const STREAMS = [
@@ -115,9 +124,6 @@ const REQUESTS = [
   'path=/streams',
   'path=/nothing',
 ];
-
-/** Those of the lists below have ids that hang on the letter of the workspace, as `growth-sales-rows.ts` makes them. */
-const OF_LETTER = '<letter>';
 
 const MORE: readonly [path: string, days: number, queries: readonly string[]][] = [
   [
@@ -202,7 +208,8 @@ const MORE: readonly [path: string, days: number, queries: readonly string[]][] 
         `productId=bkp_${OF_LETTER}1&status=EXPIRED`,
       ],
       ...['cohortId=coh_none', 'customerEmail=person7@example.com', `from=${at(0.9, 400)}`],
-      `from=${at(0.5, 400)}&to=${at(0.502, 400)}`,
+      ...[`from=${at(0.5, 400)}&to=${at(0.502, 400)}`, `to=${at(0.5, 400)}`],
+      ...[`status=NO_SHOW&from=${at(0, 400)}`, `from=${at(0.1, 400)}&to=${at(0.7, 400)}&order=asc`],
     ],
   ],
   [
@@ -241,6 +248,7 @@ const MORE: readonly [path: string, days: number, queries: readonly string[]][] 
       ],
     ],
   ],
+  [`/streams/str_chat${OF_LETTER}/chat`, 20, [`since=${at(0.9, 20)}`]],
   ['/restreams', 400, ['streamId=none']],
   [
     '/notifications',

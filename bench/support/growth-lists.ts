@@ -4,3 +4,10 @@ import { WORK_ROWS } from './growth-work-rows.ts';
 
 /** The rows of every list that `growth-cases.ts` asks for. */
 export const ROWS: readonly Rows[] = [...CONTENT_ROWS, ...SALES_ROWS, ...WORK_ROWS];
+
+/** Those of the list that a case with this name asks for. */
+export function rowsOf(name: string): Rows[] {
+  const lists = ROWS.map(({ list }) => list).filter((list) => name.startsWith(list));
+  const longest = lists.toSorted((a, b) => b.length - a.length)[0];
+  return ROWS.filter(({ list }) => list === longest);
+}

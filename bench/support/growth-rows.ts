@@ -28,7 +28,8 @@ const VIDEOS: Rows = {
       'UPLOAD', 600, 1920, 1080,
       array['all', 'tag' || n % 100] || case when n = 3 then array['one'] when is_old then array['old']
         else array[]::text[] end,
-      'external-' || n, 'str_' || $3 || n % 100, at, at, at
+      'external-' || case when n % 4 = 3 then n::text else 'all' end,
+      'str_' || $3 || case when n % 100 = 7 then 7 else 1 end, at, at, at
     from bench_rows($2, 400)`,
 };
 
@@ -60,6 +61,19 @@ const STREAMS: Rows = {
       case when n = 2 then 'PURCHASE' when is_old then 'TIER' when n % 10 = 0 then 'PRIVATE' else 'PUBLIC' end,
       sha256(($3 || n)::bytea), '\\x00', n in (1, 4), n in (1, 4, 5), n % 20 <> 0, 'external-' || n, at, at
     from bench_rows($2, 400)`,
+};
+
+/** Of a stream of their own. */
+const MESSAGES: Rows = {
+  table: 'chat_message',
+  list: '/streams/str_chat',
+  days: 20,
+  insert: `with parent as (
+      insert into stream (id, workspace_id, title, visibility, key_hash, key_encrypted, created_at, updated_at)
+      values ('str_chat' || $3, $1, 'With a chat', 'PUBLIC', sha256(('chat' || $3)::bytea), '\\x00', now(), now())
+      on conflict do nothing)
+    insert into chat_message (id, stream_id, seq, at, text, author_id, created_at)
+    select bench_id('msg', at, $3, n), 'str_chat' || $3, n, at, 'Hello', 'acc', at from bench_rows($2, 20)`,
 };
 
 const EVENTS: Rows = {
@@ -110,7 +124,7 @@ export interface Workspace {
 }
 
 export const CONTENT_ROWS: readonly Rows[] = [
-  ...[VIDEOS, RENDITIONS, TAGS, STREAMS],
+  ...[VIDEOS, RENDITIONS, TAGS, STREAMS, MESSAGES],
   ...[EVENTS, DELIVERIES, REQUESTS],
 ];
 

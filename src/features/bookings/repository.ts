@@ -1,20 +1,12 @@
-import {
-  type Insertable,
-  type RawBuilder,
-  type Selectable,
-  type SqlBool,
-  sql,
-  type Updateable,
-} from 'kysely';
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { onPageOfAll, onPageOfEach, onPageOfFew } from '../../platform/db/listed.ts';
-import {
-  type BookingProductTable,
-  type BookingTable,
-  type ClassOccurrenceTable,
-  VALUES,
+import type {
+  BookingProductTable,
+  BookingTable,
+  ClassOccurrenceTable,
 } from '../../platform/db/tables.generated.ts';
+import { type BookingFilter, onPageOfBookings } from './lists.repository.ts';
 
 export type BookingRow = Selectable<BookingTable>;
 export type OccurrenceRow = Selectable<ClassOccurrenceTable>;
@@ -79,16 +71,6 @@ export async function countBookings(db: Db, productIds: readonly string[]): Prom
   return new Map(rows.map(({ product_id: id, count }) => [id, count]));
 }
 
-/** What is absent lets every row pass; starts from `from` on, and before `to`. */
-export interface BookingFilter {
-  status?: readonly BookingRow['status'][] | undefined;
-  productId?: string | undefined;
-  cohortId?: string | undefined;
-  customerEmail?: string | undefined;
-  from?: Date | undefined;
-  to?: Date | undefined;
-}
-
 export function listShown(
   db: Db,
   workspaceId: string,
@@ -96,40 +78,10 @@ export function listShown(
   page: PageRequest,
 ): Promise<ShownBooking[]> {
   return selectShown(db)
-    .where(onPage(workspaceId, filter, page))
+    .where(onPageOfBookings(workspaceId, filter, page))
     .orderBy('booking.id', page.order)
     .limit(page.take)
     .execute();
-}
-
-function onPage(workspaceId: string, filter: BookingFilter, page: PageRequest): RawBuilder<SqlBool> {
-  const { status, productId, cohortId, customerEmail, from, to } = filter;
-  const place = { product_id: productId, cohort_id: cohortId };
-  const of = { workspace_id: workspaceId, ...place, customer_email: customerEmail };
-  const listed = { table: 'booking', prefix: 'bkg', of } as const;
-  if (from !== undefined || to !== undefined) {
-    const isOf = status === undefined ? sql`true` : sql`status = any(${status}::text[])`;
-    return onPageOfFew(page, listed, sql`${isOf} and ${beginsWithin(workspaceId, from, to)}`);
-  }
-  // The indexes of a product's and a cohort's bookings have them by status alone.
-  const isOfPlace = productId !== undefined || cohortId !== undefined;
-  const each = { status: [status, VALUES.booking.status] } as const;
-  return isOfPlace ? onPageOfAll(page, listed, each) : onPageOfEach(page, listed, each);
-}
-
-/** For the index of the times, and that of cohorts. */
-function beginsWithin(
-  workspaceId: string,
-  from: Date | undefined,
-  to: Date | undefined,
-): RawBuilder<unknown> {
-  const parts = [
-    ...(from === undefined ? [] : [sql`starts_at >= ${from}`]),
-    ...(to === undefined ? [] : [sql`starts_at < ${to}`]),
-  ];
-  const range = sql.join(parts, sql` and `);
-  return sql`((${range}) or cohort_id = any(array(
-    select id from cohort where workspace_id = ${workspaceId} and ${range})))`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, sql } from 'kysely';
+import { type Insertable, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { pageCondition } from '../../platform/db/page.ts';
@@ -101,13 +101,39 @@ export function listMessages(
     .selectAll()
     .where('stream_id', '=', streamId)
     .where(pageCondition({ ...page, after: null }))
+    .where(seqsWithin(streamId, page))
     .orderBy('seq', page.order)
     .limit(page.take);
   if (page.after !== null) query = query.where('seq', page.order === 'desc' ? '<' : '>', Number(page.after));
   if (since !== null) {
-    query = 'seq' in since ? query.where('seq', '>', since.seq) : query.where('created_at', '>', since.at);
+    query =
+      'seq' in since
+        ? query.where('seq', '>', since.seq)
+        : query
+            .where('created_at', '>', since.at)
+            .where(seqsWithin(streamId, { createdAfter: since.at, createdBefore: null }));
   }
   return query.execute();
+}
+
+/** A message has its time before it waits for its number. */
+const SLACK = sql`interval '1 minute'`;
+
+/** Numbers that messages of these times can have, and some more: what lies outside is not read. */
+function seqsWithin(
+  streamId: string,
+  { createdAfter, createdBefore }: { createdAfter: Date | string | null; createdBefore: string | null },
+): RawBuilder<SqlBool> {
+  const parts: RawBuilder<unknown>[] = [sql`true`];
+  if (createdAfter !== null) {
+    parts.push(sql`seq > coalesce((select seq from chat_message where stream_id = ${streamId}
+      and created_at <= ${createdAfter}::timestamptz - ${SLACK} order by created_at desc limit 1), -1)`);
+  }
+  if (createdBefore !== null) {
+    parts.push(sql`seq < coalesce((select seq from chat_message where stream_id = ${streamId}
+      and created_at >= ${createdBefore}::timestamptz + ${SLACK} order by created_at limit 1), 9223372036854775807)`);
+  }
+  return sql`${sql.join(parts, sql` and `)}`;
 }
 
 /** Takes its text away. Undefined when there is none, or it is deleted already. */

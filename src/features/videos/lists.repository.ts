@@ -26,17 +26,19 @@ export function pageOfVideos(
   const { status, visibility, tag, externalId, streamId, q } = filter;
   if (q !== undefined) return searched(workspaceId, filter, page);
   const isIndexed = externalId !== undefined || streamId !== undefined;
-  if (isIndexed || (status === undefined && visibility === undefined && tag === undefined)) {
+  if (!isIndexed && status === undefined && visibility === undefined && tag === undefined) {
     return ordered(sql`video`, sql`${inRange(workspaceId, page)} and ${matching(filter)}`, page);
   }
-  // Rows of one status and one visibility are in order in their index: a page of each pair has the page of all.
+  // Rows of one status and one visibility are in order in their index, and in those of a stream and of an id of the
+  // partner's: a page of each pair has the page of all.
   const { isShown } = filter;
   const ofPair = sql`status = of_status and visibility = of_visibility`;
+  const rest = matching({ isShown, externalId, streamId, tag });
   const one =
-    tag === undefined
+    tag === undefined || isIndexed
       ? ordered(
           sql`video`,
-          sql`${inRange(workspaceId, page, ID_OF_STATE)} and ${ofPair} and ${matching({ isShown })}`,
+          sql`${inRange(workspaceId, page, ID_OF_STATE)} and ${ofPair} and ${rest}`,
           page,
           ID_OF_STATE,
         )

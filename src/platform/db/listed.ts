@@ -77,8 +77,11 @@ export function onPageOfFew(
   return among(listed, pageOfFew(page, sql.table(listed.table), few));
 }
 
-/** An array, which is looked up row by row: joined, all rows might be walked in their order to meet these. */
-function among({ table }: Listed, ids: RawBuilder<unknown>): RawBuilder<SqlBool> {
+/**
+ * The condition of being one of these: as an array, which is looked up row by row. Joined, all rows might be walked in
+ * their order to meet these.
+ */
+export function among({ table }: Listed, ids: RawBuilder<unknown>): RawBuilder<SqlBool> {
   return sql`${plannedWithValues} ${sql.ref(`${table}.id`)} = any(array(${ids}))`;
 }
 
@@ -103,11 +106,17 @@ export function pageOfFew(
     union all (select id from found order by id ${direction} limit ${page.take})`;
 }
 
-function ordered(from: RawBuilder<unknown>, page: PageRequest, id = sql`id`): RawBuilder<unknown> {
+/** The ids of a page of what these are; `id` names their order. */
+export function ordered(
+  from: RawBuilder<unknown>,
+  page: Pick<PageRequest, 'order' | 'take'>,
+  id: RawBuilder<unknown> = sql`id`,
+): RawBuilder<unknown> {
   return sql`select id from ${from} order by ${id} ${sql.raw(page.order)} limit ${page.take}`;
 }
 
-function within(
+/** What holds of rows that a page may have, before anything else is asked for. */
+export function within(
   page: PageRequest,
   { table, prefix, of, made, where }: Listed,
   id: RawBuilder<unknown> = sql.ref(`${table}.id`),

@@ -276,8 +276,10 @@ create table booking (
 CREATE INDEX booking_cohort ON public.booking USING btree (cohort_id, status, id COLLATE "C" DESC) WHERE (cohort_id IS NOT NULL);
 CREATE INDEX booking_coming ON public.booking USING btree (ends_at) WHERE (status = 'CONFIRMED'::text);
 CREATE INDEX booking_customer ON public.booking USING btree (customer_id);
+CREATE INDEX booking_day ON public.booking USING btree (workspace_id, date_trunc('day'::text, (starts_at AT TIME ZONE 'UTC'::text)), status, id COLLATE "C" DESC);
 CREATE INDEX booking_email ON public.booking USING btree (workspace_id, customer_email, id DESC);
 CREATE INDEX booking_held ON public.booking USING btree (held_until) WHERE (status = 'PENDING_PAYMENT'::text);
+CREATE INDEX booking_month ON public.booking USING btree (workspace_id, date_trunc('month'::text, (starts_at AT TIME ZONE 'UTC'::text)), status, id COLLATE "C" DESC);
 CREATE INDEX booking_occurrence ON public.booking USING btree (occurrence_id) WHERE (occurrence_id IS NOT NULL);
 CREATE INDEX booking_product_start ON public.booking USING btree (product_id, starts_at);
 CREATE INDEX booking_product_state ON public.booking USING btree (product_id, status, id COLLATE "C" DESC);
@@ -452,6 +454,7 @@ create table chat_message (
 CREATE INDEX chat_message_author ON public.chat_message USING btree (stream_id, author_id, seq DESC);
 CREATE INDEX chat_message_created ON public.chat_message USING btree (created_at);
 CREATE UNIQUE INDEX chat_message_stream_id_seq_key ON public.chat_message USING btree (stream_id, seq);
+CREATE INDEX chat_message_time ON public.chat_message USING btree (stream_id, created_at);
 
 create table checkout (
   id text not null,
@@ -2320,7 +2323,7 @@ create table video (
   constraint video_visibility_check CHECK ((visibility = ANY (ARRAY['PUBLIC'::text, 'UNLISTED'::text, 'PRIVATE'::text, 'FOLLOWERS'::text, 'TIER'::text, 'PURCHASE'::text]))),
   constraint video_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
-CREATE INDEX video_external ON public.video USING btree (workspace_id, external_id) WHERE ((external_id IS NOT NULL) AND (deleted_at IS NULL));
+CREATE INDEX video_external_state ON public.video USING btree (workspace_id, external_id, status, visibility, id COLLATE "C" DESC) WHERE ((external_id IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX video_letters ON public.video USING gin (string_to_array(lower(title), NULL::text)) WHERE (deleted_at IS NULL);
 CREATE INDEX video_public ON public.video USING btree (id DESC) WHERE ((deleted_at IS NULL) AND (status = 'READY'::text) AND (visibility = 'PUBLIC'::text));
 CREATE INDEX video_public_workspace ON public.video USING btree (workspace_id, id DESC) WHERE ((deleted_at IS NULL) AND (status = 'READY'::text) AND (visibility = 'PUBLIC'::text));
@@ -2328,7 +2331,7 @@ CREATE INDEX video_publish_at ON public.video USING btree (publish_at) WHERE ((p
 CREATE INDEX video_recording ON public.video USING btree (created_at) WHERE ((deleted_at IS NULL) AND (source = 'RECORDING'::text));
 CREATE INDEX video_session ON public.video USING btree (session_id) WHERE (session_id IS NOT NULL);
 CREATE INDEX video_state ON public.video USING btree (workspace_id, status, visibility, id COLLATE "C" DESC) WHERE (deleted_at IS NULL);
-CREATE INDEX video_stream ON public.video USING btree (stream_id, id DESC) WHERE (stream_id IS NOT NULL);
+CREATE INDEX video_stream_state ON public.video USING btree (stream_id, status, visibility, id COLLATE "C" DESC) WHERE ((stream_id IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX video_tags ON public.video USING gin (tags) WHERE (deleted_at IS NULL);
 CREATE INDEX video_title ON public.video USING gin (title gin_trgm_ops) WHERE (deleted_at IS NULL);
 CREATE INDEX video_unfinished ON public.video USING btree (updated_at) WHERE ((status = ANY (ARRAY['QUEUED'::text, 'PROCESSING'::text])) AND (deleted_at IS NULL));

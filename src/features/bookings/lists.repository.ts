@@ -1,0 +1,130 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { PageRequest } from '../../kernel/page.ts';
+import {
+  among,
+  type Listed,
+  onPageOfAll,
+  onPageOfEach,
+  onPageOfFew,
+  ordered,
+  within,
+} from '../../platform/db/listed.ts';
+import { ID_OF_STATE } from '../../platform/db/page.ts';
+import { type BookingStatus, VALUES } from '../../platform/db/tables.generated.ts';
+
+/** What is absent lets every row pass; starts from `from` on, and before `to`. */
+export interface BookingFilter {
+  status?: readonly BookingStatus[] | undefined;
+  productId?: string | undefined;
+  cohortId?: string | undefined;
+  customerEmail?: string | undefined;
+  from?: Date | undefined;
+  to?: Date | undefined;
+}
+
+interface Span {
+  from: Date | undefined;
+  to: Date | undefined;
+}
+
+/** The condition of one page, which reads few rows that it does not give (docs/decisions/lists-and-ids.md#filters). */
+export function onPageOfBookings(
+  workspaceId: string,
+  filter: BookingFilter,
+  page: PageRequest,
+): RawBuilder<SqlBool> {
+  const { status, productId, cohortId, customerEmail, from, to } = filter;
+  const place = { product_id: productId, cohort_id: cohortId };
+  const of = { workspace_id: workspaceId, ...place, customer_email: customerEmail };
+  const listed = { table: 'booking', prefix: 'bkg', of } as const;
+  // The indexes of a product's and a cohort's bookings have them by status alone.
+  const isOfPlace = productId !== undefined || cohortId !== undefined;
+  const statuses = [...new Set(status ?? VALUES.booking.status)];
+  if (from !== undefined || to !== undefined) {
+    if (!isOfPlace && customerEmail === undefined) {
+      return among(listed, beginning({ page, workspaceId, listed, statuses }, { from, to }));
+    }
+    const isOf = sql`status = any(${statuses}::text[])`;
+    return onPageOfFew(page, listed, sql`${isOf} and ${beginsWithin(workspaceId, { from, to })}`);
+  }
+  const each = { status: [status, VALUES.booking.status] } as const;
+  return isOfPlace ? onPageOfAll(page, listed, each) : onPageOfEach(page, listed, each);
+}
+
+const isWithin = ({ from, to }: Span) =>
+  sql.join(
+    [
+      ...(from === undefined ? [] : [sql`starts_at >= ${from}`]),
+      ...(to === undefined ? [] : [sql`starts_at < ${to}`]),
+    ],
+    sql` and `,
+  );
+
+const cohortsWithin = (workspaceId: string, span: Span) =>
+  sql`select id as at from cohort where workspace_id = ${workspaceId} and ${isWithin(span)}`;
+
+/** Also of a cohort that does. */
+function beginsWithin(workspaceId: string, span: Span): RawBuilder<unknown> {
+  return sql`((${isWithin(span)}) or cohort_id = any(array(${cohortsWithin(workspaceId, span)})))`;
+}
+
+interface Wanted {
+  page: PageRequest;
+  workspaceId: string;
+  listed: Listed;
+  statuses: readonly BookingStatus[];
+}
+
+/**
+ * The ids of a page of all that begin in a span: of its whole months, of the whole days before and after these, of what
+ * is left at both ends, and of cohorts. Those that begin on one day, or in one month, are in order in an index of their
+ * own. A page is of as many days and months as it has rows at most: of those whose first one comes first.
+ */
+function beginning(wanted: Wanted, span: Span): RawBuilder<unknown> {
+  const { page, workspaceId, listed, statuses } = wanted;
+  const { from = null, to = null } = span;
+  const end = (low: RawBuilder<unknown>, high: RawBuilder<unknown>) => sql`select id from booking, span
+    where ${within(page, listed)} and status = any(${statuses}::text[])
+      and starts_at >= ${low} and starts_at < ${high}`;
+  return sql`
+    with known as (
+      select case when min(starts_at) is not null then greatest(${from}::timestamptz, min(starts_at)) end as low,
+        least(${to}::timestamptz, max(starts_at) + interval '1 us') as high from booking where workspace_id = ${workspaceId}),
+    whole as (
+      select low, high, date_trunc('day', low at time zone 'UTC' - interval '1 us') + interval '1 day' as first_day,
+        date_trunc('day', high at time zone 'UTC') as end_day from known),
+    bounds as (
+      select *, date_trunc('month', first_day - interval '1 us') + interval '1 month' as first_month,
+        date_trunc('month', end_day) as end_month from whole),
+    span as materialized (select *, first_month < end_month as has_months from bounds),
+    days as (
+      select generate_series(first_day, case when has_months then first_month else end_day end - interval '1 day',
+        interval '1 day') as at from span
+      union all
+      select generate_series(end_month, end_day - interval '1 day', interval '1 day') from span where has_months),
+    months as (
+      select generate_series(first_month, end_month - interval '1 month', interval '1 month') as at from span)
+    ${ordered(
+      sql`(
+        ${ofEach(wanted, sql`days`, sql`date_trunc('day', starts_at at time zone 'UTC') = each.at`)}
+        union all ${ofEach(wanted, sql`months`, sql`date_trunc('month', starts_at at time zone 'UTC') = each.at`)}
+        union all ${ofEach(wanted, sql`(${cohortsWithin(workspaceId, span)})`, sql`cohort_id = each.at`)}
+        union all ${end(sql`low`, sql`least(first_day at time zone 'UTC', high)`)}
+        union all ${end(sql`greatest(first_day, end_day) at time zone 'UTC'`, sql`high`)}) found`,
+      page,
+    )}`;
+}
+
+/** A page of those of each, by status; of no more of them than can have a row of the page. */
+function ofEach(
+  { page, listed, statuses }: Wanted,
+  each: RawBuilder<unknown>,
+  isOf: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const rows = sql`booking where ${within(page, listed, ID_OF_STATE)} and ${isOf} and status = of_status`;
+  const first = ordered(rows, { ...page, take: 1 }, ID_OF_STATE);
+  return sql`select one.id from (
+      select at, of_status from ${each} each, unnest(${statuses}::text[]) of_status, lateral (${first}) head
+      order by head.id ${sql.raw(page.order)} limit ${page.take}) each,
+    lateral (${ordered(rows, page, ID_OF_STATE)}) one`;
+}
