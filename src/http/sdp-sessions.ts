@@ -12,14 +12,17 @@ interface SdpSessions {
   verb: string;
   /** The client's own end. */
   end(token: string): Promise<void>;
-  /** Declares where offers are taken. */
+  /** Where offers are taken. */
+  endpoints: readonly string[];
+  /** Declares what takes them there. */
   offers(scope: FastifyInstance): void;
 }
 
 type SessionRequest = FastifyRequest<{ Params: { token: string } }>;
 
 /** Offers by HTTP and the sessions that they begin, as RFC 9725 has them for who publishes and WHEP for who watches. */
-export function sdpSessions({ path, verb, end, offers }: SdpSessions): (app: FastifyInstance) => void {
+export function sdpSessions(sessions: SdpSessions): (app: FastifyInstance) => void {
+  const { path, end, offers } = sessions;
   return (app) => {
     app.register(async (scope) => {
       scope.removeAllContentTypeParsers();
@@ -35,14 +38,24 @@ export function sdpSessions({ path, verb, end, offers }: SdpSessions): (app: Fas
       scope.removeAllContentTypeParsers();
       // Whatever comes is refused alike.
       scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
-      scope.patch(`${path}/:token`, () => {
-        throw new AppError('METHOD_NOT_ALLOWED', {
-          message: `Candidates stand in the offer, and ICE is not restarted: ${verb} anew instead.`,
-          headers: { Allow: 'DELETE' },
-        });
-      });
+      refuseOthers(scope, sessions);
     });
   };
+}
+
+/** What later versions of the protocol may give a meaning to (RFC 9725). */
+function refuseOthers(scope: FastifyInstance, { path, verb, endpoints }: SdpSessions): void {
+  const refuse = (url: string, method: string[], Allow: string, message?: string) => {
+    const refusal = { headers: { Allow }, ...(message === undefined ? {} : { message }) };
+    const handler = () => {
+      throw new AppError('METHOD_NOT_ALLOWED', refusal);
+    };
+    scope.route({ method, url, exposeHeadRoute: false, handler });
+  };
+  for (const endpoint of endpoints) refuse(endpoint, ['GET', 'HEAD', 'PUT'], 'POST, OPTIONS');
+  refuse(`${path}/:token`, ['GET', 'HEAD', 'POST', 'PUT'], 'DELETE, OPTIONS');
+  const words = `Candidates stand in the offer, and ICE is not restarted: ${verb} anew instead.`;
+  refuse(`${path}/:token`, ['PATCH'], 'DELETE', words);
 }
 
 /** @throws {AppError} BAD_REQUEST for a body that is none. */

@@ -76,3 +76,13 @@ test('one address asks sixty times a minute', async () => {
   for (let left = 70; left > 0; left -= 1) statuses.add((await play('none')).status);
   assert.ok(statuses.has(429));
 });
+
+test('what later versions of the protocol may use is refused, and not missing', async () => {
+  for (const path of ['/whep/any', '/whep/sessions/unknown']) {
+    const allow = path.includes('sessions') ? 'DELETE, OPTIONS' : 'POST, OPTIONS';
+    for (const method of ['GET', 'HEAD', 'PUT']) {
+      const { status, headers } = await call(method, path, {});
+      assert.deepEqual([status, headers.get('allow')], [405, allow], `${method} ${path}`);
+    }
+  }
+});

@@ -43,6 +43,7 @@ export function whepPages({ whep, caps, iceLinks }: Deps): (app: FastifyInstance
       .send(answer);
   };
   return sdpSessions({
+    endpoints: ['/whep/:streamId'],
     path: '/whep/sessions',
     verb: 'watch',
     end: (token) => whep.end(token),

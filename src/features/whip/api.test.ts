@@ -57,3 +57,13 @@ test('a session is ended by its address alone, and not changed', async () => {
   const patched = await call('PATCH', '/whip/sessions/unknown', { 'content-type': 'text/plain' }, 'a');
   assert.deepEqual([patched.status, patched.headers.get('allow')], [405, 'DELETE']);
 });
+
+test('what later versions of the protocol may use is refused, and not missing', async () => {
+  for (const path of ['/whip', '/whip/any', '/whip/sessions/unknown']) {
+    const allow = path.includes('sessions') ? 'DELETE, OPTIONS' : 'POST, OPTIONS';
+    for (const method of ['GET', 'HEAD', 'PUT']) {
+      const { status, headers } = await call(method, path, {});
+      assert.deepEqual([status, headers.get('allow')], [405, allow], `${method} ${path}`);
+    }
+  }
+});

@@ -33,6 +33,7 @@ export function whipPages({ whip, iceServers }: Deps): (app: FastifyInstance) =>
       .send(answer);
   };
   return sdpSessions({
+    endpoints: ['/whip', '/whip/:token'],
     path: '/whip/sessions',
     verb: 'publish',
     end: (token) => whip.end(token),
