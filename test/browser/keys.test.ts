@@ -118,6 +118,13 @@ test('a broadcast that can be watched from before has a line to seek on, statist
     await page.locator('media-live-button').click();
     await sees(page, (now) => now.time > live, 'the present');
     await behind('[hidden]');
+    const present = (await look(page)).time;
+    await page.keyboard.press('j');
+    await behind(':not([hidden])');
+    await sees(page, (now) => now.time > present - 6, 'it goes on');
+    await behind(':not([hidden])');
+    await page.locator('media-live-button').click();
+    await behind('[hidden]');
     await page.keyboard.press('s');
     await page.getByText('Delay to live').waitFor();
     await page.getByText('320 × 180').first().waitFor();

@@ -21,8 +21,10 @@ const broadcastConfig: Partial<HlsConfig> = {
 const FAR_BEHIND_SEC = 5;
 const FAR_BEHIND_SEGMENTS = 10;
 
-/** Who watches from before stays there, however far behind; nearer than this is live. */
+/** Who watches from before stays there, however far behind; who seeks forward to nearer than this is live. */
 const BEHIND_SEC = 12;
+/** Who seeks back so far wants to be there. hls.js itself goes forward alone. */
+const BACK_SEC = 2;
 /** So many watch, as the server says with each playlist of a broadcast. */
 const VIEWERS_HEADER = 'x-viewers';
 
@@ -137,14 +139,20 @@ function factsOf(hls: Hls): EngineFacts {
 function followBroadcast(hls: Hls, video: HTMLVideoElement, onViewers: Told['onViewers']): () => void {
   const { config } = hls;
   let isBehind = false;
+  let lastSec = 0;
   let nearSec = Number.POSITIVE_INFINITY;
   const limit = () => {
     config.liveMaxLatencyDuration = isBehind ? Number.POSITIVE_INFINITY : nearSec;
   };
   const look = () => {
     const { liveSyncPosition: live } = hls;
-    isBehind = video.paused || (live !== null && live - video.currentTime > BEHIND_SEC);
+    const wentBack = video.currentTime < lastSec - BACK_SEC;
+    const lackSec = live === null ? 0 : live - video.currentTime;
+    isBehind = video.paused || lackSec > (wentBack ? BACK_SEC : BEHIND_SEC);
     limit();
+  };
+  const goOn = () => {
+    if (!video.seeking) lastSec = video.currentTime;
   };
   hls.on(Events.LEVEL_LOADED, (_event, { details: { partHoldBack, targetduration }, networkDetails }) => {
     nearSec = partHoldBack > 0 ? partHoldBack + FAR_BEHIND_SEC : FAR_BEHIND_SEGMENTS * targetduration;
@@ -155,7 +163,9 @@ function followBroadcast(hls: Hls, video: HTMLVideoElement, onViewers: Told['onV
   });
   // Not as time goes by: who was left behind by the network is to catch up.
   for (const name of LOOKS) video.addEventListener(name, look);
+  video.addEventListener('timeupdate', goOn);
   return () => {
+    video.removeEventListener('timeupdate', goOn);
     for (const name of LOOKS) video.removeEventListener(name, look);
   };
 }

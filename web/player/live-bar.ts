@@ -2,8 +2,10 @@ import type { Reach } from './reach.ts';
 import type { View } from './view.ts';
 import { viewerWords } from './words.ts';
 
-/** Who is no further behind than that is live. */
-const LIVE_SEC = 12;
+/** Who is no further behind where one is live than that is live: so far behind nobody is but by choice. */
+const LIVE_SEC = 6;
+/** The same behind the newest second, where only that is known. */
+const EDGE_SEC = 12;
 
 /**
  * What the controls of a broadcast show of it: the line to seek on where it can be watched from before, how far one is
@@ -15,10 +17,11 @@ export function followLive(view: View, reach: Reach): void {
   const behind = stage.querySelector<HTMLElement>('.player-behind');
   const viewers = stage.querySelector<HTMLElement>('.player-viewers');
   const live = () => reach.facts()?.liveSec ?? null;
+  const slackSec = () => (live() === null ? EDGE_SEC : LIVE_SEC);
   // Where media-chrome looks: its button goes to the newest second that is loaded, where nothing plays on.
   Object.defineProperties(video, {
     targetLiveWindow: { get: () => (reach.span() === null ? 0 : Number.POSITIVE_INFINITY) },
-    liveEdgeStart: { get: () => (live() ?? edgeOf(video)) - LIVE_SEC },
+    liveEdgeStart: { get: () => (live() ?? edgeOf(video)) - slackSec() },
   });
   const look = () => {
     const span = reach.span();
@@ -31,7 +34,7 @@ export function followLive(view: View, reach: Reach): void {
     controller.setAttribute('seektoliveoffset', offset.toFixed(1));
     if (behind === null) return;
     const lack = span === null ? 0 : span.end - video.currentTime;
-    behind.hidden = lack < LIVE_SEC;
+    behind.hidden = lack < slackSec();
     behind.textContent = behind.hidden ? '' : `−${clock(lack)}`;
   };
   for (const name of ['timeupdate', 'progress', 'emptied', 'seeking']) video.addEventListener(name, look);
