@@ -74,8 +74,12 @@ export function startCamera(to: string | CameraOutput, gopSec: number): { pid: n
   };
 }
 
-/** Reads the time out of each picture that is shown, and tells how old it is. */
-export const READER = `
+/**
+ * Reads the time out of each picture that is shown, and tells how old it is.
+ *
+ * @param mostSec what is older is taken for a picture that was not read well.
+ */
+export const readerOf = (mostSec: number): string => `
 window.delays = []; window.stalls = 0; window.firstAt = null;
 addEventListener('DOMContentLoaded', () => {
   const canvas = new OffscreenCanvas(${WIDTH}, ${SQUARE});
@@ -89,7 +93,7 @@ addEventListener('DOMContentLoaded', () => {
         if (data[(bit * ${SQUARE} + ${SQUARE / 2}) * 4] > 128) time += 2 ** bit;
       const delay = (Date.now() % 86400000) - time;
       window.firstAt ??= performance.now();
-      if (delay > -1000 && delay < 60000) window.delays.push([performance.now(), delay]);
+      if (delay > -1000 && delay < ${mostSec * 1000}) window.delays.push([performance.now(), delay]);
       video.requestVideoFrameCallback(read);
     };
     video.requestVideoFrameCallback(read);
@@ -102,3 +106,5 @@ addEventListener('DOMContentLoaded', () => {
   };
   find();
 });`;
+
+export const READER: string = readerOf(60);
