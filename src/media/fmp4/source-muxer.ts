@@ -83,8 +83,8 @@ export class SourceMuxer {
    * @throws {CodecError} for a header that no file can hold.
    */
   push(bytes: Buffer): void {
-    // What is left of a piece waits for the next: the memory that it lies in may be written over.
-    if (!this.#isOver) this.#reader.push(Buffer.from(bytes));
+    // The memory that they lie in is written over.
+    if (!this.#isOver) this.#reader.push(bytes, true);
   }
 
   /** Nothing follows. */

@@ -116,12 +116,19 @@ class BoxReader implements FragmentReader {
         const moof = this.#moof;
         if (moof === null) throw new BadFragments('media without a description');
         this.#moof = null;
-        return { type: 'fragment', bytes: Buffer.concat([moof.bytes, bytes]), ...moof.facts };
+        return { type: 'fragment', bytes: joined(moof.bytes, bytes), ...moof.facts };
       }
       default:
         return null;
     }
   }
+}
+
+/** Both, one after the other; without a copy where they lie so already. */
+function joined(first: Buffer, second: Buffer): Buffer {
+  const isOne = first.buffer === second.buffer && first.byteOffset + first.length === second.byteOffset;
+  if (!isOne) return Buffer.concat([first, second]);
+  return Buffer.from(first.buffer, first.byteOffset, first.length + second.length);
 }
 
 /** The box at the top that begins there; null when its head is not complete. */

@@ -28,14 +28,21 @@ export class FlvReader {
     this.#onTag = onTag;
   }
 
-  push(chunk: Buffer): void {
-    this.#held.push(chunk);
+  /**
+   * @param isLent the bytes may change after the call: what is not whole is copied, and payloads are good during the call of
+   *   `onTag` alone.
+   */
+  push(chunk: Buffer, isLent = false): void {
+    const kept = (bytes: Buffer) => (isLent ? Buffer.from(bytes) : bytes);
     this.#heldBytes += chunk.length;
     // A large tag comes in many pieces: they are joined once.
-    if (this.#heldBytes < this.#needed) return;
-    const input = this.#held.length === 1 ? chunk : Buffer.concat(this.#held);
+    if (this.#heldBytes < this.#needed) {
+      this.#held.push(kept(chunk));
+      return;
+    }
+    const input = this.#held.length === 0 ? chunk : Buffer.concat([...this.#held, chunk]);
     const rest = input.subarray(this.#read(input));
-    this.#held = rest.length === 0 ? [] : [rest];
+    this.#held = rest.length === 0 ? [] : [kept(rest)];
     this.#heldBytes = rest.length;
   }
 
