@@ -109,9 +109,19 @@ test('players wait while the media process is killed, and go on when it is back'
 test('a clip of the live window is cut on another node', async () => {
   const { get, partner, streamId } = nodes;
   const { startedAt } = await partner.stream(streamId);
-  const [first = ''] = /(?<=PROGRAM-DATE-TIME:)\S+/.exec((await get('src/index.m3u8')).text) ?? [];
-  // The second segment of the window: nothing of it is kept elsewhere.
-  const startSec = Math.max(0, Date.parse(first) - Date.parse(startedAt ?? '')) / 1000 + 4;
+  let dates: string[] = [];
+  await until(
+    async () => {
+      const { text } = await get('src/index.m3u8');
+      // Nothing was filmed while the media process was away.
+      const run = text.slice(text.lastIndexOf('#EXT-X-DISCONTINUITY\n'));
+      dates = run.match(/(?<=PROGRAM-DATE-TIME:)\S+/g) ?? [];
+      return dates.length > 3;
+    },
+    { timeoutMs: 15_000, intervalMs: 200, message: 'some segments of the same run' },
+  );
+  // The second one: nothing of it is kept elsewhere.
+  const startSec = Math.max(0, Date.parse(dates[1] ?? '') - Date.parse(startedAt ?? '')) / 1000;
   const body = { startSec, endSec: startSec + 1.5, title: 'Clip' };
   const { data } = await partner.call('POST', `/streams/${streamId}/clips`, body);
   assert.ok(typeof data === 'object' && data !== null && 'id' in data);
