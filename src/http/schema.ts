@@ -100,6 +100,12 @@ export const TierIds = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), 
   description: 'Of TIER: the tiers whose members may watch; none: members of any.',
 });
 export const Title = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
+/** Of a file that the platform fetches (docs/api/imports.md). */
+export const SourceUrl = Type.String({
+  minLength: 1,
+  maxLength: 4096,
+  description: 'Of the file itself, or of a watch page of a PeerTube instance. `https:` or `http:`.',
+});
 /** Any JSON object, as it is. */
 export const AnyObject = Type.Unsafe<object>({ type: 'object', additionalProperties: true });
 

@@ -163,6 +163,10 @@ test('an upload goes on after a reload, is described, published, and watched', a
     await choose({ name: 'notes.mp4', buffer: Buffer.from('these are no pictures') });
     await replacing.getByText('The new file cannot be played; the video is as before.').waitFor(SLOW);
     await replacing.getByText('UNSUPPORTED_FORMAT').waitFor();
+    await replacing.getByRole('textbox', { name: /^Or its address/ }).fill('https://127.0.0.1/film.mp4');
+    await replacing.getByRole('button', { name: 'Fetch it' }).click();
+    await replacing.getByText(/^This address cannot be fetched from/).waitFor(SLOW);
+    await replacing.getByRole('textbox', { name: /^Or its address/ }).fill('');
     await choose({ name: 'better.mp4', buffer: await readFile(clip) });
     await replacing.getByRole('button', { name: 'Cancel the replacement' }).waitFor(SLOW);
     const uploaded = async () => {

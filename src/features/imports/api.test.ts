@@ -59,6 +59,7 @@ test('a file becomes the original of a video, and the import ends when the video
   const { createdAt: _, videoId, ...rest } = Object(answer.at('data'));
   assert.deepEqual(rest, {
     id,
+    replaces: false,
     sourceUrl: `${fixture.source.url}/My%20film.mp4`,
     provider: 'URL',
     status: 'PENDING',

@@ -1,9 +1,14 @@
 import { type EventConsumer, on } from '../../events/index.ts';
 import type { JobQueue } from '../../jobs/job.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import type { videoDeleted, videoProcessingCompleted, videoProcessingFailed } from '../videos/index.ts';
-import { endImport } from './ending.ts';
-import { importJob } from './jobs.ts';
+import type {
+  videoDeleted,
+  videoProcessingCompleted,
+  videoProcessingFailed,
+  videoReplaced,
+  videoReplacementFailed,
+} from '../videos/index.ts';
+import { cancelImport, endImport } from './ending.ts';
 import * as repository from './repository.ts';
 import { isTerminal } from './rules.ts';
 
@@ -11,6 +16,8 @@ interface VideoEnds {
   videoProcessingCompleted: typeof videoProcessingCompleted;
   videoProcessingFailed: typeof videoProcessingFailed;
   videoDeleted: typeof videoDeleted;
+  videoReplaced: typeof videoReplaced;
+  videoReplacementFailed: typeof videoReplacementFailed;
 }
 
 interface Deps {
@@ -34,11 +41,20 @@ export function createImportConsumers({ jobs, clock, videos }: Deps): EventConsu
       if (row === undefined || isTerminal(row.status)) return;
       await endImport(tx, append, row, { at: clock.now(), error: data.error });
     }),
+    on(videos.videoReplaced, async (tx, { data: { importId } }, append) => {
+      if (importId === null) return;
+      const row = await repository.lockImport(tx, importId);
+      if (!isTerminal(row.status)) await endImport(tx, append, row, { at: clock.now(), error: null });
+    }),
+    on(videos.videoReplacementFailed, async (tx, { data: { importId, error } }, append) => {
+      if (importId === null) return;
+      const row = await repository.lockImport(tx, importId);
+      if (!isTerminal(row.status)) await endImport(tx, append, row, { at: clock.now(), error });
+    }),
     on(videos.videoDeleted, async (tx, { data }) => {
-      const row = await repository.lockImportOf(tx, data.videoId);
-      if (row === undefined || isTerminal(row.status)) return;
-      await repository.updateImport(tx, row.id, { status: 'CANCELED', completed_at: clock.now() });
-      await jobs.cancel(tx, importJob, row.id);
+      for (const row of await repository.lockImportsOf(tx, data.videoId)) {
+        if (!isTerminal(row.status)) await cancelImport({ jobs, clock }, tx, row.id);
+      }
     }),
   ];
 }

@@ -1,12 +1,26 @@
 import { type AppendEvent, nextSequence } from '../../events/index.ts';
+import type { JobQueue } from '../../jobs/job.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { importCompleted, importFailed } from './events.ts';
+import { importJob } from './jobs.ts';
 import type { ImportRow } from './repository.ts';
 import * as repository from './repository.ts';
 
 export interface ImportError {
   code: string;
   message: string;
+}
+
+/** Nobody wants it any more: under the caller's lock of it. The run that is at it removes what had come. */
+export async function cancelImport(
+  { jobs, clock }: { jobs: Pick<JobQueue, 'cancel'>; clock: Clock },
+  tx: Tx,
+  id: string,
+): Promise<ImportRow> {
+  const row = await repository.updateImport(tx, id, { status: 'CANCELED', completed_at: clock.now() });
+  await jobs.cancel(tx, importJob, id);
+  return row;
 }
 
 /** Ends an import under the caller's lock of it: `import.completed`, or `import.failed` with an error. */

@@ -8,7 +8,7 @@ import { isDiskTrouble } from '../../platform/disk.ts';
 import { GuardError, OutboundError } from '../../platform/outbound/index.ts';
 import { download, type Progress } from './download.ts';
 import { endImport } from './ending.ts';
-import { discard, keyOf, partialOf } from './partial.ts';
+import { discard, keyOf, partialOf, targetOf } from './partial.ts';
 import { peerTubeFile } from './peertube.ts';
 import type { ImportRow } from './repository.ts';
 import * as repository from './repository.ts';
@@ -19,8 +19,6 @@ import { watchStanding } from './standing.ts';
 type Run = JobRun<{ importId: string }>;
 /** An import whose video is there. */
 type OpenImport = ImportRow & { video_id: string };
-
-const videoOf = (row: OpenImport) => ({ workspaceId: row.workspace_id, videoId: row.video_id });
 
 /** Where the store stood last, to be removed when it is of no use. */
 interface Held {
@@ -91,7 +89,7 @@ async function fetchAndHandOver(deps: ImportDeps, run: Run, row: OpenImport, hel
   const ahead = hold.ahead((bytes) =>
     hold.makingRoom(row.workspace_id, () =>
       deps.events.transaction(async (tx) => {
-        await hold.reserve(tx, videoOf(row), bytes);
+        await hold.reserve(tx, targetOf(row), bytes);
         await run.confirm(tx);
       }),
     ),
@@ -123,13 +121,13 @@ async function leftBy({ store }: ImportDeps, row: OpenImport): Promise<Progress 
 function save(
   { events, intake }: ImportDeps,
   run: Run,
-  { id, workspace_id: workspaceId, video_id: videoId }: OpenImport,
+  row: OpenImport,
   { state, total, validator }: Progress,
 ): Promise<void> {
   const write = () =>
     events.transaction(async (tx) => {
-      if (total !== null) await intake.hold.reserve(tx, { workspaceId, videoId }, Math.max(total, 1));
-      await repository.updateImport(tx, id, {
+      if (total !== null) await intake.hold.reserve(tx, targetOf(row), Math.max(total, 1));
+      await repository.updateImport(tx, row.id, {
         bytes_total: total,
         bytes_received: state.sizeBytes,
         storage_state: state.driver,
@@ -137,7 +135,7 @@ function save(
       });
       await run.confirm(tx);
     });
-  return intake.hold.makingRoom(workspaceId, write);
+  return intake.hold.makingRoom(row.workspace_id, write);
 }
 
 /** The file is whole: the video is queued for processing, whose end is the import's. */
@@ -154,7 +152,7 @@ async function handOver(
       bytes_received: original.sizeBytes,
       storage_state: null,
     });
-    return deps.intake.received(tx, append, videoOf(row), original);
+    return deps.intake.received(tx, append, targetOf(row), original);
   });
   if (!isWanted) await discard(deps, original.key, null);
 }
@@ -165,7 +163,7 @@ async function fail(deps: ImportDeps, run: Run, row: OpenImport, failure: Import
   await underLocks(deps, run, row, async (tx, append, locked) => {
     await endImport(tx, append, locked, { at: clock.now(), error: { code, message } });
     const ofVideo = code === 'QUOTA_EXCEEDED' ? 'SIZE_EXCEEDED' : code;
-    await intake.fail(tx, append, videoOf(row), { code: ofVideo, message });
+    await intake.fail(tx, append, targetOf(row), { code: ofVideo, message });
   });
 }
 
@@ -177,7 +175,7 @@ function underLocks<T>(
   work: (tx: Tx, append: AppendEvent, row: ImportRow) => Promise<T>,
 ): Promise<T> {
   return events.transaction(async (tx, append) => {
-    await intake.lock(tx, videoOf(row));
+    await intake.lock(tx, targetOf(row));
     const locked = await repository.lockImport(tx, row.id);
     await run.confirm(tx);
     return work(tx, append, locked);

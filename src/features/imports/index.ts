@@ -9,4 +9,4 @@ export { importEvents } from './events.ts';
 export { createImportRunner } from './fetch.service.ts';
 export { importJob } from './jobs.ts';
 export { importRoutes } from './routes.ts';
-export { createImports, type ImportDeps } from './service.ts';
+export { createImports, type ImportDeps, type Imports } from './service.ts';

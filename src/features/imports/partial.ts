@@ -3,11 +3,23 @@ import type { BlobStore, PartialState } from '../../media/contract/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { ImportRow } from './repository.ts';
 
+interface Target {
+  id: string;
+  workspace_id: string;
+  video_id: string;
+  replaces: boolean;
+}
+
 type Stored = Pick<ImportRow, 'id' | 'workspace_id' | 'video_id' | 'bytes_received' | 'storage_state'>;
 
 /** Where the original of an import is stored (docs/decisions/storage-and-quota.md#keys). */
 export function keyOf({ id, workspace_id, video_id }: Stored): string {
   return originalKey({ workspace_id, id: `${video_id}` }, id);
+}
+
+/** What waits for the file of an import: a video, or the file that is to replace that of a video. */
+export function targetOf({ id, workspace_id: workspaceId, video_id: videoId, replaces }: Target) {
+  return { workspaceId, videoId, ...(replaces && { importId: id }) };
 }
 
 /** What the store said last; null while nothing was received. */

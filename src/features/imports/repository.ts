@@ -62,7 +62,16 @@ export function lockImport(tx: Tx, id: string): Promise<ImportRow> {
 
 /** The import that the video comes from. */
 export function lockImportOf(tx: Tx, videoId: string): Promise<ImportRow | undefined> {
-  return tx.selectFrom('import').selectAll().where('video_id', '=', videoId).forUpdate().executeTakeFirst();
+  return importsOf(tx, videoId).where('replaces', '=', false).executeTakeFirst();
+}
+
+/** That, and those of files that were to replace its own. */
+export function lockImportsOf(tx: Tx, videoId: string): Promise<ImportRow[]> {
+  return importsOf(tx, videoId).execute();
+}
+
+function importsOf(tx: Tx, videoId: string) {
+  return tx.selectFrom('import').selectAll().where('video_id', '=', videoId).orderBy('id').forUpdate();
 }
 
 export function updateImport(tx: Tx, id: string, change: ImportChange): Promise<ImportRow> {

@@ -7,6 +7,7 @@ import {
   Nullable,
   NullableObject,
   OneOf,
+  SourceUrl,
   Title,
   Visibility,
 } from '../../http/schema.ts';
@@ -20,11 +21,7 @@ named('ImportProvider', OneOf(VALUES.import.provider));
 export const ImportIn = named(
   'ImportCreate',
   Type.Object({
-    sourceUrl: Type.String({
-      minLength: 1,
-      maxLength: 4096,
-      description: 'Of the file itself, or of a watch page of a PeerTube instance. `https:` or `http:`.',
-    }),
+    sourceUrl: SourceUrl,
     title: Type.Optional({ ...Title, description: 'The name of the file unless given.' }),
     visibility: Type.Optional({ ...Visibility, description: 'PUBLIC unless given.' }),
     metadata: Type.Optional(Metadata),
@@ -38,6 +35,7 @@ export const Import = named(
   Type.Object({
     id: IdOf('imp'),
     videoId: Nullable(IdOf('vid', 'The video that the file becomes.')),
+    replaces: Type.Boolean({ description: 'The file that the video has.' }),
     sourceUrl: Type.String(),
     provider: OneOf(VALUES.import.provider),
     status: OneOf(VALUES.import.status),
@@ -60,6 +58,7 @@ export const Import = named(
   {
     id: 'imp_01kafe3n4pfx2v9yq6m8d7t5zr',
     videoId: 'vid_01kafe3n4pfx2v9yq6m8d7t5zr',
+    replaces: false,
     sourceUrl: 'https://files.example.com/film.mp4',
     provider: 'URL',
     status: 'DOWNLOADING',
@@ -77,6 +76,7 @@ export function toImport(row: ImportRow): Static<typeof Import> {
   return {
     id: row.id,
     videoId: row.video_id,
+    replaces: row.replaces,
     sourceUrl: row.source_url,
     provider: row.provider,
     status: row.status,

@@ -12,8 +12,9 @@ import type { DiskRoom } from '../../platform/disk.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { GuardError, type Outbound } from '../../platform/outbound/index.ts';
 import type { VideoIntake } from '../videos/index.ts';
+import { cancelImport } from './ending.ts';
 import { importJob } from './jobs.ts';
-import { discard, keyOf, partialOf } from './partial.ts';
+import { discard, keyOf, partialOf, targetOf } from './partial.ts';
 import type { ImportFilter, ImportRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
@@ -44,15 +45,29 @@ export interface NewImport {
 export interface Imports {
   /** @throws {AppError} BAD_REQUEST, field `sourceUrl`; QUOTA_EXCEEDED when the storage is full. */
   create(workspaceId: string, input: NewImport): Promise<ImportRow>;
+  /**
+   * Fetches the file that is to replace that of a video (docs/api/videos.md#replacing-the-file).
+   *
+   * @throws as `create` does; {AppError} NOT_FOUND; CONFLICT unless the video is READY, and while its file is being
+   * replaced.
+   */
+  replace(workspaceId: string, videoId: string, sourceUrl: string): Promise<ImportRow>;
   list(workspaceId: string, filter: ImportFilter, page: PageRequest): Promise<ImportRow[]>;
   get(workspaceId: string, id: string): Promise<ImportRow>;
   /** @throws {AppError} CONFLICT when it has ended. */
   cancel(workspaceId: string, id: string): Promise<ImportRow>;
   /**
+   * Ends one whose replacement is cancelled, under the locks of workspace and video.
+   *
+   * @returns what removes its bytes once that is committed.
+   */
+  cancelFor(tx: Tx, id: string): Promise<() => Promise<void>>;
+  /**
    * Begins anew: with the video that it had where no byte of it was accepted, otherwise with a new one of the same
    * settings.
    *
-   * @throws {AppError} CONFLICT unless it is FAILED or CANCELED.
+   * @throws {AppError} CONFLICT unless it is FAILED or CANCELED; where it was to replace a file, also as `replace`
+   * does, and when bytes of it were accepted.
    */
   retry(workspaceId: string, id: string): Promise<ImportRow>;
 }
@@ -73,12 +88,25 @@ export function createImports(deps: ImportDeps): Imports {
     get,
     list: (workspaceId, filter, page) => repository.listImports(db, workspaceId, filter, page),
     create: (workspaceId, input) => create(deps, workspaceId, input),
+    replace: (workspaceId, videoId, sourceUrl) => create(deps, workspaceId, { sourceUrl }, videoId),
     cancel: async (workspaceId, id) => cancel(deps, await get(workspaceId, id)),
+    async cancelFor(tx, id) {
+      const row = await repository.lockImport(tx, id);
+      if (rules.isTerminal(row.status)) return async () => {};
+      await cancelImport(deps, tx, id);
+      return () => discard(deps, keyOf(row), partialOf(row));
+    },
     retry: async (workspaceId, id) => retry(deps, await get(workspaceId, id)),
   };
 }
 
-async function create(deps: ImportDeps, workspaceId: string, input: NewImport): Promise<ImportRow> {
+/** @param replaced the video that has a file already. */
+async function create(
+  deps: ImportDeps,
+  workspaceId: string,
+  input: NewImport,
+  replaced: string | null = null,
+): Promise<ImportRow> {
   const url = URL.parse(input.sourceUrl);
   await checkSource(deps, input.sourceUrl);
   if (url === null) throw badRequest('sourceUrl', 'The address is malformed.');
@@ -98,8 +126,9 @@ async function create(deps: ImportDeps, workspaceId: string, input: NewImport): 
         title: input.title ?? rules.titleOf(url),
         visibility: input.visibility ?? ('PUBLIC' as const),
         metadata: input.metadata ?? {},
+        replaces: replaced !== null,
       };
-      const videoId = await begin(deps, tx, append, { ...wanted, video_id: null }, false);
+      const videoId = await begin(deps, tx, append, { ...wanted, video_id: replaced }, false);
       return repository.insertImport(tx, {
         ...wanted,
         video_id: videoId,
@@ -122,10 +151,13 @@ async function checkSource({ fetcher }: ImportDeps, url: string): Promise<void> 
   }
 }
 
-type Wanted = Pick<ImportRow, 'id' | 'workspace_id' | 'video_id' | 'title' | 'visibility' | 'metadata'>;
+type Wanted = Pick<
+  ImportRow,
+  'id' | 'workspace_id' | 'video_id' | 'title' | 'visibility' | 'metadata' | 'replaces'
+>;
 
 /**
- * The video and the job of a run.
+ * The video, or what replaces the file of one, and the job of a run.
  *
  * @param keeps the video that it has, if that has no file.
  * @returns the id of the video.
@@ -134,21 +166,28 @@ async function begin(
   { intake, jobs }: ImportDeps,
   tx: Tx,
   append: AppendEvent,
-  { id, workspace_id: workspaceId, video_id: before, title, visibility, metadata }: Wanted,
+  wanted: Wanted,
   keeps: boolean,
 ): Promise<string> {
+  const { id, workspace_id: workspaceId, video_id: before, title, visibility, metadata, replaces } = wanted;
   const old = { workspaceId, videoId: before };
   const { accountId, plan } = await intake.lock(tx, old);
-  const input = { title, visibility, metadata, source: 'IMPORT', importId: id } as const;
-  const video = await intake.again(tx, append, old, { keeps, input });
-  await intake.hold.reserve(tx, { workspaceId, videoId: video.id }, FIRST_BYTES);
+  let videoId = before;
+  if (replaces) {
+    if (videoId === null) throw notFound();
+    await intake.replace(tx, { workspaceId, videoId, importId: id });
+  } else {
+    const input = { title, visibility, metadata, source: 'IMPORT', importId: id } as const;
+    videoId = (await intake.again(tx, append, old, { keeps, input })).id;
+  }
+  await intake.hold.reserve(tx, targetOf({ ...wanted, video_id: videoId }), FIRST_BYTES);
   const { priority } = PLANS[plan];
   await jobs.enqueue(tx, importJob, { importId: id }, { key: id, group: accountId, priority });
-  return video.id;
+  return videoId;
 }
 
 async function cancel(deps: ImportDeps, found: ImportRow): Promise<ImportRow> {
-  const { events, intake, jobs, clock } = deps;
+  const { events, intake } = deps;
   const { id, workspace_id: workspaceId, video_id: videoId } = found;
   const after = await events.transaction(async (tx, append) => {
     await intake.lock(tx, { workspaceId, videoId });
@@ -156,13 +195,8 @@ async function cancel(deps: ImportDeps, found: ImportRow): Promise<ImportRow> {
     if (rules.isTerminal(row.status) || row.video_id !== videoId) {
       throw new AppError('CONFLICT', { message: `The import is ${row.status}.` });
     }
-    const canceled = await repository.updateImport(tx, id, {
-      status: 'CANCELED',
-      completed_at: clock.now(),
-    });
-    await jobs.cancel(tx, importJob, id);
-    if (videoId === null) return canceled;
-    await intake.fail(tx, append, { workspaceId, videoId }, CANCELED);
+    const canceled = await cancelImport(deps, tx, id);
+    if (videoId !== null) await intake.fail(tx, append, targetOf({ ...row, video_id: videoId }), CANCELED);
     return canceled;
   });
   // The run that is told of it does so too: it may have written since.
@@ -182,6 +216,10 @@ function retry(deps: ImportDeps, found: ImportRow): Promise<ImportRow> {
       }
       // The run of a cancelled one may be at its end only now: where it had a file it may write to it still.
       const isUntouched = row.bytes_received === 0 && (row.status === 'FAILED' || row.storage_state === null);
+      if (row.replaces && !isUntouched) {
+        const message = 'Some of the file had come: replace that of the video once more instead.';
+        throw new AppError('CONFLICT', { message });
+      }
       return repository.updateImport(tx, row.id, {
         video_id: await begin(deps, tx, append, row, isUntouched),
         status: 'PENDING',

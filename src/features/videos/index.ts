@@ -23,6 +23,8 @@ export {
   videoEvents,
   videoProcessingCompleted,
   videoProcessingFailed,
+  videoReplaced,
+  videoReplacementFailed,
 } from './events.ts';
 export type { ReservedAhead } from './intake/hold.service.ts';
 export type { IntakeVideo, VideoIntake, VideoProcessing } from './intake/service.ts';

@@ -159,7 +159,8 @@ function selectShown(db: Db) {
       jsonObjectFrom(
         eb
           .selectFrom('video_replacement as p')
-          .select(['p.status', 'p.upload_id', 'p.progress_percent', 'p.error_code', 'p.error_message'])
+          .select(['p.status', 'p.upload_id', 'p.import_id', 'p.progress_percent'])
+          .select(['p.error_code', 'p.error_message'])
           .whereRef('p.video_id', '=', 'video.id')
           .orderBy('p.revision', 'desc')
           .limit(1),

@@ -276,6 +276,19 @@ export function newVideo(Upload: TObject) {
   );
 }
 
+/** With the session that its next file comes by, where it does not come from an address. */
+export function replacedVideo(Upload: TObject) {
+  return named(
+    'ReplacedVideo',
+    Type.Object({
+      ...Video.properties,
+      upload: NullableObject(
+        Type.Object(Upload.properties, { description: 'Where the file goes; null where it is fetched.' }),
+      ),
+    }),
+  );
+}
+
 type LinkColumns = 'id' | 'visibility' | 'image_folder' | 'has_preview' | 'has_storyboard' | 'thumbnail_file';
 
 export function toLinked(row: Pick<ShownVideo, LinkColumns>, isPlayable: boolean): LinkedVideo {

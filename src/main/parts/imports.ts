@@ -1,7 +1,6 @@
 import {
   createImportConsumers,
   createImportRunner,
-  createImports,
   importEvents,
   importJob,
   importRoutes,
@@ -10,6 +9,8 @@ import {
   videoDeleted,
   videoProcessingCompleted,
   videoProcessingFailed,
+  videoReplaced,
+  videoReplacementFailed,
 } from '../../features/videos/index.ts';
 import type { Noun } from '../core.ts';
 
@@ -21,13 +22,16 @@ export const imports: Noun = {
   jobs: [importJob],
   build(core) {
     return {
-      routes: () => importRoutes({ imports: createImports(core), cursors: core.cursors }),
+      routes: () => importRoutes(core),
       jobs: () => [
         { job: importJob, concurrency: AT_ONCE, perGroup: AT_ONCE - 1, run: createImportRunner(core) },
       ],
       consumers: createImportConsumers({
         ...core,
-        videos: { videoProcessingCompleted, videoProcessingFailed, videoDeleted },
+        videos: {
+          ...{ videoProcessingCompleted, videoProcessingFailed, videoDeleted },
+          ...{ videoReplaced, videoReplacementFailed },
+        },
       }),
     };
   },

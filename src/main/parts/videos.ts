@@ -1,3 +1,4 @@
+import { createImports, type Imports } from '../../features/imports/index.ts';
 import { paidVideos } from '../../features/members/index.ts';
 import { assertOwnTiers } from '../../features/tiers/index.ts';
 import { Upload, type Uploads } from '../../features/uploads/index.ts';
@@ -51,6 +52,7 @@ interface Gives {
   audience: Audience;
   videoPurge: VideoPurge;
   videoTakedowns: VideoTakedowns;
+  imports: Imports;
 }
 
 export function videosPart(needs: Needs): Built<Gives> {
@@ -72,8 +74,9 @@ export function videosPart(needs: Needs): Built<Gives> {
     ...needs,
     ...{ queue: needs.jobs, videos, locked, isThere: command !== null },
   });
+  const imports = createImports(needs);
   const replacements = createReplacements({
-    ...needs,
+    ...{ ...needs, imports },
     uploads: { ...uploadSessions, cancelFor: uploads.cancelFor },
   });
   const thumbnails = createThumbnails({ ...needs, videos, locked });
@@ -82,7 +85,7 @@ export function videosPart(needs: Needs): Built<Gives> {
     mayWatch: async (video, viewer) => (await access.passFor(video, viewer)) !== null,
   });
   return {
-    gives: { videos, audience, videoPurge, videoTakedowns: createVideoTakedowns(needs) },
+    gives: { videos, audience, videoPurge, videoTakedowns: createVideoTakedowns(needs), imports },
     part: {
       routes: () => [
         ...videoRoutes({ videos, links, cursors, Upload }),

@@ -967,6 +967,7 @@ create table import (
   event_sequence integer not null default 0,
   created_at timestamp with time zone not null default now(),
   completed_at timestamp with time zone,
+  replaces boolean not null default false,
   constraint import_pkey PRIMARY KEY (id),
   constraint import_provider_check CHECK ((provider = ANY (ARRAY['URL'::text, 'S3'::text, 'YOUTUBE'::text, 'VIMEO'::text, 'TWITCH'::text, 'PEERTUBE'::text]))),
   constraint import_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'DOWNLOADING'::text, 'PROCESSING'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELED'::text]))),
@@ -2427,7 +2428,7 @@ create table video_replacement (
   video_id text not null,
   revision integer not null,
   status text not null,
-  upload_id text not null,
+  upload_id text,
   original_key text,
   size_bytes bigint,
   storage_bytes bigint not null default 0,
@@ -2453,7 +2454,9 @@ create table video_replacement (
   former_image_folder text,
   former_captions text[] not null default '{}'::text[],
   former_storage_bytes bigint not null default 0,
+  import_id text,
   constraint video_replacement_pkey PRIMARY KEY (video_id, revision),
+  constraint video_replacement_source_check CHECK ((num_nonnulls(upload_id, import_id) = 1)),
   constraint video_replacement_status_check CHECK ((status = ANY (ARRAY['UPLOADING'::text, 'QUEUED'::text, 'PROCESSING'::text, 'READY'::text, 'FAILED'::text, 'CANCELED'::text]))),
   constraint video_replacement_video_id_fkey FOREIGN KEY (video_id) REFERENCES video(id) ON DELETE CASCADE
 );

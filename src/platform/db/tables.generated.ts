@@ -1028,6 +1028,7 @@ export interface ImportTable {
   event_sequence: Generated<number>;
   created_at: Generated<Date>;
   completed_at: Date | null;
+  replaces: Generated<boolean>;
 }
 
 export interface IngestSessionTable {
@@ -2026,7 +2027,7 @@ export interface VideoReplacementTable {
   video_id: string;
   revision: number;
   status: VideoReplacementStatus;
-  upload_id: string;
+  upload_id: string | null;
   original_key: string | null;
   size_bytes: number | null;
   storage_bytes: Generated<number>;
@@ -2052,6 +2053,7 @@ export interface VideoReplacementTable {
   former_image_folder: string | null;
   former_captions: Generated<string[]>;
   former_storage_bytes: Generated<number>;
+  import_id: string | null;
 }
 
 export interface VideoTagTable {

@@ -2,24 +2,21 @@ import type { Db, Tx } from '../../../platform/db/index.ts';
 import {
   formerBytes,
   type ReplacementRow,
-  replacementOfUpload,
+  type ReplacementSource,
+  replacementFrom,
   updateReplacement,
 } from '../replacement/repository.ts';
 
-/** A video and whose it is. */
-export interface OwnVideo {
+/** A video and whose it is. What brings its file may replace the one that it has. */
+export interface OwnVideo extends ReplacementSource {
   workspaceId: string;
   videoId: string;
-  /** The upload session that brings the file: it may be one that replaces the file that the video has. */
-  uploadId?: string;
 }
 
-/** What the session of an upload is to replace; undefined for a video's first file. */
-export async function replacementBy(
-  tx: Tx,
-  { videoId, uploadId }: OwnVideo,
-): Promise<ReplacementRow | undefined> {
-  return uploadId === undefined ? undefined : replacementOfUpload(tx, videoId, uploadId);
+/** What an upload or an import is to replace; undefined for a video's first file. */
+export async function replacementBy(tx: Tx, video: OwnVideo): Promise<ReplacementRow | undefined> {
+  const isFirst = video.uploadId === undefined && video.importId === undefined;
+  return isFirst ? undefined : replacementFrom(tx, video.videoId, video);
 }
 
 /** What one video counts, or the file that is to replace its own; undefined where the workspace has no such video. */

@@ -6,7 +6,7 @@ import type { Tx } from '../../../platform/db/index.ts';
 import { lockWorkspace, type Owner } from '../../../platform/db/workspace.ts';
 import type { Facts } from '../../facts/index.ts';
 import { emitCreated } from '../emit.ts';
-import { endReplacement, receiveReplacement } from '../replacement/intake.ts';
+import { awaitReplacement, endReplacement, receiveReplacement } from '../replacement/intake.ts';
 import type { ReplacementRow } from '../replacement/repository.ts';
 import type { NewVideo, VideoRow } from '../repository.ts';
 import * as repository from '../repository.ts';
@@ -76,8 +76,14 @@ export interface VideoIntake {
    */
   attach(tx: Tx, workspaceId: string, videoId: string, uploadId: string): Promise<VideoRow>;
   /**
+   * A video waits for another file, by the upload or the import that is named. The caller has called `lock`.
+   *
+   * @throws {AppError} NOT_FOUND; CONFLICT unless it is READY, and while its file is being replaced.
+   */
+  replace(tx: Tx, video: OwnVideo): Promise<VideoRow>;
+  /**
    * The original is stored under `key`: UPLOADING → QUEUED, its size is held, and its processing is enqueued. An
-   * upload is told by `video.upload.completed`; imports and recordings have events of their own. Where the session
+   * upload is told by `video.upload.completed`; imports and recordings have events of their own. Where what brings it
    * replaces the file of a video, all this happens to the replacement.
    *
    * @returns false when the video does not wait for a file any more: nothing has changed.
@@ -150,6 +156,7 @@ export function createVideoIntake({ clock, processing, trash, facts }: VideoInta
       }
       return repository.updateVideo(tx, videoId, { upload_id: uploadId });
     },
+    replace: (tx, video) => awaitReplacement(clock, tx, video),
     async received(tx, append, video, original) {
       const row = await lock(tx, video);
       if (row === undefined) return false;
@@ -168,8 +175,7 @@ export function createVideoIntake({ clock, processing, trash, facts }: VideoInta
       const replacement = await replacementBy(tx, video);
       const at = { ...deps, tx, append, row };
       if (replacement !== undefined) return endReplacement(at, replacement, failure);
-      const failed = await transitions.fail({ tx, append, row, now: clock.now() }, failure);
-      if (failed === null) return false;
+      if ((await transitions.fail({ tx, append, row, now: clock.now() }, failure)) === null) return false;
       await hold.release(tx, video);
       if (row.status !== 'UPLOADING') await processing.cancel(tx, row.id);
       return true;

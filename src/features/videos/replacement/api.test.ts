@@ -51,7 +51,7 @@ test('the file comes by an upload of its own, and the video is as before meanwhi
     [made.at('data.upload.videoId'), made.at('data.upload.filename'), made.at('data.upload.replaces')],
     [id, 'better.mp4', true],
   );
-  const waiting = { status: 'UPLOADING', uploadId, progressPercent: 0, error: null };
+  const waiting = { status: 'UPLOADING', uploadId, importId: null, progressPercent: 0, error: null };
   assert.deepEqual(made.at('data.replacement'), waiting);
   assert.equal(await used(), usedBefore + 4);
   (await start(id, FILE)).assertError('CONFLICT');

@@ -9,9 +9,11 @@ export async function releaseUnreceived(
   tx: Tx,
   hold: StorageHold,
   workspaceId: string,
-  { video_id: videoId, upload_id: uploadId, original_key: original }: ReplacementRow,
+  replacement: ReplacementRow,
 ): Promise<void> {
-  if (original === null) await hold.release(tx, { workspaceId, videoId, uploadId });
+  const { video_id: videoId, original_key: original } = replacement;
+  const source = repository.sourceOf(replacement);
+  if (original === null) await hold.release(tx, { workspaceId, videoId, ...source });
 }
 
 /** The video is deleted: what is being replaced ends, and what there is of it goes with the files of the video. */

@@ -1,11 +1,14 @@
 import { type AppendEvent, nextSequence } from '../../../events/index.ts';
 import type { Clock } from '../../../kernel/clock.ts';
+import { AppError, notFound } from '../../../kernel/errors.ts';
 import type { Tx } from '../../../platform/db/index.ts';
 import { videoUploadCompleted } from '../events.ts';
 import type { StorageHold } from '../intake/hold.service.ts';
-import type { VideoRow } from '../repository.ts';
+import type { OwnVideo } from '../intake/repository.ts';
+import { lockVideo, type VideoRow } from '../repository.ts';
 import type { VideoFailure } from '../transitions.ts';
-import { type ReplacementRow, updateReplacement } from './repository.ts';
+import * as repository from './repository.ts';
+import { type ReplacementRow, sourceOf, updateReplacement } from './repository.ts';
 import { failReplacement } from './swap.ts';
 
 interface Intake {
@@ -21,6 +24,30 @@ interface Intake {
   row: VideoRow;
 }
 
+/** A READY video waits for another file, which this brings. @throws {AppError} NOT_FOUND, CONFLICT */
+export async function awaitReplacement(
+  clock: Clock,
+  tx: Tx,
+  { workspaceId, videoId, uploadId, importId }: OwnVideo,
+): Promise<VideoRow> {
+  const row = await lockVideo(tx, workspaceId, videoId);
+  if (row === undefined) throw notFound();
+  if (row.status !== 'READY') {
+    const message = 'Only the file of a video that is READY is replaced.';
+    throw new AppError('CONFLICT', { field: 'status', message });
+  }
+  if ((await repository.openReplacement(tx, videoId)) !== undefined) {
+    const message = 'Its file is being replaced: wait for that, or cancel it.';
+    throw new AppError('CONFLICT', { message });
+  }
+  const now = clock.now();
+  await repository.insertReplacement(tx, {
+    ...{ video_id: videoId, revision: row.revision },
+    ...{ upload_id: uploadId ?? null, import_id: importId ?? null, created_at: now, updated_at: now },
+  });
+  return row;
+}
+
 /** UPLOADING → QUEUED. @returns false when the file is not waited for any more. */
 export async function receiveReplacement(
   { clock, processing, hold, tx, append, row }: Intake,
@@ -30,11 +57,13 @@ export async function receiveReplacement(
   if (replacement.status !== 'UPLOADING') return false;
   const { upload_id: uploadId, revision } = replacement;
   const { id: videoId, workspace_id: workspaceId } = row;
-  await hold.adjust(tx, { workspaceId, videoId, uploadId }, sizeBytes);
+  await hold.adjust(tx, { workspaceId, videoId, ...sourceOf(replacement) }, sizeBytes);
   const received = { original_key: key, size_bytes: sizeBytes, updated_at: clock.now() };
   await updateReplacement(tx, replacement, { status: 'QUEUED', ...received });
-  const sequence = await nextSequence(tx, 'video', videoId);
-  await append(videoUploadCompleted, workspaceId, { videoId, uploadId, sizeBytes, sequence });
+  if (uploadId !== null) {
+    const sequence = await nextSequence(tx, 'video', videoId);
+    await append(videoUploadCompleted, workspaceId, { videoId, uploadId, sizeBytes, sequence });
+  }
   await processing.start(tx, { id: videoId, workspace_id: workspaceId, revision });
   return true;
 }
@@ -46,8 +75,8 @@ export async function endReplacement(
   failure: VideoFailure,
 ): Promise<boolean> {
   if (replacement.ended_at !== null) return false;
-  const { upload_id: uploadId, revision } = replacement;
-  await hold.release(tx, { workspaceId: row.workspace_id, videoId: row.id, uploadId });
+  const { revision } = replacement;
+  await hold.release(tx, { workspaceId: row.workspace_id, videoId: row.id, ...sourceOf(replacement) });
   // Whoever brought the file removes it.
   await updateReplacement(tx, replacement, { original_key: null });
   await failReplacement({ tx, append, row: { ...row, revision }, now: clock.now() }, failure);

@@ -73,7 +73,8 @@ test('the video plays its file until the other one is done, and then that one as
   const { replacedAt, ...data } = (await rig.eventsOf(id)).at(-1)?.data ?? {};
   assert.equal(typeof replacedAt, 'string');
   assert.deepEqual(data, {
-    ...{ videoId: id, title: 'A film', uploadId: row.upload_id, durationSec: 20, width: 1920, height: 1080 },
+    ...{ videoId: id, title: 'A film', uploadId: row.upload_id, importId: null, durationSec: 20 },
+    ...{ width: 1920, height: 1080 },
     renditions: ['1080p', '720p', '360p'],
     playbackUrl: `https://m.test/v/${id}/master.m3u8`,
     ...{ thumbnailUrl: after.image_folder, externalId: null, sequence: 5 },
@@ -111,7 +112,10 @@ test('a file that cannot be played changes nothing, and is removed', async () =>
   const { failedAt, ...data } = (await rig.eventsOf(id)).at(-1)?.data ?? {};
   assert.equal(typeof failedAt, 'string');
   const error = { code: 'CORRUPT_INPUT', message: 'It breaks off.' };
-  assert.deepEqual(data, { videoId: id, title: 'A film', uploadId: row.upload_id, error, sequence: 5 });
+  assert.deepEqual(data, {
+    ...{ videoId: id, title: 'A film', uploadId: row.upload_id, importId: null },
+    ...{ error, sequence: 5 },
+  });
   assert.equal((await types(id)).at(-1), 'video.replacement.failed');
   const workspace = () =>
     rig.db

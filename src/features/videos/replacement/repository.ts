@@ -5,6 +5,12 @@ import type { VideoReplacementTable } from '../../../platform/db/tables.generate
 export type ReplacementRow = Selectable<VideoReplacementTable>;
 export type ReplacementChange = Updateable<VideoReplacementTable>;
 
+/** The upload session, or the import, that brings a file. */
+export interface ReplacementSource {
+  uploadId?: string;
+  importId?: string;
+}
+
 /** The only one that may be under way. */
 const OPEN = sql<boolean>`status in ('UPLOADING', 'QUEUED', 'PROCESSING')`;
 
@@ -68,18 +74,24 @@ export function findReplacement(
     .executeTakeFirst();
 }
 
-/** The one whose file comes by this session. */
-export function replacementOfUpload(
+/** The one whose file this brings. */
+export function replacementFrom(
   db: Db,
   videoId: string,
-  uploadId: string,
+  { uploadId, importId }: ReplacementSource,
 ): Promise<ReplacementRow | undefined> {
-  return db
-    .selectFrom('video_replacement')
-    .selectAll()
-    .where('video_id', '=', videoId)
-    .where('upload_id', '=', uploadId)
-    .executeTakeFirst();
+  let query = db.selectFrom('video_replacement').selectAll().where('video_id', '=', videoId);
+  if (uploadId !== undefined) query = query.where('upload_id', '=', uploadId);
+  if (importId !== undefined) query = query.where('import_id', '=', importId);
+  return query.orderBy('revision', 'desc').limit(1).executeTakeFirst();
+}
+
+/** What brings the file of a replacement. */
+export function sourceOf({
+  upload_id: uploadId,
+  import_id: importId,
+}: Pick<ReplacementRow, 'upload_id' | 'import_id'>): ReplacementSource {
+  return { ...(uploadId !== null && { uploadId }), ...(importId !== null && { importId }) };
 }
 
 export function updateReplacement(

@@ -2,18 +2,23 @@ import Type, { type TObject } from 'typebox';
 import { writes } from '../../../http/access.ts';
 import { named } from '../../../http/named.ts';
 import { defineRoute, type Route } from '../../../http/route.ts';
-import { IdParams } from '../../../http/schema.ts';
+import { IdParams, SourceUrl } from '../../../http/schema.ts';
 import type { Caller } from '../../../kernel/access.ts';
+import { badRequest } from '../../../kernel/errors.ts';
 import type { VideoLinks } from '../../playback/index.ts';
 import type { ShownVideo } from '../repository.ts';
-import { file, newVideo, toVideo, Video } from '../schemas.ts';
+import { file, replacedVideo, toVideo, Video } from '../schemas.ts';
 import type { Replacements } from './service.ts';
 
-const ReplacementIn = named('VideoReplacementCreate', Type.Object(file), {
-  filename: 'film-corrected.mp4',
-  sizeBytes: 731_906_048,
-  mimeType: 'video/mp4',
-});
+const ReplacementIn = named(
+  'VideoReplacementCreate',
+  Type.Object({ ...file, sourceUrl: Type.Optional(SourceUrl) }),
+  {
+    filename: 'film-corrected.mp4',
+    sizeBytes: 731_906_048,
+    mimeType: 'video/mp4',
+  },
+);
 
 interface Deps {
   replacements: Replacements;
@@ -35,13 +40,20 @@ export function replacementRoutes({ replacements, links, Upload }: Deps): Route[
       method: 'POST',
       summary: 'Replace the file of a video',
       description:
-        'Opens an upload session for the new file. The video keeps its id, addresses, settings, views and purchases, and plays what it has until the new file is ready; `replacement` tells how far that is. 409 unless the video is READY, and while its file is being replaced.',
+        'Opens an upload session for the new file, or fetches it from `sourceUrl` as an import does. The video keeps its id, addresses, settings, views and purchases, and plays what it has until the new file is ready; `replacement` tells how far that is. 409 unless the video is READY, and while its file is being replaced.',
       body: ReplacementIn,
       optionalBody: true,
-      reply: { status: 201, schema: newVideo(Upload) },
+      reply: { status: 201, schema: replacedVideo(Upload) },
       errors: ['CONFLICT', 'QUOTA_EXCEEDED', 'INSUFFICIENT_STORAGE'],
-      async handler({ caller }, { params, body }) {
-        const { video, upload } = await replacements.start(caller.workspaceId, params.id, body);
+      async handler({ caller }, { params: { id }, body: { sourceUrl, ...announced } }) {
+        const { workspaceId } = caller;
+        if (sourceUrl !== undefined && Object.keys(announced).length > 0) {
+          throw badRequest('sourceUrl', 'What is fetched has no other properties: send them, or sourceUrl.');
+        }
+        const { video, upload } =
+          sourceUrl === undefined
+            ? await replacements.start(workspaceId, id, announced)
+            : await replacements.fetch(workspaceId, id, sourceUrl);
         return { ...out(caller, video), upload };
       },
     }),

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { named } from '../../../http/named.ts';
-import { IdOf, NullableObject, OneOf, Problem } from '../../../http/schema.ts';
+import { IdOf, Nullable, NullableObject, OneOf, Problem } from '../../../http/schema.ts';
 import type { ShownVideo } from '../repository.ts';
 
 const OPEN_OR_FAILED = ['UPLOADING', 'QUEUED', 'PROCESSING', 'FAILED'] as const;
@@ -10,7 +10,8 @@ export const Replacement = named(
   Type.Object(
     {
       status: OneOf(OPEN_OR_FAILED),
-      uploadId: IdOf('upl'),
+      uploadId: Nullable(IdOf('upl')),
+      importId: Nullable(IdOf('imp', 'Null where the file is uploaded.')),
       progressPercent: Type.Number({ minimum: 0, maximum: 100, description: 'Of the processing.' }),
       error: NullableObject(Problem),
     },
@@ -19,6 +20,7 @@ export const Replacement = named(
   {
     status: 'PROCESSING',
     uploadId: 'upl_01kafe3n4pfx2v9yq6m8d7t5zr',
+    importId: null,
     progressPercent: 42,
     error: null,
   },
@@ -30,7 +32,8 @@ export function toReplacement(
 ): Static<typeof Replacement> | null {
   const status = OPEN_OR_FAILED.find((one) => one === row.status);
   if (status === undefined) return null;
-  const { upload_id: uploadId, progress_percent: progressPercent, error_code: code, error_message } = row;
+  const { upload_id: uploadId, import_id: importId, progress_percent: progressPercent } = row;
+  const { error_code: code, error_message } = row;
   const error = code === null ? null : { code, message: error_message ?? '' };
-  return { status, uploadId, progressPercent, error };
+  return { status, uploadId, importId, progressPercent, error };
 }

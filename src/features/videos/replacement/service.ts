@@ -21,27 +21,42 @@ export interface Replacements {
    * file's properties; QUOTA_EXCEEDED; INSUFFICIENT_STORAGE.
    */
   start(workspaceId: string, videoId: string, file: AnnouncedFile): Promise<Started>;
+  /** Fetches the file from an address. @throws as `start` does; {AppError} BAD_REQUEST, field `sourceUrl`. */
+  fetch(workspaceId: string, videoId: string, sourceUrl: string): Promise<Started>;
   /** Ends one that is under way, or puts one that has failed away. @throws {AppError} CONFLICT where there is none. */
   cancel(workspaceId: string, videoId: string): Promise<ShownVideo>;
 }
 
 interface Started {
   video: ShownVideo;
-  /** As partners are shown it. */
-  upload: object;
+  /** As partners are shown it; null where the file is fetched. */
+  upload: object | null;
+}
+
+/** Files that are fetched; filled by the composition root. */
+export interface FetchedFiles {
+  /** Fetches the file that is to replace that of a video. @throws as `Replacements.fetch` does. */
+  replace(workspaceId: string, videoId: string, sourceUrl: string): Promise<unknown>;
+  /** Ends one under the locks of workspace and video. @returns what removes its bytes, after the commit. */
+  cancelFor(tx: Tx, importId: string): Promise<() => Promise<void>>;
 }
 
 interface Deps {
   events: Events;
   clock: Clock;
   uploads: UploadSessions & { cancelFor(tx: Tx, videoId: string): Promise<void> };
-  intake: Pick<VideoIntake, 'hold' | 'lock'>;
+  imports: FetchedFiles;
+  intake: Pick<VideoIntake, 'hold' | 'lock' | 'replace'>;
   processing: Pick<VideoProcessing, 'discard'>;
 }
 
 export function createReplacements(deps: Deps): Replacements {
   return {
     start: (workspaceId, videoId, file) => start(deps, workspaceId, videoId, file),
+    async fetch(workspaceId, videoId, sourceUrl) {
+      await deps.imports.replace(workspaceId, videoId, sourceUrl);
+      return { video: await deps.events.transaction((tx) => showVideo(tx, videoId)), upload: null };
+    },
     cancel: (workspaceId, videoId) => cancel(deps, workspaceId, videoId),
   };
 }
@@ -55,24 +70,10 @@ function start(
   return intake.hold.makingRoom(workspaceId, () =>
     events.transaction(async (tx) => {
       await intake.lock(tx, { workspaceId, videoId });
-      const row = await lockVideo(tx, workspaceId, videoId);
-      if (row === undefined) throw notFound();
-      if (row.status !== 'READY') {
-        const message = 'Only the file of a video that is READY is replaced.';
-        throw new AppError('CONFLICT', { field: 'status', message });
-      }
-      if ((await repository.openReplacement(tx, videoId)) !== undefined) {
-        const message = 'Its file is being replaced: wait for that, or cancel it.';
-        throw new AppError('CONFLICT', { message });
-      }
       const uploadId = newId('upl', clock);
-      const now = clock.now();
-      await repository.insertReplacement(tx, {
-        ...{ video_id: videoId, revision: row.revision, upload_id: uploadId },
-        ...{ created_at: now, updated_at: now },
-      });
+      const { title } = await intake.replace(tx, { workspaceId, videoId, uploadId });
       const upload = await uploads.open(tx, workspaceId, videoId, {
-        ...fileOf(announced, row.title),
+        ...fileOf(announced, title),
         id: uploadId,
         replaces: true,
       });
@@ -81,12 +82,13 @@ function start(
   );
 }
 
-function cancel(
-  { events, clock, uploads, intake, processing }: Deps,
+async function cancel(
+  { events, clock, uploads, imports, intake, processing }: Deps,
   workspaceId: string,
   videoId: string,
 ): Promise<ShownVideo> {
-  return events.transaction(async (tx) => {
+  let removeFetched = async () => {};
+  const shown = await events.transaction(async (tx) => {
     await intake.lock(tx, { workspaceId, videoId });
     if ((await lockVideo(tx, workspaceId, videoId)) === undefined) throw notFound();
     const last = await repository.lastReplacement(tx, videoId);
@@ -95,6 +97,7 @@ function cancel(
     }
     if (last.ended_at === null) {
       await uploads.cancelFor(tx, videoId);
+      if (last.import_id !== null) removeFetched = await imports.cancelFor(tx, last.import_id);
       await releaseUnreceived(tx, intake.hold, workspaceId, last);
       await processing.discard(tx, last);
     }
@@ -102,4 +105,6 @@ function cancel(
     await repository.updateReplacement(tx, last, { status: 'CANCELED', updated_at: now, ended_at: now });
     return showVideo(tx, videoId);
   });
+  await removeFetched();
+  return shown;
 }

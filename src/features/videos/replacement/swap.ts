@@ -49,6 +49,7 @@ export async function swapFile(
   const after = await updateVideo(tx, row.id, {
     revision: made.revision,
     upload_id: made.upload_id,
+    import_id: made.import_id,
     original_key: made.original_key,
     size_bytes: made.size_bytes,
     storage_bytes: made.storage_bytes,
@@ -103,14 +104,14 @@ async function chaptersOf(tx: Tx, former: VideoRow, made: ReplacementRow): Promi
 async function announce(
   { tx, append, now }: Step,
   video: VideoRow,
-  { upload_id: uploadId }: ReplacementRow,
+  { upload_id: uploadId, import_id: importId }: ReplacementRow,
   links: VideoLinks,
 ): Promise<void> {
   const { id: videoId, workspace_id: workspaceId, title, width, height } = video;
   const rungs = await playableRungs(tx, videoId, video.revision);
   const linked = toLinked(video, rungs.length > 0);
   await append(videoReplaced, workspaceId, {
-    ...{ videoId, title, uploadId, width, height },
+    ...{ videoId, title, uploadId, importId, width, height },
     durationSec: video.duration_sec,
     renditions: rungs.map(({ name }) => name),
     playbackUrl: links.playbackUrl(linked),
@@ -134,13 +135,13 @@ export async function failReplacement(
   { code, message }: VideoFailure,
 ): Promise<void> {
   const { id: videoId, workspace_id: workspaceId, title, revision } = row;
-  const { upload_id: uploadId } = await updateReplacement(
+  const { upload_id: uploadId, import_id: importId } = await updateReplacement(
     tx,
     { video_id: videoId, revision },
     { status: 'FAILED', error_code: code, error_message: message, updated_at: now, ended_at: now },
   );
   await append(videoReplacementFailed, workspaceId, {
-    ...{ videoId, title, uploadId, error: { code, message } },
+    ...{ videoId, title, uploadId, importId, error: { code, message } },
     failedAt: now.toISOString(),
     sequence: await nextSequence(tx, 'video', videoId),
   });

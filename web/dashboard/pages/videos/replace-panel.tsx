@@ -1,13 +1,17 @@
-import { Alert, Code, FileButton, Group, Progress, Stack, Text } from '@mantine/core';
+import { Alert, Code, FileButton, Group, Progress, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
+import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
+import { useUnsaved } from '../../app/unsaved.ts';
 import { ChangeButton } from '../../components/change-button.tsx';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { useFormat } from '../../components/format.ts';
 import { WarningIcon } from '../../components/icons.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { ImportState } from './import-state.tsx';
 import { KNOWN_ERRORS } from './processing-panel.tsx';
 import { refreshVideo } from './refresh.ts';
 import { isUnderWay } from './status-badge.tsx';
@@ -17,7 +21,9 @@ import { VIDEO_FILES } from './upload/upload-button.tsx';
 type Props = { video: Shape<'Video'> };
 type Replacement = { replacement: Shape<'VideoReplacement'> };
 
-/** Another file for a video that plays: chooses it, says how far it is, and why it has failed. */
+const EXAMPLE = 'https://files.example.com/film-corrected.mp4';
+
+/** Another file for a video that plays: chooses it, or names its address, says how far it is, and why it has failed. */
 export function ReplacePanel({ video: { id, status, replacement } }: Props) {
   const { t } = useTranslation('videos');
   if (status !== 'READY') return null;
@@ -45,15 +51,54 @@ export function ReplacePanel({ video: { id, status, replacement } }: Props) {
         )}
         {isOn && <Cancel id={id} />}
       </Group>
+      {!isOn && <FromAddress id={id} />}
     </Panel>
   );
 }
 
-function Standing({ replacement: { status, progressPercent, error } }: Replacement) {
+function FromAddress({ id }: { id: string }) {
+  const { t } = useTranslation('videos');
+  const form = useForm({ mode: 'uncontrolled', initialValues: { sourceUrl: '' } });
+  useUnsaved(form);
+  const replace = $api.useMutation('post', '/videos/{id}/replacement', {
+    meta: { errors: 'form' },
+    onError: formErrors(form),
+    onSuccess: () => {
+      form.resetDirty();
+      return refreshVideo();
+    },
+  });
+  return (
+    <form
+      onSubmit={form.onSubmit(({ sourceUrl }) =>
+        replace.mutate({ params: { path: { id } }, body: { sourceUrl: sourceUrl.trim() } }),
+      )}
+    >
+      <Group align="flex-end">
+        <TextInput
+          {...form.getInputProps('sourceUrl')}
+          key={form.key('sourceUrl')}
+          label={t('replace.address')}
+          type="url"
+          placeholder={EXAMPLE}
+          dir="ltr"
+          required
+          flex={1}
+        />
+        <ChangeButton type="submit" variant="default" loading={replace.isPending}>
+          {t('replace.fetch')}
+        </ChangeButton>
+      </Group>
+    </form>
+  );
+}
+
+function Standing({ replacement: { status, progressPercent, error, importId } }: Replacement) {
   const { t } = useTranslation('videos');
   const { percent } = useFormat();
   const id = useId();
   if (status === 'FAILED') return error && <Failure error={error} />;
+  if (status === 'UPLOADING' && importId !== null) return <ImportState importId={importId} />;
   return (
     <>
       <Text role="status" id={id}>
