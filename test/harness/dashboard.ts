@@ -165,8 +165,8 @@ export interface MediaPlatform {
   close(): Promise<void>;
 }
 
-/** A playlist that is not there yet is a refusal, too. */
-const NOT_YET = /status of (404|409) /;
+/** A playlist that is not there yet is a refusal, too; and so is an address that nothing is fetched from. */
+const NOT_YET = /status of (404|409) |status of 400 .*\/replacement\)/;
 
 /**
  * For pages that show what is published and processed.
