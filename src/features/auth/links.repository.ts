@@ -1,3 +1,4 @@
+import { hasAny } from '../../platform/db/has-any.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type {
   EmailTokenTable,
@@ -88,6 +89,11 @@ export async function insertRequest(
   now: Date,
 ): Promise<void> {
   await db.insertInto('link_request').values({ purpose, email, created_at: now }).execute();
+}
+
+/** Does a request wait? Also one that another worker is at. */
+export function hasRequest(db: Db): Promise<boolean> {
+  return hasAny(db, [db.selectFrom('link_request').select('id')]);
 }
 
 /** Takes the oldest request that no other worker is at; it is gone when the transaction commits. */

@@ -79,6 +79,7 @@ export function createMailLinks(deps: Deps): MailLinks {
       if (address !== null) await repository.insertRequest(db, purpose, address, clock.now());
     },
     async sendRequested() {
+      if (!(await repository.hasRequest(db))) return;
       for (let count = 0; count < REQUESTS_PER_RUN; count++) {
         if (!(await db.transaction().execute((tx) => answerRequest(deps, tx)))) return;
       }

@@ -1,5 +1,6 @@
 import type { Insertable } from 'kysely';
 import type { Mode } from '../../kernel/access.ts';
+import { hasAny } from '../../platform/db/has-any.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type {
   MemberLinkRequestTable,
@@ -21,6 +22,11 @@ export type Creator = NonNullable<Awaited<ReturnType<typeof findCreator>>>;
 
 export async function insertRequest(db: Db, row: Insertable<MemberLinkRequestTable>): Promise<void> {
   await db.insertInto('member_link_request').values(row).execute();
+}
+
+/** Does a request wait? Also one that another worker is at. */
+export function hasRequest(db: Db): Promise<boolean> {
+  return hasAny(db, [db.selectFrom('member_link_request').select('id')]);
 }
 
 /** Takes the oldest request, which is gone with the transaction. */

@@ -60,6 +60,7 @@ export function createMembers(deps: Deps): Members {
       await repository.insertRequest(db, { workspace_id: workspaceId, email, created_at: clock.now() });
     },
     async sendRequested() {
+      if (!(await repository.hasRequest(db))) return;
       for (let count = 0; count < REQUESTS_PER_RUN; count++) {
         if (!(await db.transaction().execute((tx) => answerRequest(deps, tx)))) return;
       }

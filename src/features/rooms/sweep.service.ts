@@ -18,6 +18,8 @@ const MESSAGE_MS = 60_000;
 
 /** What time does to rooms. */
 export interface RoomSweep {
+  /** Removes messages that were relayed, and nodes that are gone. */
+  forget(): Promise<void>;
   /** Gives seats up that nobody came back to, and ends rooms that are over. */
   run(): Promise<void>;
 }
@@ -26,14 +28,16 @@ type Candidate = Awaited<ReturnType<typeof repository.roomsToSettle>>[number];
 
 export function createRoomSweep(deps: RoomDeps & { log: Logger }): RoomSweep {
   const { db, bus, clock, log } = deps;
+  const before = (ms: number) => dateFromMs(clock.ms() - ms);
   return {
-    async run() {
-      const now = clock.now();
-      const before = (ms: number) => dateFromMs(now.getTime() - ms);
-      for (const id of await participants.loseSilent(db, before(NODE_SILENT_MS), now))
-        bus.publish(ROOM_TOPIC, id);
+    async forget() {
       await participants.forgetSilentNodes(db, before(FORGET_NODE_MS));
       await relay.forgetMessages(db, before(MESSAGE_MS));
+    },
+    async run() {
+      const now = clock.now();
+      for (const id of await participants.loseSilent(db, before(NODE_SILENT_MS), now))
+        bus.publish(ROOM_TOPIC, id);
       for (const room of await repository.roomsToSettle(db, now)) {
         if (!isDue(room, now)) continue;
         try {

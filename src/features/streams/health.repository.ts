@@ -34,7 +34,7 @@ export async function dropPoints(db: Db, from: Date, until: Date): Promise<void>
 }
 
 /** Streams with a signal that nothing was measured of since `deadline`, and whose health does not say so yet. */
-export function unmeasured(db: Db, deadline: Date, word: string): Promise<{ id: string }[]> {
+export function selectUnmeasured(db: Db, deadline: Date, word: string) {
   return db
     .selectFrom('stream')
     .select('id')
@@ -43,11 +43,10 @@ export function unmeasured(db: Db, deadline: Date, word: string): Promise<{ id: 
     .where(
       sql<boolean>`not coalesce(health->'issues', '[]'::jsonb) @> ${JSON.stringify([word])}::text::jsonb`,
     )
-    .limit(100)
-    .execute();
+    .limit(100);
 }
 
 /** Streams with a change that is due to be told. */
-export function dueHealth(db: Db, now: Date): Promise<{ id: string }[]> {
-  return db.selectFrom('stream').select('id').where('health_due_at', '<=', now).limit(100).execute();
+export function selectDueHealth(db: Db, now: Date) {
+  return db.selectFrom('stream').select('id').where('health_due_at', '<=', now).limit(100);
 }

@@ -42,7 +42,7 @@ export async function keepHealth(tx: Db, streamId: string, health: string): Prom
 }
 
 /** Streams whose planned start lies ahead, until `horizon`, and was not announced yet. */
-export async function upcomingStreams(db: Db, now: Date, horizon: Date): Promise<{ id: string }[]> {
+export function selectUpcoming(db: Db, now: Date, horizon: Date) {
   return db
     .selectFrom('stream')
     .select('id')
@@ -50,6 +50,5 @@ export async function upcomingStreams(db: Db, now: Date, horizon: Date): Promise
     .where('scheduled_start_at', '<=', horizon)
     .where(sql<boolean>`schedule_said_for is distinct from scheduled_start_at`)
     .where('deleted_at', 'is', null)
-    .limit(100)
-    .execute();
+    .limit(100);
 }

@@ -89,10 +89,19 @@ async function tellLocked(tx: Tx, append: AppendEvent, row: StreamRow, now: Date
 export async function sweepHealth(deps: Deps, now: Date): Promise<void> {
   const { db } = deps;
   const deadline = dateFromMs(now.getTime() - UNMEASURED_MS);
-  for (const { id } of await health.unmeasured(db, deadline, UNMEASURED)) {
+  for (const { id } of await health.selectUnmeasured(db, deadline, UNMEASURED).execute()) {
     await missHealth(deps, id, { deadline, now });
   }
-  for (const { id } of await health.dueHealth(db, now)) await tellHealth(deps, id, now);
+  for (const { id } of await health.selectDueHealth(db, now).execute()) await tellHealth(deps, id, now);
+}
+
+/** What `sweepHealth` and `announceUpcoming` look for. */
+export function selectNotices(db: Db, now: Date) {
+  return [
+    health.selectUnmeasured(db, dateFromMs(now.getTime() - UNMEASURED_MS), UNMEASURED),
+    health.selectDueHealth(db, now),
+    notices.selectUpcoming(db, now, dateFromMs(now.getTime() + ANNOUNCED_MS)),
+  ];
 }
 
 async function missHealth(
@@ -159,7 +168,7 @@ export async function emitRefusal(
 /** `stream.scheduled` 15 minutes before each planned start. */
 export async function announceUpcoming(deps: Deps, now: Date): Promise<void> {
   const horizon = dateFromMs(now.getTime() + ANNOUNCED_MS);
-  for (const { id } of await notices.upcomingStreams(deps.db, now, horizon)) {
+  for (const { id } of await notices.selectUpcoming(deps.db, now, horizon).execute()) {
     await deps.events.transaction(async (tx, append) => {
       const row = await repository.lockAnyStream(tx, id);
       if (row === undefined || row.deleted_at !== null || row.scheduled_start_at === null) return;

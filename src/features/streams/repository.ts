@@ -195,7 +195,7 @@ export async function updateIngest(
 }
 
 /** Sessions whose grace is over, and those of nodes that have not been heard of since `deadline`. */
-export async function lostIngests(db: Db, now: Date, deadline: Date): Promise<IngestRow[]> {
+export function selectLostIngests(db: Db, now: Date, deadline: Date) {
   return db
     .selectFrom('ingest_session')
     .selectAll()
@@ -206,8 +206,7 @@ export async function lostIngests(db: Db, now: Date, deadline: Date): Promise<In
         eb.and([eb('grace_until', 'is', null), eb('last_seen_at', '<', deadline)]),
       ]),
     )
-    .limit(100)
-    .execute();
+    .limit(100);
 }
 
 /** A node that starts anew has lost every connection it had; each gets its grace from now. */
@@ -249,7 +248,7 @@ export async function touchIngests(
 }
 
 /** Streams that time moves: a suppressed event is due, a broadcast is too long or too long without a signal. */
-export async function dueStreams(db: Db, now: Date): Promise<{ id: string }[]> {
+export function selectDueStreams(db: Db, now: Date) {
   return db
     .selectFrom('stream')
     .select('id')
@@ -268,8 +267,7 @@ export async function dueStreams(db: Db, now: Date): Promise<{ id: string }[]> {
         ]),
       ]),
     )
-    .limit(100)
-    .execute();
+    .limit(100);
 }
 
 /** The flags that playback decides on; of any workspace, because viewers have none. */

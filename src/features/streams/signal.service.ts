@@ -12,6 +12,7 @@ import type {
   RefusalIssue,
 } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
+import { hasAny } from '../../platform/db/has-any.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { StreamHealth } from '../../platform/db/json-columns.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
@@ -26,6 +27,7 @@ import {
   emitRefusal,
   reportHealth,
   reportRefusal,
+  selectNotices,
   sweepHealth,
 } from './notices.service.ts';
 import type { StreamRow } from './repository.ts';
@@ -320,14 +322,17 @@ async function endIngest(
 async function sweep(deps: StreamSignalDeps): Promise<void> {
   const { db, clock, log } = deps;
   const now = clock.now();
-  const lost = await repository.lostIngests(db, now, dateFromMs(now.getTime() - NODE_LOST_MS));
-  for (const session of lost) {
+  const lost = repository.selectLostIngests(db, now, dateFromMs(now.getTime() - NODE_LOST_MS));
+  const due = repository.selectDueStreams(db, now);
+  // Twice a second, and mostly for nothing.
+  if (!(await hasAny(db, [lost, due, ...selectNotices(db, now)]))) return;
+  for (const session of await lost.execute()) {
     const reason = session.grace_until === null ? 'node-lost' : 'closed';
     await endIngest(deps, session.id, session.stream_id, reason);
   }
   await announceUpcoming(deps, now);
   await sweepHealth(deps, now);
-  for (const { id } of await repository.dueStreams(db, now)) {
+  for (const { id } of await due.execute()) {
     await tellDue(deps, id, now).catch((error: unknown) => {
       log.error({ err: error, streamId: id }, 'a stream could not be looked after');
     });

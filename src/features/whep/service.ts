@@ -5,6 +5,7 @@ import type { Visit } from '../../kernel/visit.ts';
 import type { WhepPort } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
+import { nowAndThen } from '../../platform/now-and-then.ts';
 import { hashSecret, newSecret } from '../../platform/tokens.ts';
 import type { AdmitLive, LiveAdmission, Viewer } from '../playback/index.ts';
 import { type Audience, admittedUntil, createAudience } from './audience.ts';
@@ -16,6 +17,7 @@ export const WHEP_TOPIC = 'whep';
 const NODE_TOPIC = 'whep node';
 
 const SILENT_MS = 10_000;
+const SAY_MS = 3000;
 const ANSWER_MS = 8000;
 const LOOK_MS = 250;
 const SPENT_MS = 60_000;
@@ -126,7 +128,7 @@ function portOf({ db, bus, clock }: Deps, told: () => void): WhepPort {
     },
     carried: async (nodeId, sent) => new Set(await repository.carry(db, nodeId, sent, clock.now())),
     ended: (sessionId) => repository.deleteSession(db, sessionId),
-    isThere: () => bus.publish(NODE_TOPIC),
+    isThere: nowAndThen(() => bus.publish(NODE_TOPIC), SAY_MS),
   };
 }
 

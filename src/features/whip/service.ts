@@ -4,6 +4,7 @@ import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import type { PublishGrant, PublishRequest, WhipPort } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
+import { nowAndThen } from '../../platform/now-and-then.ts';
 import { hashSecret, newSecret } from '../../platform/tokens.ts';
 import * as repository from './repository.ts';
 
@@ -13,6 +14,7 @@ export const WHIP_TOPIC = 'whip';
 const NODE_TOPIC = 'whip node';
 
 const SILENT_MS = 10_000;
+const SAY_MS = 3000;
 const ANSWER_MS = 8000;
 const LOOK_MS = 250;
 const UNAUTHORISED = 'Send a stream key that may publish as "Authorization: Bearer <stream key>".';
@@ -109,7 +111,7 @@ function portOf({ db, bus, clock, admit }: Deps, told: () => void): WhipPort {
     },
     wanted: async (nodeId) => new Set(await repository.openSessions(db, nodeId)),
     ended: (sessionId) => repository.deleteSession(db, sessionId),
-    isThere: () => bus.publish(NODE_TOPIC),
+    isThere: nowAndThen(() => bus.publish(NODE_TOPIC), SAY_MS),
   };
 }
 

@@ -83,6 +83,7 @@ export function roomsPart(base: Base & { intake: VideoIntake }): Built<RoomsPart
       jobs: () => [createRoomAssembly({ ...base, composer: composerOf(base) })],
       tasks: () => [
         { name: 'rooms', everyMs: EVERY.second, run: () => sweep.run() },
+        { name: 'old messages of rooms', everyMs: EVERY.minute, run: () => sweep.forget() },
         { name: 'time in rooms', everyMs: EVERY.minute, run: () => attendance.run() },
         { name: 'recordings of rooms', everyMs: EVERY.hour, run: () => recordings.sweep() },
       ],

@@ -53,7 +53,7 @@ test('the first start makes a UTF-8 cluster that only its password opens', async
   assert.match(await query(server.url, 'select version()'), /^PostgreSQL 18/);
   assert.equal(await query(server.url, 'show server_encoding'), 'UTF8');
   assert.equal(await query(server.url, `select lower('É')`), 'é');
-  assert.equal(await query(server.url, 'show autovacuum_naptime'), '5s');
+  assert.equal(await query(server.url, 'show autovacuum_naptime'), '20s');
   assert.equal(await query(server.url, 'show listen_addresses'), '127.0.0.1');
   assert.equal(await query(server.url, 'show fsync'), 'on');
   const stranger = new URL(server.url);

@@ -54,6 +54,21 @@ const replyTo = (replies: Record<string, (request: SinkRequest, n: number) => Si
   };
 };
 
+test('the room of ended deliveries is given back', async () => {
+  await addWebhook('/emptied');
+  await worker.stop();
+  const vacuums = async () => {
+    const [row] = await f.database.sql`
+      select vacuum_count::int as count from pg_stat_user_tables where relname = 'delivery_job'`;
+    return row?.count;
+  };
+  const before = await vacuums();
+  worker = f.worker({ vacuumEvery: 3 });
+  worker.start();
+  for (let n = 0; n < 3; n++) await f.emit(n);
+  await until(async () => (await vacuums()) > before);
+});
+
 describe('a delivery', () => {
   test('is the signed event, byte for byte as stored', async () => {
     const { id, signingSecret } = await addWebhook('/hook?a=1');

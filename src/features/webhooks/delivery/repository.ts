@@ -188,6 +188,11 @@ export async function finish(db: Db, batch: readonly Finish[]): Promise<Finished
   return rows;
 }
 
+/** Gives the room of ended jobs back, unless somebody is at it already. */
+export async function vacuum(db: Db): Promise<void> {
+  await sql`vacuum (skip_locked) delivery_job`.execute(db);
+}
+
 /** Gives claimed jobs back at once, for a worker that stops before their attempts ended. */
 export async function release(db: Db, jobs: readonly { id: number; lease: number }[]): Promise<void> {
   const ids = jobs.map((job) => job.id);

@@ -13,7 +13,15 @@ import { type Attempt, type AttemptResult, createAttempt, type Delivery } from '
 import { Changes } from './changes.ts';
 import { Endpoints } from './endpoints.ts';
 import { Finisher } from './finisher.ts';
-import { type ClaimedJob, claim, currentTarget, type Finish, findDue, release } from './repository.ts';
+import {
+  type ClaimedJob,
+  claim,
+  currentTarget,
+  type Finish,
+  findDue,
+  release,
+  vacuum,
+} from './repository.ts';
 import { afterAttempt, isSingle, SWITCHED_OFF } from './schedule.ts';
 import type { Ended } from './window.ts';
 
@@ -30,6 +38,8 @@ export interface DeliveryConfig {
   leaseSec?: number;
   /** How long `stop` waits for attempts in flight, default 12,000. */
   drainMs?: number;
+  /** Attempts that ended before the room of their jobs is given back, default 5,000. */
+  vacuumEvery?: number;
 }
 
 export interface DeliveryMetrics {
@@ -92,6 +102,8 @@ class Dispatcher implements DeliveryWorker {
   #scanWanted = false;
   #scanAllowedAt = 0;
   #pumping: Promise<void> | null = null;
+  #endedSinceVacuum = 0;
+  #vacuuming: Promise<void> | null = null;
   #stopping = false;
 
   constructor(options: DeliveryWorkerOptions) {
@@ -140,6 +152,7 @@ class Dispatcher implements DeliveryWorker {
       await this.#finisher.idle();
     })();
     await Promise.race([drained, sleep(this.#drainMs, undefined, { ref: false })]);
+    await this.#vacuuming;
     this.#giveBack([...this.#held.values()]);
     await this.#release();
   }
@@ -283,7 +296,22 @@ class Dispatcher implements DeliveryWorker {
     };
   }
 
+  /** The database's own vacuum comes too seldom for a queue (docs/decisions/database.md#postgresql-from-npm). */
+  #vacuumAfter(ended: number): void {
+    this.#endedSinceVacuum += ended;
+    const { config, db, log } = this.#options;
+    if (this.#endedSinceVacuum < (config.vacuumEvery ?? 5000) || this.#vacuuming !== null || this.#stopping)
+      return;
+    this.#endedSinceVacuum = 0;
+    this.#vacuuming = vacuum(db)
+      .catch((error: unknown) => log.warn({ err: error }, 'the queue of deliveries could not be vacuumed'))
+      .finally(() => {
+        this.#vacuuming = null;
+      });
+  }
+
   #onFinished(batch: readonly Finish[], lost: number): void {
+    this.#vacuumAfter(batch.length);
     for (const { job, retrySec } of batch) {
       this.#held.delete(job);
       // The poll finds later ones in good time.
