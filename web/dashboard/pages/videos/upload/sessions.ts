@@ -65,12 +65,13 @@ async function replace({ file, fingerprint, retries }: UploadItem, id: string): 
     // As with a draft: the try before may have begun it.
     const video = await api.GET('/videos/{id}', { params });
     const known = video.data?.data.replacement?.status === 'UPLOADING' ? video.data.data.replacement : null;
-    const lost = known === null ? null : await findSession(known.uploadId);
+    const uploadId = known?.uploadId ?? null;
+    const lost = uploadId === null ? null : await findSession(uploadId);
     if (lost !== null && lost.sizeBytes === file.size && lost.receivedBytes === 0)
       return begun(fingerprint, lost);
   }
   const { data } = await api.POST('/videos/{id}/replacement', { params, body: announced(file) });
-  return begun(fingerprint, data?.data.upload);
+  return begun(fingerprint, data?.data.upload ?? undefined);
 }
 
 function announced(file: File) {
