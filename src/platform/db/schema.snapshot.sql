@@ -2333,7 +2333,6 @@ CREATE INDEX video_recording ON public.video USING btree (created_at) WHERE ((de
 CREATE INDEX video_session ON public.video USING btree (session_id) WHERE (session_id IS NOT NULL);
 CREATE INDEX video_state ON public.video USING btree (workspace_id, status, visibility, id COLLATE "C" DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX video_stream_state ON public.video USING btree (stream_id, status, visibility, id COLLATE "C" DESC) WHERE ((stream_id IS NOT NULL) AND (deleted_at IS NULL));
-CREATE INDEX video_tags ON public.video USING gin (tags) WHERE (deleted_at IS NULL);
 CREATE INDEX video_title ON public.video USING gin (title gin_trgm_ops) WHERE (deleted_at IS NULL);
 CREATE INDEX video_unfinished ON public.video USING btree (updated_at) WHERE ((status = ANY (ARRAY['QUEUED'::text, 'PROCESSING'::text])) AND (deleted_at IS NULL));
 CREATE INDEX video_unpurged ON public.video USING btree (deleted_at) WHERE ((deleted_at IS NOT NULL) AND (purged_at IS NULL));
