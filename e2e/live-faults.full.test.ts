@@ -104,3 +104,40 @@ test('who waits for the next part goes on after the packager, the media process 
   assert.equal(status.isLive, true);
   assert.ok(await watching.page.evaluate<boolean>('moved >= 170'), 'it is the page that was opened first');
 });
+
+/** Takes a quality by its lines, as the menu does. */
+const choose = (lines: number) =>
+  watching.page.evaluate(`(() => {
+    const { videoRenditions } = document.querySelector('video');
+    videoRenditions.selectedIndex = [...videoRenditions].findIndex(({ height }) => height === ${lines});
+  })()`);
+
+async function shows(lines: number): Promise<void> {
+  const height = () => watching.page.evaluate<number>('document.querySelector("video").videoHeight');
+  let now = 0;
+  const isShown = async () => {
+    now = await height();
+    return now === lines;
+  };
+  await until(isShown, { timeoutMs: 60_000, message: () => `a picture of ${lines} lines, not ${now}` });
+}
+
+/** The ffmpeg that makes the lower quality, where it runs in a sandbox as well. */
+function scaler(): number {
+  let pid = only(childrenOf(platform.process.pid ?? -1, '/media.'));
+  for (let below = childrenOf(pid, 'pipe:4'); below.length > 0; below = childrenOf(pid, 'pipe:4'))
+    pid = only(below);
+  return pid;
+}
+
+test('who watches a lower quality that hangs sees the source until it is back, without a reload', async () => {
+  await watching.page.evaluate('window.isSamePage = true');
+  await choose(360);
+  await shows(360);
+  process.kill(scaler(), 'SIGSTOP');
+  await shows(480);
+  await plays(20);
+  await shows(360);
+  await plays(50);
+  assert.equal(await watching.page.evaluate('window.isSamePage'), true);
+});
