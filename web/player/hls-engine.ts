@@ -141,22 +141,24 @@ function followBroadcast(hls: Hls, video: HTMLVideoElement, onViewers: Told['onV
   let isBehind = false;
   let lastSec = 0;
   let nearSec = Number.POSITIVE_INFINITY;
-  const limit = () => {
-    config.liveMaxLatencyDuration = isBehind ? Number.POSITIVE_INFINITY : nearSec;
-  };
   const look = () => {
     const { liveSyncPosition: live } = hls;
     const wentBack = video.currentTime < lastSec - BACK_SEC;
     const lackSec = live === null ? 0 : live - video.currentTime;
     isBehind = video.paused || lackSec > (wentBack ? BACK_SEC : BEHIND_SEC);
-    limit();
   };
+  Object.defineProperty(config, 'liveMaxLatencyDuration', {
+    get() {
+      // A playlist may come between a seek and its event, and hls.js would take it back.
+      if (video.seeking) look();
+      return isBehind ? Number.POSITIVE_INFINITY : nearSec;
+    },
+  });
   const goOn = () => {
     if (!video.seeking) lastSec = video.currentTime;
   };
   hls.on(Events.LEVEL_LOADED, (_event, { details: { partHoldBack, targetduration }, networkDetails }) => {
     nearSec = partHoldBack > 0 ? partHoldBack + FAR_BEHIND_SEC : FAR_BEHIND_SEGMENTS * targetduration;
-    limit();
     const viewers =
       networkDetails instanceof XMLHttpRequest && networkDetails.getResponseHeader(VIEWERS_HEADER);
     if (typeof viewers === 'string' && /^\d{1,9}$/.test(viewers)) onViewers(Number(viewers));
