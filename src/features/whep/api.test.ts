@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
+import { sdpCaller } from '../../../test/harness/sdp-request.ts';
 
 let app: TestApp;
 let key: string;
@@ -13,15 +14,7 @@ after(() => app.close());
 const SDP = { 'content-type': 'application/sdp' };
 const OFFER = 'v=0\r\n';
 
-async function call(method: string, path: string, headers: Record<string, string>, body?: string) {
-  const response = await fetch(`http://127.0.0.1:${app.port}${path}`, {
-    ...{ method, headers },
-    ...(body === undefined ? {} : { body }),
-  });
-  const text = await response.text();
-  const { error } = text === '' ? { error: {} } : Object(JSON.parse(text));
-  return { status: response.status, headers: response.headers, error: Object(error) };
-}
+const call = sdpCaller(() => app);
 
 const play = (id: string, body = OFFER) => call('POST', `/whep/${id}`, SDP, body);
 const make = async (settings: object = {}) => {

@@ -22,6 +22,8 @@ export class DirectSound {
   /** One for each publish. @returns ends it. */
   listen(sessionId: string, listener: Listener): () => void {
     this.#listeners.set(sessionId, listener);
-    return () => void this.#listeners.delete(sessionId);
+    return () => {
+      if (this.#listeners.get(sessionId) === listener) this.#listeners.delete(sessionId);
+    };
   }
 }
