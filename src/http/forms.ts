@@ -3,11 +3,11 @@ import { AppError } from '../kernel/errors.ts';
 import type { WebAssets } from './assets.ts';
 import { notice, type Page, sendPage } from './page.ts';
 
-/** One field of a form or of a query; '' when it is missing or given more than once. */
+/** One field of a form or of a query; '' when it is missing, given more than once, or has a NUL, which no database takes. */
 export function textOf(fields: unknown, name: string): string {
   if (typeof fields !== 'object' || fields === null) return '';
   const value: unknown = Object.entries(fields).find(([key]) => key === name)?.[1];
-  return typeof value === 'string' ? value : '';
+  return typeof value === 'string' && !value.includes('\0') ? value : '';
 }
 
 /**

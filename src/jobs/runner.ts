@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { cut } from '../kernel/cut.ts';
 import type { Db } from '../platform/db/index.ts';
 import type { Logger } from '../platform/logger.ts';
 import { JobAbandoned, JobPostponed, JobStopped, type JobWorker, type StopReason } from './job.ts';
@@ -138,5 +139,5 @@ export class JobRunner {
 /** As PostgreSQL stores it: JSON with no NUL. */
 function describe(error: unknown): string {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return text.replaceAll('\u0000', '').slice(0, ERROR_LENGTH);
+  return cut(text.replaceAll('\u0000', ''), ERROR_LENGTH);
 }

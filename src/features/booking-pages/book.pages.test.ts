@@ -156,6 +156,7 @@ test('somebody in another zone books what is free by links and forms alone', asy
   assert.match(missing.html, /<option value="Old &lt;hand&gt;" selected>/);
   assert.equal(missing.fields().name, 'Zoë &lt;i&gt;');
   assert.equal((await send(path, typed, { 'sec-fetch-site': 'cross-site' })).status, 403);
+  assert.equal((await send(path, { ...typed, name: 'Zo\0' })).status, 400);
 
   const done = await send(path, typed);
   assert.equal(done.status, 303, done.text);

@@ -5,6 +5,7 @@ import { countAddress } from '../../http/plugins/limits.ts';
 import type { Limit } from '../../http/route.ts';
 import { bookingPath } from '../../kernel/booking-path.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
+import { cut } from '../../kernel/cut.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
 import { notFound } from '../../kernel/errors.ts';
 import type { ProductRow } from '../products/index.ts';
@@ -167,7 +168,7 @@ function soon({ clock }: BookingPagePorts): { from: Date; to: Date } {
 /** What somebody waits for, as the form says. */
 function entryOf({ type }: ProductRow, body: unknown) {
   const [wait, name] = [textOf(body, 'wait'), textOf(body, 'name')];
-  const who = { email: textOf(body, 'email'), name: name.trim() === '' ? null : name.slice(0, 200) };
+  const who = { email: textOf(body, 'email'), name: name.trim() === '' ? null : cut(name, 200) };
   if (wait === '' || wait === 'any') return who;
   if (type === 'COHORT') return { ...who, cohortId: wait };
   const startsAt = instantOf(wait);

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { textOf } from '../../http/forms.ts';
 import { type Page, sendPage } from '../../http/page.ts';
+import { cut } from '../../kernel/cut.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import type { BookingRow, ShownBooking } from '../bookings/index.ts';
 import { redirect } from './book.pages.ts';
@@ -102,7 +103,7 @@ async function managePage(
 
 async function cancel(ports: BookingPagePorts, pass: Pass, request: Asked, reply: FastifyReply) {
   const booking = await sender(ports, pass, request);
-  const reason = textOf(request.body, 'reason').trim().slice(0, 500);
+  const reason = cut(textOf(request.body, 'reason').trim(), 500);
   try {
     await ports.bookings.cancel(booking.workspace_id, booking.id, {
       by: 'CUSTOMER',

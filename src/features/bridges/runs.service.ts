@@ -1,5 +1,6 @@
 import type { Events } from '../../events/index.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { cut } from '../../kernel/cut.ts';
 import { holdLeases } from '../../kernel/lease.ts';
 import {
   BRIDGE_LEASE_MS,
@@ -157,7 +158,7 @@ async function takeReport(deps: BridgeRunDeps, nodeId: string, report: BridgeRep
 
 function changeOf(row: BridgeRow, report: BridgeReport, now: Date): BridgeChange {
   const { status, retryCount, retryInMs, endReason } = report;
-  const message = report.message?.slice(0, MAX_MESSAGE) ?? null;
+  const message = report.message === null ? null : cut(report.message, MAX_MESSAGE);
   switch (status) {
     case 'FAILED':
       return { ...failed(message, now), retry_count: retryCount };

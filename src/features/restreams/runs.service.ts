@@ -1,6 +1,7 @@
 import type { AppendEvent, Events } from '../../events/index.ts';
 import { STREAM_LOG_TOPIC } from '../../events/stream-log.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { cut } from '../../kernel/cut.ts';
 import { holdLeases } from '../../kernel/lease.ts';
 import {
   PUSH_LEASE_MS,
@@ -171,7 +172,7 @@ async function takeReport(deps: RestreamRunDeps, nodeId: string, report: PushRep
 function changeOf({ clock }: RestreamRunDeps, row: TargetRow, report: PushReport): repository.TargetChange {
   const { state, severity, retryCount, retryInMs } = report;
   const now = clock.now();
-  const message = report.message?.slice(0, MAX_MESSAGE) ?? null;
+  const message = report.message === null ? null : cut(report.message, MAX_MESSAGE);
   const isFailed = state === 'ERRORED';
   const isSending = state === 'BROADCASTING';
   return {

@@ -110,6 +110,11 @@ describe('a report', () => {
     assert.equal((await visit(streamId, { ...FRAUD, message: 'x'.repeat(2 ** 20) })).status, 413);
   });
 
+  test('has no NUL, which no database takes', async () => {
+    const { status, text } = await visit(streamId, { ...FRAUD, message: 'a\0b' });
+    assert.equal(status, 200, text);
+  });
+
   test('of one address comes ten times an hour', async () => {
     for (let n = 0; n < 10; n++) assert.equal((await visit(streamId, FRAUD, '203.0.113.9')).status, 200);
     assert.equal((await visit(streamId, FRAUD, '203.0.113.9')).status, 429);

@@ -1,3 +1,4 @@
+import { cut } from '../../kernel/cut.ts';
 import { GuardError, OutboundError } from '../../platform/outbound/errors.ts';
 import { ProtocolError } from '../ingest/rtmp/protocol-error.ts';
 
@@ -16,7 +17,8 @@ export class PushFailure extends Error {
   readonly kind: FailureKind;
 
   constructor(kind: FailureKind, message: string) {
-    super(message);
+    // What the other end has said is cut to fit in many places.
+    super(message.toWellFormed());
     this.kind = kind;
   }
 }
@@ -31,7 +33,7 @@ export function quoted(text: string, secrets: readonly (string | null)[]): strin
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
   const line = said.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffd]+/g, ' ').trim();
-  return line.length > QUOTED_MAX ? `${line.slice(0, QUOTED_MAX)}…` : line;
+  return line.length > QUOTED_MAX ? `${cut(line, QUOTED_MAX)}…` : line;
 }
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO|ALTNAME|DEPTH_ZERO|SSL|TLS/;

@@ -1,3 +1,4 @@
+import { cut } from '../../kernel/cut.ts';
 import { canonicalLanguage, languageName, uniqueLabel } from '../../kernel/languages.ts';
 import type { AudioPlan, SourceAudio } from '../contract/index.ts';
 import { isReadSound } from '../ffmpeg/codecs.ts';
@@ -78,7 +79,7 @@ export function languageOf({ tags }: ProbedStream): string | null {
 export function titleOf({ tags }: ProbedStream): string | null {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is to go.
   const title = (tags?.title ?? '').replace(/[\s\x00-\x1f\x7f"]+/g, ' ').trim();
-  return title === '' || NO_TITLE.test(title) ? null : title.slice(0, MAX_TITLE);
+  return title === '' || NO_TITLE.test(title) ? null : cut(title, MAX_TITLE);
 }
 
 /** Every track in stereo, and as 5.1 beside it where it has so many channels. */

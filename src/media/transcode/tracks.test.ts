@@ -120,6 +120,17 @@ test('every sound of a file is kept, what plays by default first, and surround b
   }
 });
 
+test('a long title ends with a whole character, which a database takes', async () => {
+  const [title, chapter] = [99, 199].map((count) => `${'a'.repeat(count)}\u{1F600}`);
+  const marks = `;FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=900\ntitle=${chapter}\n`;
+  await writeFile(join(dir, 'long.ini'), marks);
+  const inputs = [...pictures('160x90', 25, 1), ...tone(1, 440), '-i', join(dir, 'long.ini')];
+  const maps = ['-map', '0', '-map', '1', '-map_chapters', '2', '-metadata:s:a:0', `title=${title}`];
+  const path = await make(dir, ...inputs, ...maps, ...H264, '-c:a', 'aac', 'long.mkv');
+  const { audio, chapters } = await testTranscoder().probe(path, AbortSignal.timeout(30_000));
+  assert.deepEqual([audio[0]?.title, chapters[0]?.title], ['a'.repeat(99), 'a'.repeat(199)]);
+});
+
 test('captions, their purpose and chapters come out of the file, and what cannot be kept is named', async () => {
   const { captions, chapters, notes } = made.source;
   assert.deepEqual(

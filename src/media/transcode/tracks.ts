@@ -1,3 +1,4 @@
+import { cut } from '../../kernel/cut.ts';
 import type { ChapterMark, ProcessingNote, SourceCaptions, SourceInfo } from '../contract/index.ts';
 import { isTextCaption, PICTURE_CAPTIONS } from '../ffmpeg/codecs.ts';
 import { languageOf, titleOf } from './audio.ts';
@@ -61,7 +62,7 @@ function chaptersOf({ report, zeroSec, durationSec }: Kept): ChapterMark[] {
   const byStart = new Map<number, ChapterMark>();
   for (const [index, { start_time: start, tags }] of (report.chapters ?? []).entries()) {
     const startSec = Math.max(0, Math.round((Number(start) - zeroSec) * 1000) / 1000);
-    const title = (tags?.title ?? '').replace(/\s+/g, ' ').trim().slice(0, MAX_TITLE);
+    const title = cut((tags?.title ?? '').replace(/\s+/g, ' ').trim(), MAX_TITLE);
     if (startSec >= durationSec || Number.isNaN(startSec) || byStart.has(startSec)) continue;
     byStart.set(startSec, { startSec, title: title || `Chapter ${index + 1}` });
   }
