@@ -80,11 +80,11 @@ export async function readOutput(folder: string, name: string, maxBytes: number)
 }
 
 /** Writes a file of ours into a folder that a program had. */
-export async function writeOutput(folder: string, name: string, text: string): Promise<void> {
+export async function writeOutput(folder: string, name: string, content: string | Buffer): Promise<void> {
   const file = await openOutput(folder, name, constants.O_WRONLY | constants.O_CREAT);
   try {
     await file.truncate(0);
-    await file.writeFile(text);
+    await file.writeFile(content);
   } finally {
     await file.close();
   }

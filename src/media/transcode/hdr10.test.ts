@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -40,6 +40,16 @@ async function sideData(path: string): Promise<SideData[]> {
   return Object(JSON.parse(stdout).frames[0]).side_data_list ?? [];
 }
 
+/** Of the initialisation segment; a segment behind it makes a file that can be opened. */
+async function headerData(folder: string): Promise<SideData[]> {
+  const path = join(folder, 'whole.mp4');
+  const parts = ['init.mp4', 's_00000.m4s'].map((name) => readFile(join(folder, name)));
+  await writeFile(path, Buffer.concat(await Promise.all(parts)));
+  const show = ['-select_streams', 'v', '-show_streams', '-of', 'json', path];
+  const { stdout } = await run('ffprobe', ['-v', 'error', ...show]);
+  return Object(JSON.parse(stdout).streams[0]).side_data_list ?? [];
+}
+
 test('HEVC and AV1 keep what an HDR10 file says of its display and its light', { skip }, async () => {
   const display = 'G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)';
   const colours = 'colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc';
@@ -73,6 +83,8 @@ test('HEVC and AV1 keep what an HDR10 file says of its display and its light', {
       rungs: [rung],
     });
     const kept = readHdr10(await sideData(join(outDir, rung.name, 'index.m3u8')));
+    // The header alone says it, too, to the unit: for who sets up the display before a picture is there.
+    assert.deepEqual(readHdr10(await headerData(join(outDir, rung.name))), hdr10, rung.name);
     const { mastering, light } = kept ?? {};
     assert.deepEqual(light, hdr10?.light, rung.name);
     // AV1 counts in other fractions.

@@ -1,5 +1,5 @@
 import { type FileHandle, statfs } from 'node:fs/promises';
-import type { AudioPlan, RenditionFiles, RungPlan, SourceInfo } from '../contract/index.ts';
+import type { AudioPlan, Hdr10, RenditionFiles, RungPlan, SourceInfo } from '../contract/index.ts';
 import { openOutput, readOutput, UnsafeOutput, writeOutput } from '../ffmpeg/output.ts';
 import {
   audioCodecOfInitSegment,
@@ -8,6 +8,7 @@ import {
   videoCodecOfInitSegment,
 } from './boxes.ts';
 import { rangeOf } from './encoders.ts';
+import { withHdr10Boxes } from './hdr10-boxes.ts';
 import { type PrivateSegment, parsePrivatePlaylist } from './hls-playlist.ts';
 import { type IFrame, peakIFrameBitrate, readSegmentHead, renderIFrames } from './iframes.ts';
 import { storageFull } from './run.ts';
@@ -34,14 +35,19 @@ export async function readRendition(
 ): Promise<RenditionFiles> {
   try {
     const videoRange = 'width' in plan ? rangeOf(source, plan) : 'SDR';
-    return { ...(await read(outDir, plan)), videoRange };
+    const hdr10 = videoRange === 'PQ' ? (source.video.hdr10 ?? null) : null;
+    return { ...(await read(outDir, plan, hdr10)), videoRange };
   } catch (error) {
     const { bavail, bsize } = await statfs(outDir);
     throw bavail * bsize < FULL_BYTES ? storageFull() : error;
   }
 }
 
-async function read(outDir: string, plan: RungPlan | AudioPlan): Promise<Omit<RenditionFiles, 'videoRange'>> {
+async function read(
+  outDir: string,
+  plan: RungPlan | AudioPlan,
+  hdr10: Hdr10 | null,
+): Promise<Omit<RenditionFiles, 'videoRange'>> {
   const { name } = plan;
   const rung = 'width' in plan ? plan : null;
   const path = (file: string) => `${name}/${file}`;
@@ -50,7 +56,9 @@ async function read(outDir: string, plan: RungPlan | AudioPlan): Promise<Omit<Re
   if (segments.length === 0 || initFile === null || !playlist.includes('#EXT-X-ENDLIST')) {
     throw new Error(`${name} has no whole playlist`);
   }
-  const init = await readOutput(outDir, path(initFile), INIT_MAX_BYTES);
+  const written = await readOutput(outDir, path(initFile), INIT_MAX_BYTES);
+  const init = hdr10 === null ? written : withHdr10Boxes(written, hdr10);
+  if (init.length > written.length) await writeOutput(outDir, path(initFile), init);
   const sizes: number[] = [];
   for (const { file } of segments) sizes.push(await wholeSize(outDir, path(file)));
   const exact = await exactPlaylist((file) => openOutput(outDir, path(file)), playlist, segments);
