@@ -40,6 +40,14 @@ describe('an unknown path: 404', () => {
     }
   });
 
+  test('a page of an address with a NUL', async () => {
+    for (const path of ['/@%00', '/checkout/%00', '/r/a%00b', '/watch/%00', '/bookings/%00/host']) {
+      const answer = await request(app.url + path);
+      assert.equal(answer.statusCode, 404, path);
+      await answer.body.dump();
+    }
+  });
+
   test('outside the base path too', async () => {
     for (const path of ['/', '/api/v2/streams', '/api/v1', '/nope']) {
       const answer = await request(app.url + path, { headers: { accept: 'application/json' } });

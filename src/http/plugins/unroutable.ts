@@ -21,7 +21,12 @@ export function routableUrl({ url = '/' }: Pick<IncomingMessage, 'url'>): string
 export function isUnroutable(request: FastifyRequest): boolean {
   const { endpoint, gone } = request;
   if (endpoint !== null) return gone !== null || lacksParameter(request.params);
-  return request.is404 || request.routeOptions.config.unroutable === true;
+  return request.is404 || request.routeOptions.config.unroutable === true || holdsNul(request.params);
+}
+
+/** No page has such an address, and PostgreSQL takes no text with it; endpoints refuse it by their schemas. */
+function holdsNul(params: unknown): boolean {
+  return Object.values(Object(params)).some((value) => String(value).includes('\0'));
 }
 
 interface Paths {
