@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { SECRET_KEY, startTestApp, type TestApp } from '../../test/harness/app.ts';
 import { type CommandOutcome, runCommand } from '../../test/harness/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts';
@@ -255,6 +256,11 @@ describe('what is in the way is said in one line', () => {
       assert.match(found.stdout, /public\.stream\.copy\.zst is damaged/);
       await refused(run(restore()), /public\.stream\.copy\.zst is damaged/);
       await refused(run(['account', 'list']), /was broken off: type marquee restore again/);
+      await writeFile(
+        stream,
+        zstdCompressSync(Buffer.concat([zstdDecompressSync(bytes), Buffer.from('no row\n')])),
+      );
+      await refused(run(restore()), /public\.stream\.copy\.zst is damaged/);
       await writeFile(stream, bytes);
       await database.sql`create table left_behind ()`;
       dataOf(await run([...restore(), '--json']));

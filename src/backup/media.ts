@@ -1,11 +1,11 @@
-import { Readable, Writable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdCompress } from 'node:zlib';
 import type { BlobStore } from '../media/contract/index.ts';
 import { inLanes } from './lanes.ts';
 import { blobKey, MEDIA, type MediaFile, type Meter, mediaListKey, meter } from './layout.ts';
 import { type Source, sourcesOf } from './sources.ts';
-import { readMediaList } from './stored.ts';
+import { nowhere, readMediaList } from './stored.ts';
 
 const PARALLEL = 4;
 /** A file that is written anew under its name while it is read is read again so often. */
@@ -113,7 +113,6 @@ async function readThrough(source: Source): Promise<Meter | null> {
   const content = await source.read();
   if (content === null) return null;
   const measured = meter();
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  await pipeline(content, measured, nowhere);
+  await pipeline(content, measured, nowhere());
   return measured;
 }

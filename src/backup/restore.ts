@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { PassThrough, Writable } from 'node:stream';
+import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Sql } from 'postgres';
 import { contentTypeOf } from '../kernel/media-keys.ts';
@@ -11,7 +11,7 @@ import { knownMigrations, migrate } from '../platform/db/migrate.ts';
 import { inLanes } from './lanes.ts';
 import { blobKey, type Manifest, type MediaFile, meter } from './layout.ts';
 import { isDataPath } from './sources.ts';
-import { mediaListOf, readChecked, readMediaList, tableOf } from './stored.ts';
+import { mediaListOf, nowhere, readChecked, readMediaList, tableOf } from './stored.ts';
 
 const PARALLEL = 4;
 
@@ -57,11 +57,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
     throw new Error(`the backup is newer than this program, which does not know ${unknown}: update it first`);
   }
   await claimForRestore(sql, migrations);
-  await readChecked(
-    target,
-    mediaListOf(manifest),
-    new Writable({ write: (_chunk, _encoding, done) => done() }),
-  );
+  await readChecked(target, mediaListOf(manifest), nowhere());
   const copied = await restoreMedia(options);
   await migrate(sql, migrations);
   await loadTables(sql, { jobTables, tables, sequences }, (table, into) =>
@@ -103,7 +99,7 @@ async function hashOf(store: BlobStore, key: string): Promise<string | null> {
   const file = await store.open(key);
   if (file === null) return null;
   const measured = meter();
-  await pipeline(file.body, measured, new Writable({ write: (_chunk, _encoding, done) => done() }));
+  await pipeline(file.body, measured, nowhere());
   return measured.digest();
 }
 

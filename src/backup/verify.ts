@@ -1,7 +1,14 @@
-import { Writable } from 'node:stream';
 import type { BlobStore } from '../media/contract/index.ts';
 import { blobKey, type Manifest } from './layout.ts';
-import { DamagedError, type Expected, mediaListOf, readChecked, readMediaList, tableOf } from './stored.ts';
+import {
+  DamagedError,
+  type Expected,
+  mediaListOf,
+  nowhere,
+  readChecked,
+  readMediaList,
+  tableOf,
+} from './stored.ts';
 
 /** Reads a whole backup. @returns what is missing or damaged, in words; nothing when it can be restored. */
 export async function verifyBackup(target: BlobStore, manifest: Manifest): Promise<string[]> {
@@ -26,8 +33,4 @@ export async function verifyBackup(target: BlobStore, manifest: Manifest): Promi
     if (!(await check(blob))) problems.push(`${key} of the media cannot be restored`);
   }
   return problems;
-}
-
-function nowhere(): Writable {
-  return new Writable({ write: (_chunk, _encoding, done) => done() });
 }

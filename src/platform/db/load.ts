@@ -1,4 +1,4 @@
-import type { Writable } from 'node:stream';
+import { Writable } from 'node:stream';
 import type { Sql, TransactionSql } from 'postgres';
 import type { StoredSequence } from './dump.ts';
 import { RESTORE_MARK } from './migrate.ts';
@@ -87,7 +87,7 @@ export async function loadTables(
     await tx.unsafe(`truncate ${all.map(({ name }) => name).join(', ')}`);
     for (const { name, columns } of tables) {
       const list = columns.map((column) => column.name).join(', ');
-      await fill(name, await tx.unsafe(`copy ${name} (${list}) from stdin`).writable());
+      await fill(name, rowsInto(tx, await tx.unsafe(`copy ${name} (${list}) from stdin`).writable()));
     }
     for (const { name, value, isCalled } of plan.sequences) {
       await tx`select setval(${name}::regclass, ${value}::bigint, ${isCalled})`;
@@ -97,6 +97,26 @@ export async function loadTables(
     await tx`drop schema ${tx(RESTORE_MARK)}`;
   });
   await sql`analyze`;
+}
+
+/**
+ * Of rows that the server refuses after the last was sent, the driver tells nobody: what follows them in the transaction
+ * is refused as well.
+ */
+function rowsInto(tx: TransactionSql, copy: Writable): Writable {
+  const rows = new Writable({
+    write: (chunk: Buffer, _encoding, done) => void copy.write(chunk, done),
+    final(done) {
+      copy.end(() => done());
+      setImmediate(() => tx`select`.catch(done));
+    },
+    destroy(error, done) {
+      copy.destroy(error ?? undefined);
+      done(error);
+    },
+  });
+  copy.on('error', (error) => rows.destroy(error));
+  return rows;
 }
 
 /** The tables of the database with the columns of the backup, in its order. */
