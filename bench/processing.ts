@@ -14,14 +14,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { request } from 'undici';
 import { createPartner, type Partner, type VideoData } from '../test/harness/partner.ts';
-import { OWNER_KEY, startPlatform } from '../test/harness/platform.ts';
-import { openTail, type TailClient } from '../test/harness/tail.ts';
-import { until } from '../test/harness/wait.ts';
+import { startPlatform } from '../test/harness/platform.ts';
 import { median, report } from './support/report.ts';
 
 const run = promisify(execFile);
 const ROUNDS = 3;
-/** Who waits for milliseconds asks often. */
+/** Who waits for milliseconds asks often; who waits for READY would take the processor from what is measured. */
 const POLL_MS = { playable: 20, ready: 100 };
 const LIMIT_MS = 120_000;
 const PIECE_SEC = 10;
@@ -71,15 +69,6 @@ async function waitFor(
   }
 }
 
-const DONE = ['video.processing.completed', 'video.processing.failed'];
-
-/** The same for READY, by what the platform tells: who asks takes the processor from what is measured. */
-async function untilDone({ messages }: TailClient, id: string): Promise<number> {
-  const isDone = () => messages.some(({ event = '', data }) => DONE.includes(event) && data.includes(id));
-  await until(isDone, { timeoutMs: LIMIT_MS, intervalMs: 10 });
-  return performance.now();
-}
-
 const isReady = ({ status }: VideoData) => status === 'READY';
 const isPlayable = ({ playbackUrl }: VideoData) => playbackUrl !== null;
 
@@ -124,16 +113,13 @@ try {
   const long = await makeSource('copied.mp4', 600, 60);
   const short = await makeSource('encoded.mp4', ENCODED_SEC, 600);
 
-  const tail = await openTail(`${platform.api}/me/events/stream`, { key: OWNER_KEY });
   const encodes: number[] = [];
   const bare: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const { id, atMs } = await upload(partner, short);
-    encodes.push((await untilDone(tail, id)) - atMs);
-    await waitFor(partner, id, isReady);
+    encodes.push((await waitFor(partner, id, isReady)) - atMs);
     bare.push(await bareLadder(short, (await partner.video(id)).renditions));
   }
-  await tail.close();
   report({
     name: 'processing.ready.ratio',
     value: median(encodes) / median(bare),
