@@ -7,8 +7,13 @@ import type { StorageHold } from '../intake/hold.service.ts';
 import type { OwnVideo } from '../intake/repository.ts';
 import { lockVideo, type VideoRow } from '../repository.ts';
 import type { VideoFailure } from '../transitions.ts';
-import * as repository from './repository.ts';
-import { type ReplacementRow, sourceOf, updateReplacement } from './repository.ts';
+import {
+  insertReplacement,
+  openReplacement,
+  type ReplacementRow,
+  sourceOf,
+  updateReplacement,
+} from './repository.ts';
 import { failReplacement } from './swap.ts';
 
 interface Intake {
@@ -36,12 +41,12 @@ export async function awaitReplacement(
     const message = 'Only the file of a video that is READY is replaced.';
     throw new AppError('CONFLICT', { field: 'status', message });
   }
-  if ((await repository.openReplacement(tx, videoId)) !== undefined) {
+  if ((await openReplacement(tx, videoId)) !== undefined) {
     const message = 'Its file is being replaced: wait for that, or cancel it.';
     throw new AppError('CONFLICT', { message });
   }
   const now = clock.now();
-  await repository.insertReplacement(tx, {
+  await insertReplacement(tx, {
     ...{ video_id: videoId, revision: row.revision },
     ...{ upload_id: uploadId ?? null, import_id: importId ?? null, created_at: now, updated_at: now },
   });
