@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { access, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -159,6 +159,8 @@ test('composer: a killed process is continued with exactly one discontinuity', a
   first?.(fragmentBytes({ startSec: 4.5, durationSec: 0.5, isKey: false }));
   await killed.poll();
   assert.equal(await readFile(join(dir, 'state.json'), 'utf8'), state);
+  // A killed process leaves half a line behind.
+  await appendFile(join(dir, 'src.m3u8'), '#EXT-X-PART:DURATION=0.5,UR');
 
   const composer = await open();
   const [second] = await composer.beginEpoch(input('src'));

@@ -13,7 +13,7 @@ import {
   type LowLatency,
   loadState,
 } from './state.ts';
-import { endOpenSegments, newEpochName, prune, publish } from './stream-folder.ts';
+import { endOpenSegments, newEpochName, prune, publish, type Shown } from './stream-folder.ts';
 import { continueAfter, endOf, slideWindow } from './window.ts';
 
 export interface EpochInput {
@@ -115,7 +115,7 @@ class StreamComposer implements Composer {
   readonly #options: ComposerOptions;
   readonly #state: LiveState;
   /** What the files hold, to leave those alone that have not changed. */
-  readonly #written = new Map<string, string>();
+  readonly #shown = new Map<string, Shown>();
   #queue: Promise<unknown> = Promise.resolve();
   #queuedPoll: Promise<void> | null = null;
   #present: Present | null = null;
@@ -274,7 +274,7 @@ class StreamComposer implements Composer {
   async #publish(isNew: boolean): Promise<void> {
     const { dir, clock } = this.#options;
     if (isNew) slideWindow(this.#state, clock.ms());
-    await publish(dir, this.#state, { isNew, written: this.#written });
+    await publish(dir, this.#state, { isNew, shown: this.#shown });
   }
 }
 

@@ -8,6 +8,7 @@ import {
   type PublicSegment,
   parseMediaPlaylist,
   renderMediaPlaylist,
+  renderNewParts,
   trimAfter,
   trimBefore,
 } from './playlist.ts';
@@ -153,6 +154,34 @@ test('playlist: parts can be read back, and lie one after the other', () => {
     fc.property(edgePlaylist, (playlist) => {
       const read = parseMediaPlaylist(renderMediaPlaylist(playlist, { hasOffsets: true }));
       assert.deepEqual(read, playlist);
+    }),
+  );
+});
+
+/** The playlist as it was when its open segment had so many parts. */
+function withParts(playlist: MediaPlaylist, count: number): MediaPlaylist {
+  const { open } = playlist;
+  if (open === undefined) return playlist;
+  const parts = open.parts?.slice(0, count) ?? [];
+  const durationSec = parts.reduce((total, part) => total + part.durationSec, 0);
+  return { ...playlist, open: { ...open, durationSec, parts } };
+}
+
+test('playlist: parts that are put at its end can be read, as far as they are written', () => {
+  fc.assert(
+    fc.property(edgePlaylist, fc.nat(7), fc.nat(2000), (playlist, before, written) => {
+      const { open } = playlist;
+      assert.ok(open?.parts !== undefined);
+      const known = 1 + (before % open.parts.length);
+      const text = renderMediaPlaylist(withParts(playlist, known), { hasOffsets: true });
+      const added = renderNewParts(open, known);
+      assert.deepEqual(parseMediaPlaylist(text + added), playlist);
+      const half = added.slice(0, written % added.length);
+      const whole = half
+        .split('\n')
+        .slice(0, -1)
+        .filter((line) => line.startsWith('#EXT-X-PART:')).length;
+      assert.deepEqual(parseMediaPlaylist(text + half), withParts(playlist, known + whole));
     }),
   );
 });

@@ -79,9 +79,7 @@ export function renderMediaPlaylist(playlist: MediaPlaylist, options: RenderOpti
     before = segment;
   }
   if (open !== undefined) {
-    lines.push(...headLines(open, before, uriSuffix), ...partLines(open, options));
-    const next = `${folderOf(open)}/${partFile(open.file, open.parts?.length ?? 0)}${uriSuffix}`;
-    lines.push(`#EXT-X-PRELOAD-HINT:TYPE=PART,URI="${next}"`);
+    lines.push(...headLines(open, before, uriSuffix), ...partLines(open, options), hintLine(open, uriSuffix));
   }
   for (const { rung, seq, part } of reports) {
     const last = part === null ? '' : `,LAST-PART=${part}`;
@@ -89,6 +87,16 @@ export function renderMediaPlaylist(playlist: MediaPlaylist, options: RenderOpti
   }
   if (isComplete) lines.push('#EXT-X-ENDLIST');
   return `${lines.join('\n')}\n`;
+}
+
+/**
+ * What makes a playlist with offsets that was rendered when the open segment had `known` parts one that has all of them,
+ * when it is put at its end.
+ */
+export function renderNewParts(open: PublicSegment, known: number): string {
+  const parts = (open.parts ?? []).slice(known);
+  const lines = parts.map((part, index) => partLine(open, part, known + index, { hasOffsets: true }));
+  return `${[...lines, hintLine(open, '')].join('\n')}\n`;
 }
 
 function header(playlist: MediaPlaylist, skipped: number): string[] {
@@ -162,14 +170,27 @@ function mapLine(segment: PublicSegment, uriSuffix: string): string {
   return `#EXT-X-MAP:URI="${folderOf(segment)}/init.mp4${uriSuffix}"`;
 }
 
-function partLines(segment: PublicSegment, { uriSuffix = '', hasOffsets = false }: RenderOptions): string[] {
-  const parts = (segment.parts ?? []).map(({ durationSec, bytes, offset, isIndependent }, index) => {
-    const uri = `${folderOf(segment)}/${partFile(segment.file, index)}${uriSuffix}`;
-    const range = hasOffsets ? `,BYTERANGE="${bytes}@${offset}"` : '';
-    const independent = isIndependent ? ',INDEPENDENT=YES' : '';
-    return `#EXT-X-PART:DURATION=${seconds(durationSec)},URI="${uri}"${range}${independent}`;
-  });
-  return hasOffsets && segment.isDependent ? [DEPENDENT, ...parts] : parts;
+function partLines(segment: PublicSegment, options: RenderOptions): string[] {
+  const parts = (segment.parts ?? []).map((part, index) => partLine(segment, part, index, options));
+  return options.hasOffsets && segment.isDependent ? [DEPENDENT, ...parts] : parts;
+}
+
+function partLine(
+  segment: PublicSegment,
+  { durationSec, bytes, offset, isIndependent }: PublicPart,
+  index: number,
+  { uriSuffix = '', hasOffsets = false }: RenderOptions,
+): string {
+  const uri = `${folderOf(segment)}/${partFile(segment.file, index)}${uriSuffix}`;
+  const range = hasOffsets ? `,BYTERANGE="${bytes}@${offset}"` : '';
+  const independent = isIndependent ? ',INDEPENDENT=YES' : '';
+  return `#EXT-X-PART:DURATION=${seconds(durationSec)},URI="${uri}"${range}${independent}`;
+}
+
+/** Names the part that comes next. */
+function hintLine(open: PublicSegment, uriSuffix: string): string {
+  const next = `${folderOf(open)}/${partFile(open.file, open.parts?.length ?? 0)}${uriSuffix}`;
+  return `#EXT-X-PRELOAD-HINT:TYPE=PART,URI="${next}"`;
 }
 
 /** Before what belongs to a segment, for `parseMediaPlaylist`; a comment to everybody else (RFC 8216 4.1). */
@@ -195,14 +216,17 @@ function seconds(value: number): string {
   return String(Number(value.toFixed(6)));
 }
 
-/** Reads back what `renderMediaPlaylist` wrote, with offsets and without a suffix; null when it is something else. */
+/**
+ * Reads back what `renderMediaPlaylist` wrote, with offsets and without a suffix, and `renderNewParts` after it; null
+ * when it is something else. A line that is still being written does not count.
+ */
 export function parseMediaPlaylist(text: string): MediaPlaylist | null {
   const targetDuration = headerNumber(text, 'TARGETDURATION');
   const firstSeq = headerNumber(text, 'MEDIA-SEQUENCE');
   const firstDisc = headerNumber(text, 'DISCONTINUITY-SEQUENCE');
   if (targetDuration === null || firstSeq === null || firstDisc === null) return null;
   const segments: PublicSegment[] = [];
-  let open: PublicSegment | undefined;
+  let nextPart: string | undefined;
   let disc = firstDisc;
   let startMs = 0;
   let durationSec = 0;
@@ -215,7 +239,7 @@ export function parseMediaPlaylist(text: string): MediaPlaylist | null {
     const rest = { ...(isDependent && { isDependent }), ...(parts.length > 0 && { parts }) };
     return { seq, disc, epoch, rung, file, durationSec: lastsSec, startMs, ...rest };
   };
-  for (const line of text.split('\n')) {
+  for (const line of text.split('\n').slice(0, -1)) {
     if (line === '#EXT-X-DISCONTINUITY') disc += 1;
     else if (line === DEPENDENT) isDependent = true;
     else if (line.startsWith('#EXT-X-PROGRAM-DATE-TIME:')) startMs = Date.parse(line.slice(25));
@@ -225,11 +249,7 @@ export function parseMediaPlaylist(text: string): MediaPlaylist | null {
       if (part === null) return null;
       parts.push(part);
     } else if (line.startsWith('#EXT-X-PRELOAD-HINT:')) {
-      const uri = /URI="([^"]+)\.\d+\.m4s"$/.exec(line)?.[1];
-      const sum = parts.reduce((total, part) => total + part.durationSec, 0);
-      const segment = uri === undefined ? null : take(`${uri}.m4s`, sum);
-      if (segment === null) return null;
-      open = segment;
+      nextPart = line;
     } else if (line !== '' && !line.startsWith('#')) {
       const segment = take(line, durationSec);
       if (segment === null) return null;
@@ -239,6 +259,8 @@ export function parseMediaPlaylist(text: string): MediaPlaylist | null {
     }
   }
   const lowLatency = parseLowLatency(text);
+  const open = nextPart === undefined ? undefined : take(segmentOfHint(nextPart), lengthOf(parts));
+  if (open === null) return null;
   return {
     targetDuration,
     segments,
@@ -247,6 +269,14 @@ export function parseMediaPlaylist(text: string): MediaPlaylist | null {
     ...(lowLatency === null ? {} : { lowLatency }),
     ...(open === undefined ? {} : { open }),
   };
+}
+
+function segmentOfHint(line: string): string {
+  return line.replace(/^.*,URI="([^"]+)\.\d+\.m4s"$/, '$1.m4s');
+}
+
+function lengthOf(parts: readonly PublicPart[]): number {
+  return parts.reduce((total, { durationSec }) => total + durationSec, 0);
 }
 
 function parsePart(line: string): PublicPart | null {

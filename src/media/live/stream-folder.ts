@@ -1,10 +1,14 @@
-import { access, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { renderMaster } from './master.ts';
-import { type MediaPlaylist, parseMediaPlaylist, renderMediaPlaylist } from './playlist.ts';
+import { type MediaPlaylist, parseMediaPlaylist, renderMediaPlaylist, renderNewParts } from './playlist.ts';
 import { UNFINISHED } from './segment-writer.ts';
 import { type LiveState, replaceFile } from './state.ts';
-import { mediaPlaylistOf, variantsOf } from './window.ts';
+import { mediaPlaylistOf, partsSince, variantsOf } from './window.ts';
+
+/** To the end of a file that is there. */
+const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW;
 
 /** Names are unique for ever, because segments are cached by their address. */
 export async function newEpochName(dir: string, nowMs: number): Promise<string> {
@@ -48,25 +52,54 @@ async function readPlaylist(dir: string, rung: string): Promise<MediaPlaylist | 
   return parseMediaPlaylist(text);
 }
 
-/** The state first: a process that dies in between writes the same playlists again from it. */
+/** What a file holds. */
+export interface Shown {
+  text: string;
+  /** Of a rung: with the parts that were put at its end. */
+  playlist?: MediaPlaylist;
+}
+
+/**
+ * The state first: a process that dies in between writes the same playlists again from it. Where only parts have come,
+ * they are put at the end of the playlists: there are many a second, and readers know half a line.
+ *
+ * @param shown by the names of the files; it is kept up to date, and tells which have not changed.
+ */
 export async function publish(
   dir: string,
   state: LiveState,
-  { isNew, written }: { isNew: boolean; written: Map<string, string> },
+  { isNew, shown }: { isNew: boolean; shown: Map<string, Shown> },
 ): Promise<void> {
   if (isNew) await replaceFile(join(dir, 'state.json'), JSON.stringify(state));
-  const files = state.playlists.map((rung) => [
-    `${rung}.m3u8`,
-    renderMediaPlaylist(mediaPlaylistOf(state, rung), { hasOffsets: true }),
+  const replace = async (name: string, next: Shown) => {
+    if (shown.get(name)?.text === next.text) return;
+    await replaceFile(join(dir, name), next.text);
+    shown.set(name, next);
+  };
+  const rungs = state.playlists.map(async (rung) => {
+    const name = `${rung}.m3u8`;
+    if (!isNew && (await addParts(join(dir, name), state, shown.get(name)))) return;
+    const playlist = mediaPlaylistOf(state, rung);
+    await replace(name, { text: renderMediaPlaylist(playlist, { hasOffsets: true }), playlist });
+  });
+  await Promise.all([
+    ...rungs,
+    ...(isNew ? [replace('master.m3u8', { text: renderMaster(variantsOf(state)) })] : []),
   ]);
-  if (isNew) files.push(['master.m3u8', renderMaster(variantsOf(state))]);
-  await Promise.all(
-    files.map(async ([name = '', text = '']) => {
-      if (written.get(name) === text) return;
-      await replaceFile(join(dir, name), text);
-      written.set(name, text);
-    }),
-  );
+}
+
+/** @returns false where the playlist has to be written anew. */
+async function addParts(path: string, state: LiveState, shown: Shown | undefined): Promise<boolean> {
+  const { open } = shown?.playlist ?? {};
+  const parts = shown?.playlist === undefined ? null : partsSince(state, shown.playlist);
+  if (shown === undefined || open === undefined || parts === null) return false;
+  if (parts.length === 0) return true;
+  const known = open.parts?.length ?? 0;
+  open.parts = [...(open.parts ?? []), ...parts];
+  // Also when it fails: half a line may be there.
+  shown.text = '';
+  await writeFile(path, renderNewParts(open, known), { flag: APPEND });
+  return true;
 }
 
 export async function prune(dir: string, state: LiveState, leftBeforeMs: number): Promise<void> {

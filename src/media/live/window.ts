@@ -223,18 +223,40 @@ export function mediaPlaylistOf(state: LiveState, rung: string): MediaPlaylist {
     segments,
     nextSeq,
     disc,
-    ...(state.lowLatency === undefined ? {} : { lowLatency: state.lowLatency }),
+    ...(state.lowLatency === undefined ? {} : { lowLatency: { ...state.lowLatency } }),
     ...(open === undefined ? {} : { open }),
   };
 }
 
-function publicSegment(slot: LiveSlot, rung: string, held: LiveSlot['rungs'][string]): PublicSegment {
-  const parts: PublicPart[] = [];
-  let offset = 0;
-  for (const part of held.parts ?? []) {
-    parts.push({ ...part, offset });
+/**
+ * What has come of the open segment since `shown` was its rung's playlist; null when that is not all that has changed.
+ * Segments that have begun or ended since are for the caller to know of.
+ */
+export function partsSince(state: LiveState, { open, lowLatency }: MediaPlaylist): PublicPart[] | null {
+  if (open === undefined || state.lowLatency?.partTargetSec !== lowLatency?.partTargetSec) return null;
+  const slot = state.slots.findLast(({ epoch, file }) => epoch === open.epoch && file === open.file);
+  const held = slot?.rungs[open.rung];
+  if (slot?.startMs !== open.startMs || !held?.isOpen) return null;
+  const known = open.parts ?? [];
+  return withOffsets(held.parts?.slice(known.length) ?? [], endOfParts(known));
+}
+
+function withOffsets(parts: readonly LivePart[], from: number): PublicPart[] {
+  let offset = from;
+  return parts.map((part) => {
+    const placed = { ...part, offset };
     offset += part.bytes;
-  }
+    return placed;
+  });
+}
+
+function endOfParts(parts: readonly PublicPart[]): number {
+  const last = parts.at(-1);
+  return last === undefined ? 0 : last.offset + last.bytes;
+}
+
+function publicSegment(slot: LiveSlot, rung: string, held: LiveSlot['rungs'][string]): PublicSegment {
+  const parts = withOffsets(held.parts ?? [], 0);
   return {
     seq: slot.seq,
     disc: slot.disc,
