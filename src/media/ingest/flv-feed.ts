@@ -6,7 +6,11 @@ const DRAIN_MS = 5000;
 /** Frames are gathered for so long: waking a reader for each costs more than all else here. */
 const GATHER_MS = 50;
 
-/** Writes a publish to `reader`, mostly the standard input of an ffmpeg, until either of them ends. */
+/**
+ * Writes a publish to `reader`, mostly the standard input of an ffmpeg, until either of them ends.
+ *
+ * @param gatherMs 0 where each frame goes at once: nobody is woken by it.
+ */
 export function feed(broadcast: Broadcast, reader: Writable, gatherMs = GATHER_MS): void {
   // A reader that has gone is no fault: it is told by its end.
   reader.on('error', () => {});
@@ -33,7 +37,7 @@ function sinkOf(reader: Writable, gatherMs: number): FlvSink {
   return {
     write: (bytes) => alone(() => void reader.write(bytes)),
     hold() {
-      if (held) return;
+      if (held || gatherMs === 0) return;
       held = true;
       reader.cork();
       if (timer === null) timer = setTimeout(flush, gatherMs).unref();
