@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { networkInterfaces } from 'node:os';
+import { after, before, type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import type { TestBrowser } from '../test/harness/browser.ts';
+import { launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
 import type { Partner } from '../test/harness/partner.ts';
 import type { RunningPlatform } from '../test/harness/platform.ts';
 import { childrenOf, only } from '../test/harness/processes.ts';
@@ -117,6 +120,64 @@ test('a page watches another one, whose sound reaches it as it came', { skip: NO
   // What is late or has gaps is made up by the browser.
   const { concealed, samples } = await received(page);
   assert.ok(concealed < samples / 4, `${concealed} of ${samples} samples are made up`);
+});
+
+test('nothing is sent to the addresses that an offer names', { skip: NO_JANUS }, async (t) => {
+  const { more, heard } = await openTraps(t);
+  const { id, streamKey } = await partner.createStream({ autoStart: true });
+  // One that hides its own addresses behind names (mDNS), as those of people do.
+  const hiding = await launchBrowser();
+  t.after(() => hiding.close());
+  const open = async (initScript: string) =>
+    (await hiding.open(`${platform.url}/api/v1/health`, { initScript })).page;
+  const [camera, page] = [await open(WHIP_CLIENT), await open(WHEP_CLIENT)];
+  await camera.evaluate(`whip('/whip', '${streamKey}', { more: ${JSON.stringify(more)} })`);
+  assert.match(await camera.evaluate<string>('pc.localDescription.sdp'), /\.local /);
+  await until(async () => (await partner.stream(id)).isLive, PATIENT);
+  const url = `${platform.url}/whep/${id}`;
+  const { status } = await page.evaluate<WhepAnswer>(`whep('${url}', ${JSON.stringify(more)})`);
+  assert.equal(status, 201);
+  await plays(page);
+  assert.deepEqual(heard, []);
+});
+
+/** Sockets that nobody should write to, and the candidates that name them. */
+async function openTraps(t: TestContext): Promise<{ more: string; heard: string[] }> {
+  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  const hosts = own.filter(({ family }) => family === 'IPv4').map(({ address }) => address);
+  const heard: string[] = [];
+  const lines = hosts.map(async (host) => {
+    const socket = await openUdp(host);
+    t.after(() => socket.close());
+    socket.on('message', () => heard.push(host));
+    return `a=candidate:1 1 udp 2130706431 ${host} ${socket.address().port} typ host\r\n`;
+  });
+  return { more: (await Promise.all(lines)).join(''), heard };
+}
+
+async function openUdp(host: string): Promise<Socket> {
+  const socket = createSocket('udp4').bind(0, host);
+  await once(socket, 'listening');
+  return socket;
+}
+
+test('of several sizes the largest is shown, and a last word ends the signal', {
+  skip: NO_JANUS,
+}, async () => {
+  const { id, streamKey } = await partner.createStream({ autoStart: true });
+  const { page: camera } = await browser.open(`${platform.url}/api/v1/health`, { initScript: WHIP_CLIENT });
+  const encodings = [
+    { rid: 'h', maxBitrate: 900_000 },
+    { rid: 'l', maxBitrate: 200_000, scaleResolutionDownBy: 4 },
+  ];
+  await camera.evaluate(`whip('/whip', '${streamKey}', { encodings: ${JSON.stringify(encodings)} })`);
+  const height = async () => Object((await partner.stream(id)).health).height;
+  await until(async () => (await height()) === 360, { ...PATIENT, message: 'the larger picture' });
+  // Encoders close their connection, and say some time later that it is over.
+  const status = await camera.evaluate(`pc.close(); new Promise((resolve) => setTimeout(resolve, 500))
+    .then(() => fetch(session, { method: 'DELETE' })).then((one) => one.status)`);
+  assert.equal(status, 200);
+  await until(async () => !(await partner.stream(id)).hasSignal, { ...PATIENT, timeoutMs: 3000 });
 });
 
 test('B-frames are refused in words', { skip: NO_JANUS }, async () => {

@@ -54,7 +54,7 @@ function refuseOthers(scope: FastifyInstance, { path, verb, endpoints }: SdpSess
   };
   for (const endpoint of endpoints) refuse(endpoint, ['GET', 'HEAD', 'PUT'], 'POST, OPTIONS');
   refuse(`${path}/:token`, ['GET', 'HEAD', 'POST', 'PUT'], 'DELETE, OPTIONS');
-  const words = `Candidates stand in the offer, and ICE is not restarted: ${verb} anew instead.`;
+  const words = `Candidates stand in the answer, and ICE is not restarted: ${verb} anew instead.`;
   refuse(`${path}/:token`, ['PATCH'], 'DELETE', words);
 }
 

@@ -1,9 +1,9 @@
 /**
  * A plain client of WHEP (draft-ietf-wish-whep) in a page: `whep(url)` puts a `<video>` there and answers `{status, session, viewers}`,
- * with the body of what is no 201. `window.pc` is its connection.
+ * with the body of what is no 201. `window.pc` is its connection, `more` are lines for the end of its offer.
  */
 export const WHEP_CLIENT = `
-window.whep = async (url) => {
+window.whep = async (url, more = '') => {
   const pc = new RTCPeerConnection();
   window.pc = pc;
   const stream = new MediaStream();
@@ -11,7 +11,7 @@ window.whep = async (url) => {
   for (const kind of ['video', 'audio']) pc.addTransceiver(kind, { direction: 'recvonly' });
   await pc.setLocalDescription();
   const headers = { 'content-type': 'application/sdp' };
-  const made = await fetch(url, { method: 'POST', headers, body: pc.localDescription.sdp });
+  const made = await fetch(url, { method: 'POST', headers, body: pc.localDescription.sdp + more });
   const text = await made.text();
   if (made.status !== 201) return { status: made.status, body: text };
   await pc.setRemoteDescription({ type: 'answer', sdp: text });

@@ -1,9 +1,10 @@
 /**
  * A plain client of WHIP (RFC 9725) in a page: `whip(url, streamKey)` publishes a green picture that changes, and a tone, and
- * answers with the session description that it got. `window.pc` is its connection.
+ * answers with the session description that it got. `window.pc` is its connection, `session` the address of its session.
+ * `more` are lines for the end of its offer, `encodings` those of its picture.
  */
 export const WHIP_CLIENT = `
-window.whip = async (url, streamKey) => {
+window.whip = async (url, streamKey, { more = '', encodings = [{}] } = {}) => {
   const canvas = Object.assign(document.createElement('canvas'), { width: 640, height: 360 });
   const paint = canvas.getContext('2d');
   setInterval(() => {
@@ -17,13 +18,15 @@ window.whip = async (url, streamKey) => {
   tone.start();
   window.pc = new RTCPeerConnection();
   for (const track of [...canvas.captureStream(25).getTracks(), ...sound.stream.getTracks()]) {
-    pc.addTransceiver(track, { direction: 'sendonly' });
+    const sendEncodings = track.kind === 'video' ? encodings : [{}];
+    pc.addTransceiver(track, { direction: 'sendonly', sendEncodings });
   }
   await pc.setLocalDescription();
   const headers = { authorization: 'Bearer ' + streamKey, 'content-type': 'application/sdp' };
-  const made = await fetch(url, { method: 'POST', headers, body: pc.localDescription.sdp });
+  const made = await fetch(url, { method: 'POST', headers, body: pc.localDescription.sdp + more });
   const sdp = await made.text();
   if (made.status !== 201) throw new Error(sdp);
+  window.session = new URL(made.headers.get('location'), made.url).href;
   await pc.setRemoteDescription({ type: 'answer', sdp });
   await audio.resume();
   return sdp;

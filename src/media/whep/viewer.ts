@@ -1,3 +1,4 @@
+import { withoutCandidates } from '../rooms/janus/candidates.ts';
 import type { JanusClient, JanusHandle } from '../rooms/janus/client.ts';
 import { JanusError } from '../rooms/janus/client.ts';
 import { LOOPBACK } from '../whip/loopback-socket.ts';
@@ -84,7 +85,8 @@ class JanusViewer implements Viewer {
       'viewer',
     );
     this.#handle = handle;
-    const { data } = await handle.send({ request: 'generate' }, { type: 'offer', sdp: offer });
+    const sdpOffer = withoutCandidates(offer);
+    const { data } = await handle.send({ request: 'generate' }, { type: 'offer', sdp: sdpOffer });
     const taken = portsOf(descriptionIn(data));
     const track = (kind: 'audio' | 'video') => {
       const codec = chosen.find((one) => one.kind === kind)?.codec;

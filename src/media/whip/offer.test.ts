@@ -32,7 +32,6 @@ test('what cannot be taken is refused in words', () => {
     [HEAD + H264.replace(/a=fingerprint.*\r\n/, ''), /fingerprint/],
     [`${HEAD}m=application 9 UDP/DTLS/SCTP webrtc-datachannel\r\n`, /ice-ufrag/],
     [`${HEAD}m=application 9 UDP/DTLS/SCTP webrtc-datachannel\r\n${TRANSPORT}`, /audio or video/],
-    [HEAD + H264 + 'a=candidate:1 1 udp 1 127.0.0.1 9 typ host\r\n'.repeat(65), /too many candidates/],
   ];
   for (const [sdp, words] of refused) assert.throws(() => check(sdp), { name: 'BadOffer', message: words });
 });

@@ -10,6 +10,8 @@ export interface OfferedMedia {
   /** Those that stand in the first line, by preference. */
   codecs: readonly OfferedCodec[];
   direction: 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive';
+  /** The same pictures come in several sizes at once (RFC 8853). */
+  isSimulcast: boolean;
 }
 
 export interface OfferedCodec {
@@ -21,7 +23,6 @@ export interface OfferedCodec {
 }
 
 const MAX_LINES = 2000;
-const MAX_CANDIDATES = 64;
 const MAX_PARAMETERS = 400;
 const DIRECTIONS = ['sendrecv', 'sendonly', 'recvonly', 'inactive'] as const;
 
@@ -53,8 +54,6 @@ function assertTransport(lines: readonly string[]): void {
     throw new BadOffer('The offer has no `a=ice-ufrag` and `a=ice-pwd`.');
   if (!/^[\w-]{1,20} [0-9A-Fa-f:]{2,200}$/.test(attributeOf(lines, 'fingerprint:')))
     throw new BadOffer('The offer has no `a=fingerprint`.');
-  const candidates = lines.filter((line) => line.startsWith('a=candidate:'));
-  if (candidates.length > MAX_CANDIDATES) throw new BadOffer('The offer has too many candidates.');
 }
 
 function split(lines: readonly string[]): string[][] {
@@ -81,7 +80,8 @@ function mediaOf(lines: string[]): OfferedMedia {
     return [{ payloadType, name: name.toUpperCase(), parameters }];
   });
   const direction = DIRECTIONS.find((one) => lines.includes(`a=${one}`)) ?? 'sendrecv';
-  return { kind, mid, codecs, direction };
+  const isSimulcast = lines.some((line) => line.startsWith('a=simulcast:'));
+  return { kind, mid, codecs, direction, isSimulcast };
 }
 
 function attributeOf(lines: readonly string[], name: string): string {

@@ -4,6 +4,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { Feeder } from '../bridges/feeder.ts';
 import type { IngestEngine, PublishGrant } from '../contract/index.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
+import { withoutCandidates } from '../rooms/janus/candidates.ts';
 import { JanusClient, JanusError, type JanusHandle } from '../rooms/janus/client.ts';
 import { type JanusLink, readLink } from '../rooms/janus/link.ts';
 import type { DirectSound } from './direct-sound.ts';
@@ -41,6 +42,8 @@ const KEYFRAME_SEC = { STANDARD: 2, LOW: 1 } as const;
 const DEFAULT_KBPS = 8000;
 /** A client that has its answer connects within so long. */
 const CONNECT_MS = 15_000;
+/** Encoders that stop take their connection down first, and then say so: OBS does. */
+const LAST_WORD_MS = 2000;
 /** A request for a whole picture (PLI, RFC 4585, section 6.3.1). */
 const PICTURE_LOSS = Buffer.from('81ce00020000000000000000', 'hex');
 
@@ -89,7 +92,7 @@ class JanusPublisher implements Publisher {
   /** Where Janus takes requests for a whole picture; null until it has said so. */
   #askPort: number | null = null;
   #closing: Promise<void> | null = null;
-  #connecting: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: PublisherOptions, means: Means) {
     this.#options = options;
@@ -120,7 +123,7 @@ class JanusPublisher implements Publisher {
       onEvent: () => {},
       onTrickle: () => {},
       onPeer: (state) => {
-        if (state === 'hangup') void this.close(false);
+        if (state === 'hangup') this.#hungUp();
         else this.#connected(handle);
       },
       onDetached: () => void this.close(false),
@@ -134,10 +137,11 @@ class JanusPublisher implements Publisher {
     });
     await handle.send({ request: 'join', ptype: 'publisher', room: this.#room, id: PUBLISHER });
     socket.on('message', (packet) => this.#take(packet));
-    const { jsep } = await handle.send({ request: 'publish' }, { type: 'offer', sdp: offer });
+    const sdp = withoutCandidates(offer);
+    const { jsep } = await handle.send({ request: 'publish' }, { type: 'offer', sdp });
     if (jsep === null) throw new JanusError(0, 'Janus has not answered');
     this.answer = jsep.sdp;
-    this.#connecting = setTimeout(() => void this.close(true), CONNECT_MS);
+    this.#timer = setTimeout(() => void this.close(true), CONNECT_MS);
   }
 
   #askForPicture(): void {
@@ -152,7 +156,7 @@ class JanusPublisher implements Publisher {
   }
 
   async #close(isFinal: boolean): Promise<void> {
-    clearTimeout(this.#connecting);
+    clearTimeout(this.#timer);
     const { client, socket } = this.#means;
     // A room would outlive the session that has made it.
     await this.#handle?.send({ request: 'destroy', room: this.#room }).catch(() => {});
@@ -162,8 +166,14 @@ class JanusPublisher implements Publisher {
     this.#end.resolve();
   }
 
+  /** Without a last word the client may come back. */
+  #hungUp(): void {
+    clearTimeout(this.#timer);
+    if (this.#closing === null) this.#timer = setTimeout(() => void this.close(false), LAST_WORD_MS);
+  }
+
   #connected(handle: JanusHandle): void {
-    clearTimeout(this.#connecting);
+    clearTimeout(this.#timer);
     this.#handOn(handle).catch((error: unknown) => {
       this.#options.log.warn({ err: error }, 'a publish by WebRTC cannot be handed on');
       void this.close(false);
@@ -181,9 +191,10 @@ class JanusPublisher implements Publisher {
     // It may have gone meanwhile.
     if (this.#closing !== null) return coder.stop();
     const { port } = socket.address();
-    const streams = readOffer(this.#options.offer).map(({ kind, mid }) => {
-      const feedback = kind === 'video' ? { rtcp_port: port } : {};
-      return { mid, host: LOOPBACK, port, ssrc: this.#ssrcs[kind], ...feedback };
+    const streams = readOffer(this.#options.offer).map(({ kind, mid, isSimulcast }) => {
+      // Of several sizes the largest that comes; else it would be the smallest.
+      const pictures = kind === 'video' ? { rtcp_port: port, simulcast: isSimulcast } : {};
+      return { mid, host: LOOPBACK, port, ssrc: this.#ssrcs[kind], ...pictures };
     });
     const of = { admin_key: link.adminKey, room: this.#room, publisher_id: PUBLISHER };
     const { data } = await handle.send({ request: 'rtp_forward', ...of, host: LOOPBACK, streams });
