@@ -107,6 +107,12 @@ export const ROOM_KEYS = {
     1000,
   ),
   WHEP_MAX_VIEWERS_PER_STREAM: integer('The same of one stream.', 50, 1, 1000),
+  WHEP_MAX_VIEWERS_PER_ADDRESS: integer(
+    'The same from one address (an IPv6 network of 64 bits), of all nodes together.',
+    10,
+    1,
+    1000,
+  ),
 } satisfies Record<string, Key<unknown>>;
 
 /** Those whose values are derived, or may be absent. */
@@ -126,6 +132,7 @@ export interface RoomConfig {
   readonly TURN_SECRET: string | undefined;
   readonly WHEP_MAX_VIEWERS: number;
   readonly WHEP_MAX_VIEWERS_PER_STREAM: number;
+  readonly WHEP_MAX_VIEWERS_PER_ADDRESS: number;
 }
 
 type Read = <T>(name: string, key: Key<T>) => T | undefined;
@@ -154,6 +161,8 @@ export function readRooms(
     WHEP_MAX_VIEWERS: get('WHEP_MAX_VIEWERS', ROOM_KEYS.WHEP_MAX_VIEWERS) ?? 0,
     WHEP_MAX_VIEWERS_PER_STREAM:
       get('WHEP_MAX_VIEWERS_PER_STREAM', ROOM_KEYS.WHEP_MAX_VIEWERS_PER_STREAM) ?? 1,
+    WHEP_MAX_VIEWERS_PER_ADDRESS:
+      get('WHEP_MAX_VIEWERS_PER_ADDRESS', ROOM_KEYS.WHEP_MAX_VIEWERS_PER_ADDRESS) ?? 1,
   };
   const complaint = lackOf(config, publicUrl);
   if (complaint !== null) throw new ConfigError(complaint);

@@ -18,7 +18,7 @@ export function sdpCaller(app: () => { url: string }) {
       ...(body === undefined ? {} : { body }),
     });
     const text = await response.text();
-    const { error } = text === '' ? { error: {} } : Object(JSON.parse(text));
+    const { error = {} } = response.ok || text === '' ? {} : Object(JSON.parse(text));
     return { status: response.status, headers: response.headers, error: Object(error) };
   };
 }

@@ -1,7 +1,24 @@
 import { type Insertable, sql } from 'kysely';
 import type { WhepRefusal } from '../../media/contract/index.ts';
-import type { Db } from '../../platform/db/index.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
 import type { WhepSessionTable } from '../../platform/db/tables.generated.ts';
+
+/** Those who come from the same address wait for each other, and for nobody else. */
+export async function lockAddress(tx: Tx, mark: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`whep ${mark}`}, 0))`.execute(tx);
+}
+
+/** Who watches from an address, or is about to. */
+export async function countOfAddress(tx: Tx, mark: string, now: Date): Promise<number> {
+  const { count } = await tx
+    .selectFrom('whep_session')
+    .select((eb) => eb.fn.countAll<string>().as('count'))
+    .where('address_mark', '=', mark)
+    .where('state', 'in', ['OFFERED', 'ANSWERED'])
+    .where('admitted_until', '>', now)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
 
 export async function insertSession(db: Db, row: Insertable<WhepSessionTable>): Promise<void> {
   await db.insertInto('whep_session').values(row).execute();

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { addressBlock } from '../../kernel/address.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
-import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
+import { AppError, badRequest, notFound, tooMany } from '../../kernel/errors.ts';
 import type { Visit } from '../../kernel/visit.ts';
 import type { WhepPort } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
 import { nowAndThen } from '../../platform/now-and-then.ts';
+import type { Secrets } from '../../platform/secrets.ts';
 import { hashSecret, newSecret } from '../../platform/tokens.ts';
 import type { AdmitLive, LiveAdmission, Viewer } from '../playback/index.ts';
 import { type Audience, admittedUntil, createAudience } from './audience.ts';
@@ -22,12 +24,16 @@ const ANSWER_MS = 8000;
 const LOOK_MS = 250;
 const SPENT_MS = 60_000;
 const FULL_RETRY_SEC = 30;
+const PURPOSE = 'addresses of viewers by WHEP';
 const NOWHERE = 'Watching in real time is not possible now. Play HLS, or try again in a moment.';
 
 interface Deps {
   db: Db;
   bus: Bus;
   clock: Clock;
+  secrets: Pick<Secrets, 'sign'>;
+  /** So many may watch at once from one address. */
+  perAddress: number;
   /** A media role that has viewers by WHEP was heard of lately. */
   isThere(): boolean;
   admit: AdmitLive;
@@ -50,7 +56,8 @@ export interface Whep {
   /**
    * @returns the secret of the session's address, and the answer.
    * @throws {AppError} NOT_FOUND for who may not see it, and while there is nothing to see; BAD_REQUEST for an offer that
-   * is refused; CONFLICT for what cannot be shown by WebRTC; SERVICE_UNAVAILABLE.
+   * is refused; CONFLICT for what cannot be shown by WebRTC; RATE_LIMITED where as many watch from the address as may;
+   * SERVICE_UNAVAILABLE.
    */
   play(request: { streamId: string; viewer: Viewer; visit: Visit; offer: string }): Promise<Playing>;
   /** The client's own end. @throws {AppError} NOT_FOUND. */
@@ -87,10 +94,7 @@ export function createWhep(deps: Deps): Whep {
         throw new AppError('SERVICE_UNAVAILABLE', { message: NOWHERE });
       const token = newSecret();
       const id = idOf(token);
-      await repository.insertSession(db, {
-        ...{ id, stream_id: streamId, state: 'OFFERED', offer },
-        ...{ admitted_until: admittedUntil(clock), created_at: clock.now() },
-      });
+      await offerFor(deps, { id, streamId, offer, ip: visit.ip });
       told();
       const answer = await answerOf(deps, id);
       audience.add(id, { streamId, viewer, visit });
@@ -108,6 +112,23 @@ export function createWhep(deps: Deps): Whep {
         over: dateFromMs(clock.ms() - SPENT_MS),
       }),
   };
+}
+
+/** @throws {AppError} RATE_LIMITED. */
+async function offerFor(
+  { db, clock, secrets, perAddress }: Deps,
+  { id, streamId, offer, ip }: { id: string; streamId: string; offer: string; ip: string },
+): Promise<void> {
+  const mark = secrets.sign(PURPOSE, addressBlock(ip));
+  await db.transaction().execute(async (tx) => {
+    await repository.lockAddress(tx, mark);
+    const watching = await repository.countOfAddress(tx, mark, clock.now());
+    if (watching >= perAddress) throw tooMany('RATE_LIMITED', FULL_RETRY_SEC * 1000);
+    await repository.insertSession(tx, {
+      ...{ id, stream_id: streamId, state: 'OFFERED', offer, address_mark: mark },
+      ...{ admitted_until: admittedUntil(clock), created_at: clock.now() },
+    });
+  });
 }
 
 function portOf({ db, bus, clock }: Deps, told: () => void): WhepPort {

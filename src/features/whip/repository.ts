@@ -30,10 +30,15 @@ export async function takeOffered(db: Db, nodeId: string, since: Date) {
 }
 
 /** One that its client has ended meanwhile stays so. */
-export async function answer(db: Db, id: string, state: 'ANSWERED' | 'REFUSED', text: string): Promise<void> {
+export async function answer(
+  db: Db,
+  id: string,
+  given: { state: 'ANSWERED' | 'REFUSED'; text: string; now: Date },
+): Promise<void> {
+  const { state, text, now } = given;
   await db
     .updateTable('whip_session')
-    .set({ state, answer: text, offer: '' })
+    .set({ state, answer: text, offer: '', carried_at: now })
     .where('id', '=', id)
     .where('state', '=', 'OFFERED')
     .execute();
@@ -50,12 +55,14 @@ export async function endSession(db: Db, id: string): Promise<boolean> {
   return numUpdatedRows > 0n;
 }
 
-export async function openSessions(db: Db, nodeId: string): Promise<string[]> {
+/** Keeps that the node carries them. @returns the ids of those that go on. */
+export async function carry(db: Db, nodeId: string, now: Date): Promise<string[]> {
   const rows = await db
-    .selectFrom('whip_session')
-    .select('id')
+    .updateTable('whip_session')
+    .set({ carried_at: now })
     .where('node_id', '=', nodeId)
     .where('state', '<>', sql.lit('ENDING'))
+    .returning('id')
     .execute();
   return rows.map(({ id }) => id);
 }
@@ -68,11 +75,18 @@ export async function deleteOfNode(db: Db, nodeId: string): Promise<void> {
   await db.deleteFrom('whip_session').where('node_id', '=', nodeId).execute();
 }
 
-/** What was offered and answered to nobody's use. */
-export async function deleteUnused(db: Db, before: Date): Promise<void> {
+/** What was offered to nobody's use, and what outlived its node. */
+export async function deleteSpent(db: Db, { unused, lost }: { unused: Date; lost: Date }): Promise<void> {
   await db
     .deleteFrom('whip_session')
-    .where('created_at', '<', before)
-    .where((eb) => eb.or([eb('node_id', 'is', null), eb('state', '=', 'REFUSED')]))
+    .where((eb) =>
+      eb.or([
+        eb('carried_at', '<', lost),
+        eb.and([
+          eb('created_at', '<', unused),
+          eb.or([eb('node_id', 'is', null), eb('state', '<>', sql.lit('ANSWERED'))]),
+        ]),
+      ]),
+    )
     .execute();
 }

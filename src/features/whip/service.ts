@@ -17,6 +17,8 @@ const SILENT_MS = 10_000;
 const SAY_MS = 3000;
 const ANSWER_MS = 8000;
 const LOOK_MS = 250;
+/** A media node says every second what it carries. */
+const LOST_MS = 60_000;
 const UNAUTHORISED = 'Send a stream key that may publish as "Authorization: Bearer <stream key>".';
 const NOWHERE = 'Publishing by WHIP is not possible now. Try again in a moment, or publish by RTMP.';
 
@@ -44,7 +46,7 @@ export interface Whip {
   end(token: string): Promise<void>;
   /** For the media plane. */
   readonly port: WhipPort;
-  /** Forgets what nobody has answered or used. */
+  /** Forgets what nobody has answered or used, and what outlived its node. */
   sweep(): Promise<void>;
 }
 
@@ -85,7 +87,11 @@ export function createWhip(deps: Deps): Whip {
       told();
     },
     port: portOf(deps, told),
-    sweep: () => repository.deleteUnused(db, dateFromMs(clock.ms() - 2 * ANSWER_MS)),
+    sweep: () =>
+      repository.deleteSpent(db, {
+        unused: dateFromMs(clock.ms() - 2 * ANSWER_MS),
+        lost: dateFromMs(clock.ms() - LOST_MS),
+      }),
   };
 }
 
@@ -102,14 +108,14 @@ function portOf({ db, bus, clock, admit }: Deps, told: () => void): WhipPort {
       return rows.map(({ id, stream_id: streamId, offer }) => ({ sessionId: id, streamId, offer }));
     },
     async answered(sessionId, sdp) {
-      await repository.answer(db, sessionId, 'ANSWERED', sdp);
+      await repository.answer(db, sessionId, { state: 'ANSWERED', text: sdp, now: clock.now() });
       told();
     },
     async refused(sessionId, words) {
-      await repository.answer(db, sessionId, 'REFUSED', words);
+      await repository.answer(db, sessionId, { state: 'REFUSED', text: words, now: clock.now() });
       told();
     },
-    wanted: async (nodeId) => new Set(await repository.openSessions(db, nodeId)),
+    carried: async (nodeId) => new Set(await repository.carry(db, nodeId, clock.now())),
     ended: (sessionId) => repository.deleteSession(db, sessionId),
     isThere: nowAndThen(() => bus.publish(NODE_TOPIC), SAY_MS),
   };

@@ -35,6 +35,7 @@ export function whepPart(needs: Needs): Built<{ whep: Whep }> {
   };
   const whep = createWhep({
     ...needs,
+    perAddress: config.WHEP_MAX_VIEWERS_PER_ADDRESS,
     isThere: needs.hasWhep,
     admit: createLiveAdmission({ streams: snapshots.streams, access }),
     seen,

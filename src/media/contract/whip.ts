@@ -17,8 +17,8 @@ export interface WhipPort {
   answered(sessionId: string, sdp: string): Promise<void>;
   /** @param words for whoever has offered. */
   refused(sessionId: string, words: string): Promise<void>;
-  /** The ids of the node's sessions whose clients have not ended them. */
-  wanted(nodeId: string): Promise<ReadonlySet<string>>;
+  /** The node carries its sessions. @returns the ids of those whose clients have not ended them. */
+  carried(nodeId: string): Promise<ReadonlySet<string>>;
   ended(sessionId: string): Promise<void>;
   /**
    * What may be published to a stream now, whoever publishes to it already.

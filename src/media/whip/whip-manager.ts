@@ -72,7 +72,7 @@ export function createWhipManager(options: WhipManagerOptions): WhipManager {
     }
     if (publishers.size === 0) return;
     const known = new Map(publishers);
-    const wanted = await port.wanted(nodeId);
+    const wanted = await port.carried(nodeId);
     for (const [sessionId, publisher] of known) {
       if (!wanted.has(sessionId) && !answering.has(sessionId)) void publisher.close(true);
     }

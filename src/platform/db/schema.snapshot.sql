@@ -2588,10 +2588,12 @@ create table whep_session (
   admitted_until timestamp with time zone not null,
   created_at timestamp with time zone not null,
   carried_at timestamp with time zone,
+  address_mark text,
   constraint whep_session_pkey PRIMARY KEY (id),
   constraint whep_session_refusal_check CHECK ((refusal = ANY (ARRAY['OFFER'::text, 'SIGNAL'::text, 'FULL'::text]))),
   constraint whep_session_state_check CHECK ((state = ANY (ARRAY['OFFERED'::text, 'ANSWERED'::text, 'REFUSED'::text, 'ENDING'::text])))
 );
+CREATE INDEX whep_session_address_mark ON public.whep_session USING btree (address_mark);
 CREATE INDEX whep_session_node ON public.whep_session USING btree (node_id);
 
 create table whip_session (
@@ -2602,6 +2604,7 @@ create table whip_session (
   offer text not null,
   answer text,
   created_at timestamp with time zone not null,
+  carried_at timestamp with time zone,
   constraint whip_session_pkey PRIMARY KEY (id),
   constraint whip_session_state_check CHECK ((state = ANY (ARRAY['OFFERED'::text, 'ANSWERED'::text, 'REFUSED'::text, 'ENDING'::text])))
 );

@@ -2150,6 +2150,7 @@ export interface WhepSessionTable {
   admitted_until: Date;
   created_at: Date;
   carried_at: Date | null;
+  address_mark: string | null;
 }
 
 export interface WhipSessionTable {
@@ -2160,6 +2161,7 @@ export interface WhipSessionTable {
   offer: string;
   answer: string | null;
   created_at: Date;
+  carried_at: Date | null;
 }
 
 export interface WorkspaceTable {
