@@ -24,7 +24,7 @@ export interface TestSite {
   url: string;
   /** What the pages believe; changed at will. */
   stream: StreamSnapshot;
-  /** Videos that can be played. */
+  /** Videos of the broadcast. */
   recordings: VideoSnapshot[];
   broadcast: SimulatedBroadcast;
   /** What was noted of what players have told: `0 str_… PLAY 360`. */
@@ -54,7 +54,7 @@ export async function startSite(): Promise<TestSite> {
   landingPage({ assets })(app);
   liveWatchPages({
     ...{ streams, videos },
-    recordings: { get: async () => recordings[0]?.id },
+    recordings: { get: async () => recordings.map(({ id }) => id) },
     sellers: async () => ({ offers: [], memberPath: '/members/somebody' }),
     access: createAccess({ entitlements: { allows: async () => false }, tokens: { read: () => null } }),
     reception: {

@@ -8,6 +8,7 @@ import { playableSnapshot } from '../videos/playable-snapshot.ts';
 import { FRAME_RATE } from './broadcast.ts';
 import { startSite, type TestSite, testStream } from './site.ts';
 
+const OVER = { ended: { since: new Date(0), until: new Date(0) }, currentSessionId: 'ses_1' };
 let site: TestSite;
 let browser: TestBrowser;
 
@@ -162,16 +163,32 @@ test('who has seen the end is offered the recording when there is one, until the
   });
 });
 
-/** Makes the minute between two looks at the plan a second. */
-const HURRY_PLAN = `(() => {
+/** Makes waits of so many milliseconds, up to a minute and a half, shorter. */
+const hurried = (fromMs: number, toMs: number) => `(() => {
   const { setTimeout } = window;
-  window.setTimeout = (run, ms, ...more) => setTimeout.call(window, run, ms >= 30000 && ms <= 90000 ? 1000 : ms, ...more);
+  window.setTimeout = (run, ms, ...more) => setTimeout.call(window, run, ms >= ${fromMs} && ms <= 90000 ? ${toMs} : ms, ...more);
 })()`;
+
+test('a recording that takes long is offered as well, and each part of a long broadcast', async () => {
+  Object.assign(site.stream, OVER);
+  const use = async ({ page }: WatchedPage) => {
+    let asked = 0;
+    page.on('request', (request) => {
+      if (request.url() === page.url()) asked += 1;
+    });
+    await until(() => asked > 40, { timeoutMs: 20_000, message: () => `more than ${asked} looks` });
+    site.recordings.push(playableSnapshot({ id: 'vid_1' }), playableSnapshot({ id: 'vid_2', rungs: [] }));
+    await page.getByRole('link', { name: 'Watch the recording, part 1' }).waitFor();
+    site.recordings[1] = playableSnapshot({ id: 'vid_2' });
+    await page.getByRole('link', { name: 'part 2' }).waitFor();
+  };
+  await withPage(watchPath(), use, { initScript: hurried(1500, 50) });
+});
 
 test('a planned start is counted down in the zone of the visitor, follows a new plan, and becomes the player', async () => {
   const startMs = performance.timeOrigin + performance.now() + 3_700_000;
   site.stream.scheduledStartAt = new Date(startMs);
-  const options = { timezoneId: 'Asia/Kolkata', locale: 'en-GB', initScript: HURRY_PLAN };
+  const options = { timezoneId: 'Asia/Kolkata', locale: 'en-GB', initScript: hurried(30_000, 1000) };
   await withPage(
     watchPath(),
     async ({ page }) => {
@@ -362,10 +379,7 @@ test('no page has an accessibility violation, overflow or small target', async (
       small,
     );
   site.recordings.push(playableSnapshot());
-  Object.assign(site.stream, {
-    ended: { since: new Date(0), until: new Date(0) },
-    currentSessionId: 'ses_1',
-  });
+  Object.assign(site.stream, OVER);
   await check(watchPath(), 'ended');
   await check(`/embed/${site.stream.id}`, 'ended');
   site.stream.ended = null;

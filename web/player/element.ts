@@ -90,6 +90,7 @@ export class MarqueePlayer extends HTMLElement {
       probe: () => probe(this.#src),
       attach: (report) => this.#attach(view, report),
       wasLive: this.hasAttribute('ended'),
+      mayChange: this.#kind === 'broadcast',
       onPhase: (phase) => this.#enter(phase),
       isHidden: () => document.hidden,
       random: Math.random,

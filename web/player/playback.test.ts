@@ -25,6 +25,7 @@ function setUp(t: TestContext, start: Availability) {
       return { opaque: state.isOpaque, facts: () => null, destroy };
     },
     wasLive: false,
+    mayChange: true,
     onPhase: (phase) => seen.push(phase),
     isHidden: () => state.isHidden,
     random: () => 0.5,
@@ -142,11 +143,28 @@ test('what cannot be decoded is tried four times, then said, and tried again on 
   assert.equal(seen.at(-1), 'failed');
   assert.equal(state.attached, 4);
   playback.wake();
-  await pass(15_000);
+  await pass(0);
   assert.equal(state.attached, 4);
   playback.retry();
   await pass(0);
-  assert.equal(state.attached, 5);
+  assert.deepEqual([state.attached, seen.at(-1)], [5, 'starting']);
+});
+
+test('what this browser cannot play is said until the encoder sends something else, or ends', async (t) => {
+  const { playback, seen, state, pass, tell } = setUp(t, 'live');
+  playback.start(true);
+  await pass(0);
+  for (let i = 0; i < 3; i++) {
+    tell('unsupported');
+    await pass(20_000);
+  }
+  assert.deepEqual([state.attached, seen], [4, ['starting', 'failed']]);
+  tell('ready');
+  assert.equal(seen.at(-1), 'live');
+  tell('unsupported');
+  state.answer = 'offline';
+  await pass(20_000);
+  assert.deepEqual(seen.slice(2), ['live', 'failed', 'ended']);
 });
 
 test('an interruption is said and forgotten', async (t) => {

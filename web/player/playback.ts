@@ -4,7 +4,7 @@ import type { Availability } from './probe.ts';
  * Where a broadcast stands for its viewer. `offline`: not begun. `starting`: live, no picture yet. `live`:
  * there is a picture. `interrupted`: the encoder sends nothing. `reconnecting`: the server is out of reach of this
  * viewer.
- * `ended`: it was live here and is over. `failed`: this browser cannot show it; only `retry` leaves.
+ * `ended`: it was live here and is over. `failed`: this browser cannot show what is sent.
  */
 export type Phase = 'offline' | 'starting' | 'live' | 'interrupted' | 'reconnecting' | 'ended' | 'failed';
 
@@ -53,6 +53,8 @@ interface Deps {
   onPhase(phase: Phase): void;
   /** It has been on before, and is over. */
   wasLive: boolean;
+  /** What cannot be shown now may be sent otherwise in a while. */
+  mayChange: boolean;
   /** The tab is in the background: ask rarely. */
   isHidden(): boolean;
   /** From 0 to 1; spreads the requests of many viewers. */
@@ -64,7 +66,7 @@ export interface Playback {
   start(live: boolean): void;
   /** Asks now instead of at the next turn: the tab is visible again, the network is back. */
   wake(): void;
-  /** Leaves `failed`, or hurries any wait. */
+  /** Leaves `failed` at once, or hurries any wait. */
   retry(): void;
   stop(): void;
 }
@@ -76,9 +78,13 @@ const OPAQUE_POLL_MS = 3000;
 const ENDING_MS = 15_000;
 const EMPTY_POLL_MS = 1000;
 const BACKOFF_MAX_MS = 15_000;
+const FAILED_POLL_MS = 20_000;
 /** Playing this long forgives earlier failures. */
 const STABLE_MS = 10_000;
 const MEDIA_FAILURES_MAX = 4;
+
+/** What is said then holds until there is a picture. */
+const QUIET: ReadonlySet<Phase | null> = new Set<Phase>(['reconnecting', 'interrupted', 'failed']);
 
 /** Follows a broadcast through its whole life. Every retry waits; waits grow to 15 s and are spread. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one state that its inner functions share.
@@ -140,7 +146,7 @@ export function createPlayback(deps: Deps): Playback {
   const attach = async () => {
     detach();
     const mine = turn;
-    if (phase !== 'reconnecting' && phase !== 'interrupted') enter('starting');
+    if (!QUIET.has(phase)) enter('starting');
     try {
       const attached = await deps.attach((event) => {
         if (mine === turn) handle(event);
@@ -175,10 +181,14 @@ export function createPlayback(deps: Deps): Playback {
     enter(answer === 'unreachable' ? 'reconnecting' : 'interrupted');
   };
 
+  const fail = () => {
+    enter('failed');
+    if (deps.mayChange) later(FAILED_POLL_MS, check);
+  };
   const mediaFailure = () => {
     detach();
     mediaFailures += 1;
-    if (mediaFailures >= MEDIA_FAILURES_MAX) return enter('failed');
+    if (mediaFailures >= MEDIA_FAILURES_MAX) return fail();
     backoff(attach);
   };
 
@@ -206,7 +216,7 @@ export function createPlayback(deps: Deps): Playback {
         return mediaFailure();
       case 'unsupported':
         detach();
-        return enter('failed');
+        return fail();
     }
   };
 
@@ -215,6 +225,7 @@ export function createPlayback(deps: Deps): Playback {
     wake: () => void (engine === null && phase !== 'failed' && check()),
     retry: () => {
       failures = mediaFailures = 0;
+      if (phase === 'failed') enter('starting');
       void check();
     },
     stop: detach,

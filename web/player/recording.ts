@@ -1,12 +1,15 @@
 const SELECTOR = '.player-panel-recording';
 const ASK_MS = 4000;
-const ASKED_MAX = 30;
+/** What takes longer is asked for at longer and longer distances. */
+const ASKED_OFTEN = 30;
+const SLOWER = 1.25;
+const SLOWEST_MS = 60_000;
 
 /**
- * Offers the recording of a broadcast that has ended as soon as there is one: the page itself is asked, which the
- * server makes with the link to it.
+ * Offers the recording of a broadcast that has ended as soon as there is one, and each further one of a long broadcast: the
+ * page itself is asked, which the server makes with the links.
  *
- * @returns what ends it, and takes the link away.
+ * @returns what ends it, and takes the links away.
  */
 export function offerRecording(panel: Element): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -14,17 +17,19 @@ export function offerRecording(panel: Element): () => void {
   let isOver = false;
 
   const ask = async () => {
-    const link = await findLink().catch(() => null);
+    const found = document.hidden ? null : await findLinks().catch(() => null);
     if (isOver) return;
-    if (link === null) return later();
-    panel.append(document.importNode(link, true));
+    if (found !== null) offer(panel, found);
+    later();
   };
   const later = () => {
-    if (asked++ >= ASKED_MAX) return;
+    if (isWhole(panel)) return;
+    const ms = Math.min(SLOWEST_MS, ASK_MS * SLOWER ** Math.max(0, asked - ASKED_OFTEN));
+    asked += 1;
     // Spread, as many see the same end.
-    timer = setTimeout(() => void ask(), ASK_MS * (0.5 + Math.random()));
+    timer = setTimeout(() => void ask(), ms * (0.5 + Math.random()));
   };
-  if (panel.querySelector(SELECTOR) === null) later();
+  later();
   return () => {
     isOver = true;
     clearTimeout(timer);
@@ -32,7 +37,20 @@ export function offerRecording(panel: Element): () => void {
   };
 }
 
-async function findLink(): Promise<Element | null> {
+/** Nothing is still being made. */
+function isWhole(panel: Element): boolean {
+  return panel.querySelector(`${SELECTOR}:not([data-more])`) !== null;
+}
+
+/** What is there already keeps its focus. */
+function offer(panel: Element, found: Element): void {
+  const known = panel.querySelector(SELECTOR);
+  if (known?.outerHTML === found.outerHTML) return;
+  known?.remove();
+  panel.append(document.importNode(found, true));
+}
+
+async function findLinks(): Promise<Element | null> {
   const answer = await fetch(location.href, { cache: 'no-store' });
   if (!answer.ok) return null;
   return new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector(SELECTOR);

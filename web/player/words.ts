@@ -24,7 +24,11 @@ const BROADCAST: Words = {
     state: 'Ended',
     message: 'The broadcast has ended. If it starts again, it plays here.',
   },
-  failed: { state: 'Problem', message: 'This browser cannot play the broadcast.' },
+  failed: {
+    state: 'Problem',
+    message:
+      'This browser cannot play the broadcast as it is sent now. Another one may; if that changes, it plays here.',
+  },
 };
 
 const VIDEO: Words = {

@@ -45,8 +45,8 @@ export interface Recordings {
    * from now on, and its original follows as soon as the recorder has closed its file.
    */
   ended(tx: Tx, append: AppendEvent, sessionId: string): Promise<void>;
-  /** The first video of a session's broadcast, which may still be made; of any workspace: viewers have none. */
-  videoOf(sessionId: string): Promise<string | undefined>;
+  /** The videos of a session's broadcast in its order, which may still be made; of any workspace: viewers have none. */
+  videosOf(sessionId: string): Promise<string[]>;
   /** All that there is of a session's broadcast, in its order. */
   of(sessionId: string): Promise<RecordingInfo[]>;
   /** Is a video of a session's broadcast still being made? */
@@ -83,7 +83,7 @@ export function createRecordings(deps: RecordingsDeps): Recordings {
     of: (sessionId) => repository.recordingsOf(db, sessionId),
     isComing: async (sessionId) =>
       (await repository.recordingsOf(db, sessionId)).some(({ isComing }) => isComing),
-    videoOf: (sessionId) => repository.findVideoId(db, sessionId),
+    videosOf: (sessionId) => repository.findVideoIds(db, sessionId),
     async sweep() {
       const deadline = dateFromMs(clock.ms() - LOST_MS);
       for (const part of await repository.lostParts(db, deadline)) {

@@ -76,16 +76,15 @@ export async function ensureRecording(
   return lockRecording(tx, id);
 }
 
-/** Of the first part of a long broadcast. */
-export async function findVideoId(db: Db, sessionId: string): Promise<string | undefined> {
-  const row = await db
+/** In the order of the broadcast. */
+export async function findVideoIds(db: Db, sessionId: string): Promise<string[]> {
+  const rows = await db
     .selectFrom('recording')
     .select('video_id')
     .where('session_id', '=', sessionId)
     .orderBy('number')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.video_id ?? undefined;
+    .execute();
+  return rows.flatMap(({ video_id: id }) => (id === null ? [] : [id]));
 }
 
 /**

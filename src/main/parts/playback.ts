@@ -64,7 +64,7 @@ type Needs = Base &
 interface Shown {
   streams: Snapshots<StreamSnapshot>;
   videos: Snapshots<VideoSnapshot>;
-  recordings: Snapshots<string>;
+  recordings: Snapshots<readonly string[]>;
 }
 
 interface Gives {
@@ -80,7 +80,7 @@ export function playbackPart(needs: Needs): Built<Gives> {
     streams: createSnapshots(createStreamSnapshots(needs), STREAM_ID),
     videos: createSnapshots(createVideoSnapshots(needs), VIDEO_ID),
     recordings: createSnapshots(
-      { find: (id) => needs.recordings.videoOf(id), onChanged: () => {} },
+      { find: (id) => needs.recordings.videosOf(id), onChanged: () => {} },
       SESSION_ID,
     ),
   };

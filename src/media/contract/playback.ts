@@ -26,6 +26,8 @@ export interface LiveRequest extends FileRequest {
 export interface LiveMasterRequest extends LiveRequest {
   /** A query with its `?`, put after every address; nothing when absent. */
   uriSuffix?: string | undefined;
+  /** Wait so long for what nobody has shown before: which qualities there are, or the first segment. */
+  waitMs?: number | undefined;
 }
 
 export interface LiveEnding {
@@ -41,8 +43,6 @@ export interface LivePlaylistRequest extends LiveMasterRequest {
   sinceMs?: number | undefined;
   /** Show what is kept since then beyond the live window; nothing of it when absent. */
   keptSinceMs?: number | undefined;
-  /** Wait so long for the first segment; for a stream that has a signal. */
-  waitMs?: number | undefined;
   /** The broadcast is over: the rest of it is shown, or 404 when there is none. */
   ending?: LiveEnding | undefined;
   /** The player has an earlier version, and may be told only what has come since. */

@@ -66,6 +66,9 @@ test('figures: bytes, keyframe interval, last media', async (t) => {
   await until(() => ingest.engine.stats(sessionId)?.bytes === 4000);
   const stats = ingest.engine.stats(sessionId);
   assert.equal(stats?.keyframeIntervalMs, 2000);
+  client.media('video', 2500, videoFrame(true, 1000));
+  await until(() => ingest.engine.stats(sessionId)?.bytes === 5000);
+  assert.equal(ingest.engine.stats(sessionId)?.keyframeIntervalMs, 2000, 'a little back');
   assert.ok((stats?.lastMediaAtMs ?? 0) >= before);
   assert.equal(ingest.engine.stats('ing_unknown'), null);
 });

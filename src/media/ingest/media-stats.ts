@@ -34,7 +34,9 @@ export class MediaStats {
 
   /** `timestamp` is the encoder's. */
   keyframe(timestamp: number): void {
-    if (this.#lastKeyframe !== null) this.#keyframeGaps.push((timestamp - this.#lastKeyframe) >>> 0);
+    const gapMs = this.#lastKeyframe === null ? 0 : (timestamp - this.#lastKeyframe) | 0;
+    // Timestamps that go back a little are no jump, and no distance.
+    if (gapMs > 0) this.#keyframeGaps.push(gapMs);
     if (this.#keyframeGaps.length > KEYFRAMES_KEPT) this.#keyframeGaps.shift();
     this.#lastKeyframe = timestamp;
   }

@@ -287,6 +287,21 @@ test('playback: before the first signal there is a master with src and an empty 
   assert.equal(other.status, 404);
 });
 
+test('playback: can wait for the qualities of the first signal, and not for ever', async () => {
+  const request = { method: 'GET', streamId: 'coming' } as const;
+  await mkdir(join(liveDir, 'coming'), { recursive: true });
+  const reply = playback.readMaster({ ...request, waitMs: 10_000 });
+  await sleep(120);
+  const text =
+    '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=2\nsrc/index.m3u8\n#EXT-X-STREAM-INF:BANDWIDTH=1\n360/index.m3u8\n';
+  await writeFile(join(liveDir, 'coming', 'new'), text);
+  await rename(join(liveDir, 'coming', 'new'), join(liveDir, 'coming', 'master.m3u8'));
+  assert.equal((await reply).body, text);
+  const begunMs = performance.now();
+  const waiting = await playback.readMaster({ method: 'GET', streamId: 'waiting', waitMs: 100 });
+  assert.deepEqual([waiting.status, performance.now() - begunMs >= 100], [200, true]);
+});
+
 test('playback: can wait for the first segment, and not for ever', async () => {
   const request = { method: 'GET', streamId: 's1', rung: '480' } as const;
   await replacePlaylist('480.m3u8', playlistText(0));

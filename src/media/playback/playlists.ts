@@ -97,7 +97,8 @@ export function createPlaylistReader(source: LiveSource, joinHistory?: JoinHisto
     },
     readMaster: async (request) => {
       if (!isSafeName(request.streamId)) return notFound();
-      const master = await readMaster(request.streamId);
+      const { streamId, waitMs = 0 } = request;
+      const master = await until(streamId, waitMs, () => readMaster(streamId));
       const suffix = request.uriSuffix ?? '';
       const text = master === null ? waitingMaster(suffix) : suffixMaster(master, suffix);
       return textReply(request, text, { type: PLAYLIST_TYPE, cacheControl: 'no-store' });

@@ -73,6 +73,11 @@ test('after the stop the same address leads to the recording, for whoever may se
     (await app.request('PATCH', `/videos/${video_id}`, { key, body: { visibility } })).assertOk(200);
     await until(async () => (await where('master.m3u8')) === 404, { message: visibility });
   }
+  const rest = await insertReadyVideo(db, account.live, { source: 'RECORDING' });
+  const second = { ...ids, id: `${sessionId}2`, number: 2, video_id: rest, created_at: at, settled_at: at };
+  await db.insertInto('recording').values(second).execute();
+  const message = 'of a long broadcast, the first that is open';
+  await until(async () => (await where('master.m3u8')) === `/v/${rest}/master.m3u8`, { message });
   await stream.act('start');
   assert.equal((await stream.get('master.m3u8')).status, 200);
 });

@@ -19,14 +19,14 @@ import { countSent, type SentBytes } from '../sent-bytes.ts';
 import type { Snapshots } from '../snapshots.ts';
 import type { VideoSnapshot } from '../videos/snapshot.ts';
 import { createLiveAdmission } from './admission.ts';
-import { lastRecording } from './recorded.ts';
+import { lastRecordings } from './recorded.ts';
 import type { StreamSnapshot } from './snapshot.ts';
 import type { WatchedBy, Watcher, Watching } from './watching.ts';
 
 interface Deps {
   streams: Snapshots<StreamSnapshot>;
   /** The ids of the videos of broadcasts, by the id of the session. */
-  recordings: Snapshots<string>;
+  recordings: Snapshots<readonly string[]>;
   videos: Snapshots<VideoSnapshot>;
   access: Access;
   files: LiveFiles;
@@ -41,7 +41,10 @@ type Params = { streamId: string; rung: string; epoch: string; file: string };
 type Query = { token?: string; _HLS_msn?: unknown; _HLS_part?: unknown; _HLS_skip?: unknown };
 type FileOfStream = FastifyRequest<{ Params: Params; Querystring: Query }>;
 
-/** A player that arrives just after the start waits for the first segment instead of an empty playlist. */
+/**
+ * A player that arrives just after the start waits for the first segment instead of an empty playlist, and for a master
+ * playlist with all qualities: players read it once.
+ */
 const FIRST_SEGMENT_WAIT_MS = 4000;
 /** How long the answer to a player waits that asks for what comes next; players give up after ten seconds. */
 const NEXT_PART_WAIT_MS = 6000;
@@ -193,9 +196,11 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
     // HEAD has a handler of its own: the files know its length and send no body.
     const file = (url: string, read: Read) =>
       app.route({ method: ['GET', 'HEAD'], url, exposeHeadRoute: false, handler: serve(read) });
-    file('/live/:streamId/master.m3u8', async (request, { suffix, ending }) =>
-      ending === undefined ? files.readMaster({ ...request, uriSuffix: suffix }) : files.notFound(),
-    );
+    file('/live/:streamId/master.m3u8', async (request, view) => {
+      const { suffix: uriSuffix, ending } = view;
+      if (ending !== undefined) return files.notFound();
+      return files.readMaster({ ...request, uriSuffix, waitMs: firstWaitMs(view) });
+    });
     file('/live/:streamId/thumbnail.jpg', async (request, { sinceMs, ending }) =>
       ending === undefined ? files.openThumbnail({ ...request, sinceMs }) : files.notFound(),
     );
@@ -209,7 +214,7 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
         uriSuffix: suffix,
         ending,
         isDelta: request.isDelta,
-        waitMs: view.stream.hasSignal && ending === undefined ? FIRST_SEGMENT_WAIT_MS : 0,
+        waitMs: firstWaitMs(view),
       });
     });
     file(
@@ -257,10 +262,14 @@ async function elsewhere(deps: Deps, request: FileOfStream): Promise<FileReply |
   const stream = isMaster ? await deps.streams.get(streamId) : undefined;
   const viewer = viewerOf(request);
   if (stream === undefined || (await deps.access.passFor(stream, viewer)) === null) return null;
-  const recording = await lastRecording(deps, stream, viewer);
-  if (recording === null) return null;
+  const [first] = await lastRecordings(deps, stream, viewer);
+  if (first === undefined) return null;
   const { headers } = deps.files.notFound();
-  return { status: 302, headers: { ...headers, location: `/v/${recording.id}/master.m3u8` }, body: null };
+  return { status: 302, headers: { ...headers, location: `/v/${first.id}/master.m3u8` }, body: null };
+}
+
+function firstWaitMs({ stream, ending }: View): number {
+  return stream.hasSignal && ending === undefined ? FIRST_SEGMENT_WAIT_MS : 0;
 }
 
 /** Since when what has left the live window is shown, in milliseconds since the Unix epoch; undefined where none is. */

@@ -5,28 +5,38 @@ import type { StreamSnapshot } from './snapshot.ts';
 
 interface Deps {
   /** The ids of the videos of broadcasts, by the id of the session. */
-  recordings: Snapshots<string>;
+  recordings: Snapshots<readonly string[]>;
   videos: Snapshots<VideoSnapshot>;
   access: Access;
 }
 
+/** One video of a broadcast. */
+export interface Recorded {
+  id: string;
+  /** Which of how many, from 1. */
+  part: number;
+  of: number;
+}
+
 /**
- * The recording of the last broadcast, once it plays, for a viewer who may see the stream: where it is open to the
- * viewer as well. One that only those who have its address may see is not told of by a stream that everybody finds.
- *
- * @returns null when there is none.
+ * The recordings of the last broadcast in its order, each once it plays, for a viewer who may see the stream: where it is
+ * open to the viewer as well. One that only those who have its address may see is not told of by a stream that everybody finds.
  */
-export async function lastRecording(
+export async function lastRecordings(
   { recordings, videos, access }: Deps,
   { isLive, ended, currentSessionId, visibility }: StreamSnapshot,
   viewer: Viewer,
-): Promise<VideoSnapshot | null> {
-  if (isLive || ended === null || currentSessionId === null) return null;
-  const id = await recordings.get(currentSessionId);
-  const video = id === undefined ? undefined : await videos.get(id);
-  if (video === undefined || video.rungs.length === 0) return null;
-  if (video.visibility === 'UNLISTED' && visibility === 'PUBLIC') return null;
-  // The token is for the stream.
-  const pass = await access.passFor(video, { ...viewer, token: undefined });
-  return pass === null ? null : video;
+): Promise<Recorded[]> {
+  if (isLive || ended === null || currentSessionId === null) return [];
+  const ids = (await recordings.get(currentSessionId)) ?? [];
+  const isShown = async (id: string) => {
+    const video = await videos.get(id);
+    if (video === undefined || video.rungs.length === 0) return false;
+    if (video.visibility === 'UNLISTED' && visibility === 'PUBLIC') return false;
+    // The token is for the stream.
+    return (await access.passFor(video, { ...viewer, token: undefined })) !== null;
+  };
+  const shown = await Promise.all(ids.map(isShown));
+  const all = ids.map((id, index) => ({ id, part: index + 1, of: ids.length }));
+  return all.filter((_, index) => shown[index]);
 }

@@ -69,7 +69,7 @@ async function setUp(
       },
       STREAM_ID,
     ),
-    recordings: { get: async (id) => (id === 'ses_1' ? videos[0]?.id : undefined) },
+    recordings: { get: async (id) => (id === 'ses_1' ? videos.map((video) => video.id) : undefined) },
     videos: { get: async (id) => videos.find((video) => video.id === id) },
     sellers: async () => ({ offers: [], memberPath: '/members/somebody' }),
     access: createAccess({
@@ -222,6 +222,17 @@ test('a broadcast that is over is said to be, and its recording offered to whom 
   assert.equal(await offered({ visibility: 'UNLISTED' }, { visibility: 'UNLISTED' }), address);
   const embed = await setUp(t, over, { videos: [recording] });
   assert.match((await embed.get(`/embed/${ID}`)).body, /player-panel-recording"><a [^>]+ target="_blank">/);
+  const ids = ['vid_1', 'vid_2', 'vid_3'];
+  const videos = ids.map((id) => playableSnapshot({ id, ...(id === 'vid_2' && { rungs: [] }) }));
+  const long = await setUp(t, over, { videos });
+  const links = (await long.get(`/watch/${ID}`)).body.matchAll(
+    /watch\/(vid_\d)">Watch the recording, (part \d)</g,
+  );
+  assert.deepEqual(
+    [...links].map(([, id, part]) => `${id} is ${part}`),
+    ['vid_1 is part 1', 'vid_3 is part 3'],
+  );
+  assert.match((await long.get(`/watch/${ID}`)).body, /player-panel-recording" data-more>/, 'one is to come');
 });
 
 test('what the viewer may not see and what does not exist are the same 404', async (t) => {

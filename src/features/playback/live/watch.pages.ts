@@ -13,7 +13,7 @@ import type { Reception } from '../reception.ts';
 import { viewerOf } from '../reply.ts';
 import type { Snapshots } from '../snapshots.ts';
 import type { VideoSnapshot } from '../videos/snapshot.ts';
-import { lastRecording } from './recorded.ts';
+import { lastRecordings } from './recorded.ts';
 import type { StreamSnapshot } from './snapshot.ts';
 import { embedBody, type Showing, streamBody, streamHead, type WatchView } from './watch.views.ts';
 
@@ -27,7 +27,7 @@ export type LiveChat = (streamId: string, suffix: string, asking: Asking) => Pro
 interface Deps {
   streams: Snapshots<StreamSnapshot>;
   /** The ids of the videos of broadcasts, by the id of the session. */
-  recordings: Snapshots<string>;
+  recordings: Snapshots<readonly string[]>;
   videos: Snapshots<VideoSnapshot>;
   access: Access;
   sellers: Sellers;
@@ -99,7 +99,7 @@ async function viewOf(
   const pass = stream === undefined ? null : await deps.access.passFor(stream, viewerOf(request));
   if (stream === undefined || pass === null) return null;
   const { grant, suffix } = pass;
-  const recording = await lastRecording(deps, stream, viewerOf(request));
+  const recordings = await lastRecordings(deps, stream, viewerOf(request));
   const { publicUrl, assets } = deps;
   const card = assets.url(CARD);
   const watchUrl = `${publicUrl}/watch/${streamId}`;
@@ -111,7 +111,7 @@ async function viewOf(
     stream,
     showing: showingOf(stream, grant, deps.clock),
     isPreview: grant === 'preview',
-    recordingUrl: recording && `${publicUrl}/watch/${recording.id}`,
+    recordings: recordings.map(({ id, ...place }) => ({ url: `${publicUrl}/watch/${id}`, ...place })),
     playlist: `/live/${streamId}/master.m3u8${suffix}`,
     whep: deps.hasWhep() ? `/whep/${streamId}${suffix}` : null,
     session: grant === 'preview' ? null : await deps.reception.receive(request, { ...stream, ...pass }),

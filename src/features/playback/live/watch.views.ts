@@ -11,8 +11,8 @@ export interface WatchView extends MediaPage {
   chat: SafeHtml | null;
   stream: StreamSnapshot;
   showing: Showing;
-  /** Of the broadcast that has ended; null where there is nothing to offer. */
-  recordingUrl: string | null;
+  /** Of the broadcast that has ended, in its order: those of its parts that play. */
+  recordings: readonly { url: string; part: number; of: number }[];
   /** From the root of the site. */
   playlist: string;
   /** Where it is shown in real time, from the root of the site; null where it is not. */
@@ -57,7 +57,7 @@ export function embedBody(view: WatchView): SafeHtml {
 
 /** The player's element, which shows the panel inside it until its script has taken over. */
 function player(view: WatchView, isEmbed: boolean): SafeHtml {
-  const { stream, showing, playlist, whep, recordingUrl, session } = view;
+  const { stream, showing, playlist, whep, session } = view;
   const isOn = showing === 'live' || showing === 'preview';
   const startsAt = showing === 'scheduled' ? stream.scheduledStartAt : null;
   return html`<marquee-player src="${playlist}" label="${stream.title}"${isOn && html` live poster="${playlist.replace('master.m3u8', 'thumbnail.jpg')}"`}${isEmbed && html` muted`}${
@@ -67,9 +67,21 @@ function player(view: WatchView, isEmbed: boolean): SafeHtml {
 <p class="player-panel-state">${STATES[showing]}</p>
 <p class="player-panel-title" dir="auto"><bdi>${stream.title}</bdi></p>
 <p class="player-panel-message">${panelMessage(showing, startsAt, playlist)}</p>
-${recordingUrl && html`<p class="player-panel-recording"><a href="${recordingUrl}"${isEmbed && html` target="_blank"`}>Watch the recording</a></p>`}
+${recorded(view, isEmbed)}
 </div>
 </marquee-player>`;
+}
+
+/** The player asks the page for it again while there is none, or more to come (`web/player/recording.ts`). */
+function recorded({ recordings }: WatchView, isEmbed: boolean): SafeHtml | null {
+  const [first] = recordings;
+  if (first === undefined) return null;
+  const target = isEmbed && html` target="_blank"`;
+  const links = recordings.map(
+    ({ url, part, of }) =>
+      html`<a href="${url}"${target}>Watch the recording${of > 1 && html`, part ${part}`}</a>`,
+  );
+  return html`<p class="player-panel-recording"${recordings.length < first.of && html` data-more`}>${links}</p>`;
 }
 
 function panelMessage(showing: Showing, startsAt: Date | null, playlist: string): SafeHtml {
