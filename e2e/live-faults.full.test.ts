@@ -8,44 +8,31 @@ import { createPartner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
 import { childrenOf, only } from '../test/harness/processes.ts';
 import { until } from '../test/harness/wait.ts';
-import { type Publisher, startPublisher } from '../test/rtmp/publisher.ts';
-
-/** Counts the tenths of a second in which the picture of the page moved; a reload of the page begins anew. */
-const WITNESS = `window.moved = 0; window.frames = 0;
-setInterval(() => {
-  const host = document.querySelector('marquee-player');
-  const video = document.querySelector('video') ?? host?.shadowRoot?.querySelector('video');
-  const frames = video?.getVideoPlaybackQuality().totalVideoFrames ?? 0;
-  if (frames !== window.frames) window.moved += 1;
-  window.frames = frames;
-}, 100);`;
+import { plays as moves, WITNESS } from '../test/live/witness.ts';
+import { keepPublishing, type LastingPublisher } from '../test/rtmp/again.ts';
 
 let dir: string;
 let browser: TestBrowser;
 let platform: RunningPlatform;
 let watching: WatchedPage;
-let encoder: Publisher | null = null;
-let isOver = false;
-let publishing: Promise<void>;
+let encoder: LastingPublisher;
 let streamId: string;
-let streamKey: string;
 
 before(async () => {
   dir = await mkdtemp(join(tmpdir(), 'marquee-live-faults-'));
   browser = await launchBrowser();
   await start();
   const stream = await createPartner(platform).createStream({ latencyMode: 'LOW' });
-  ({ id: streamId, streamKey } = stream);
+  streamId = stream.id;
   await createPartner(platform).start(streamId);
-  publishing = keepPublishing();
+  const address = { port: platform.rtmpPort, key: stream.streamKey };
+  encoder = keepPublishing(address, { width: 640, height: 480, fps: 15 });
   watching = await browser.open(`${platform.url}/watch/${streamId}`, { initScript: WITNESS });
   await plays(20);
 });
 after(async () => {
   await watching?.close();
-  isOver = true;
   await encoder?.stop();
-  await publishing;
   await browser?.close();
   await platform?.stop();
   await rm(dir, { recursive: true, force: true });
@@ -58,31 +45,7 @@ async function start(): Promise<void> {
   platform = await startPlatform({ environment, dataDir: join(dir, 'data'), ...ports });
 }
 
-/** An encoder that connects again whenever it is cut off, as OBS does. */
-async function keepPublishing(): Promise<void> {
-  while (!isOver) {
-    encoder = startPublisher({
-      url: `rtmp://127.0.0.1:${platform.rtmpPort}/live/${streamKey}`,
-      width: 640,
-      height: 480,
-      fps: 15,
-    });
-    await encoder.exited;
-  }
-}
-
-/** Resolves when the picture has moved for so many more tenths of a second. */
-async function plays(more: number): Promise<void> {
-  const moved = () => watching.page.evaluate<number>('moved');
-  const from = await moved();
-  let now = from;
-  const message = () => `the picture moved ${now - from} times of ${more}`;
-  const hasMoved = async () => {
-    now = await moved();
-    return now >= from + more;
-  };
-  await until(hasMoved, { timeoutMs: 60_000, message });
-}
+const plays = (more: number) => moves(watching.page, more);
 
 test('who waits for the next part goes on after the packager, the media process or the program is killed', async (t) => {
   await t.test('the packager', async () => {

@@ -12,7 +12,7 @@ import { WHEP_CLIENT, type WhepAnswer } from '../test/live/whep-client.ts';
 import { WHIP_CLIENT } from '../test/live/whip-client.ts';
 import { janusPid, NO_JANUS } from '../test/rooms/janus.ts';
 import { startJanusPlatform } from '../test/rooms/janus-platform.ts';
-import { type Publisher, startPublisher } from '../test/rtmp/publisher.ts';
+import { keepPublishing } from '../test/rtmp/again.ts';
 
 const PATIENT = { timeoutMs: 30_000, intervalMs: 100 };
 /** Counts the tenths of a second in which the picture of the page moved; a reload of the page begins anew. */
@@ -51,22 +51,10 @@ async function killJanus(): Promise<void> {
   process.kill(pid, 'SIGKILL');
 }
 
-/** An encoder that connects again whenever it is cut off, as OBS does. */
-function keepPublishing(t: TestContext, streamKey: string): void {
-  let isOver = false;
-  let encoder: Publisher | null = null;
-  const publishing = (async () => {
-    while (!isOver) {
-      const url = `rtmp://127.0.0.1:${platform.rtmpPort}/live/${streamKey}`;
-      encoder = startPublisher({ url, width: 320, height: 180, fps: 15 });
-      await encoder.exited;
-    }
-  })();
-  t.after(async () => {
-    isOver = true;
-    await encoder?.stop();
-    await publishing;
-  });
+/** An encoder by RTMP, which comes back. */
+function encode(t: TestContext, key: string): void {
+  const encoder = keepPublishing({ port: platform.rtmpPort, key }, { width: 320, height: 180, fps: 15 });
+  t.after(() => encoder.stop());
 }
 
 /** A page that publishes by WHIP, and again whenever its connection ends. */
@@ -134,21 +122,27 @@ for (const by of ['RTMP', 'WHIP'] as const) {
     skip: NO_JANUS,
   }, async (t) => {
     const { id, streamKey } = await partner.createStream({ autoStart: true });
-    if (by === 'RTMP') keepPublishing(t, streamKey);
+    if (by === 'RTMP') encode(t, streamKey);
     else await keepFilming(t, streamKey);
     const site = await watchInRealTime(t, id);
     await plays(site);
     const { startedAt } = await partner.stream(id);
     for (const [name, kill] of Object.entries({ killJanus, killMedia })) {
       await kill();
+      const killedMs = performance.now();
+      const say = (what: string) =>
+        t.diagnostic(`${name}: ${what} after ${Math.round(performance.now() - killedMs)} ms`);
       // What was on its way is over.
       await until(async () => !(await site.evaluate<boolean>(`Boolean(${HAS_WEBRTC})`)), {
         ...{ timeoutMs: 30_000, message: `${name} to be seen by the page` },
       });
+      say('seen by the page');
       await plays(site);
+      say('three seconds of picture');
       // Where the signal has not gone with it, the page asks for real time by itself.
       if (by === 'RTMP' && kill === killJanus) await holds(site, HAS_WEBRTC);
       else await getsSeatAgain(site);
+      say('real time again');
       await plays(site);
       await until(async () => (await viewerCount(id)) === 1, { ...PATIENT, message: 'one viewer' });
     }
@@ -160,7 +154,7 @@ for (const by of ['RTMP', 'WHIP'] as const) {
 
 test('a browser that is killed gives its seat back', { skip: NO_JANUS }, async (t) => {
   const { id, streamKey } = await partner.createStream({ autoStart: true });
-  keepPublishing(t, streamKey);
+  encode(t, streamKey);
   await until(async () => (await partner.stream(id)).isLive, PATIENT);
   const open = (from: TestBrowser) =>
     from.open(`${platform.url}/api/v1/health`, { initScript: WHEP_CLIENT, userAgent: USER_AGENT });
