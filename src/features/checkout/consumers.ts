@@ -36,6 +36,7 @@ export function createCheckoutConsumers(ports: CheckoutPorts, payment: Payment):
         purchaseId: purchase.id,
         subscriptionId: purchase.subscription_id,
         trialDays: 0,
+        isCardGiven: true,
       });
     }),
     on(payment.failed, async (tx, { data }, append) => {

@@ -73,6 +73,8 @@ export interface Completion {
   /** The id that the purchase was given for its subscription. */
   subscriptionId: string | null;
   trialDays: number;
+  /** The card that is charged later was given for it: by whoever pays, or once it is asked for. */
+  isCardGiven: boolean;
 }
 
 /** Under the lock of the checkout, with its claims held. */
@@ -118,7 +120,7 @@ async function beginSubscription(
   { subscriptions }: CheckoutPorts,
   work: Work,
   row: CheckoutRow,
-  { customer, purchaseId, subscriptionId, trialDays }: Completion,
+  { customer, purchaseId, subscriptionId, trialDays, isCardGiven }: Completion,
 ): Promise<string> {
   if (row.tier_id === null || row.interval === null) throw new Error(`checkout ${row.id} is of no tier`);
   const begun = await subscriptions.begin(work, {
@@ -134,6 +136,7 @@ async function beginSubscription(
     discountCents: row.discount_cents,
     discountCode: row.discount_code,
     clientReferenceId: row.client_reference_id,
+    asksBeforeCharge: !isCardGiven,
     wasClaimed: true,
   });
   return begun.id;

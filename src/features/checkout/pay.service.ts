@@ -63,8 +63,9 @@ export function createCheckoutPayments(ports: CheckoutPorts): CheckoutPayments {
     async pay(id, payment) {
       const row = await open(id);
       const given = { ...payment, isSandbox: (await providerOf(ports, row)) === 'SANDBOX' };
-      const url = await keepCard(ports, row, given);
-      const begun = await ports.events.transaction((tx, append) => begin(ports, { tx, append }, id, given));
+      const { url, isCardGiven } = await keepCard(ports, row, given);
+      const asked = { ...given, isCardGiven };
+      const begun = await ports.events.transaction((tx, append) => begin(ports, { tx, append }, id, asked));
       if (begun !== null) return settle(ports, begun);
       return url === null ? { kind: 'COMPLETED' } : { kind: 'ACTION', url };
     },
@@ -87,31 +88,47 @@ export function createCheckoutPayments(ports: CheckoutPorts): CheckoutPayments {
   };
 }
 
+interface KeptCard {
+  /** Where its holder is to go, once the checkout is completed. */
+  url: string | null;
+  /** It is known to be the one that is charged. */
+  isCardGiven: boolean;
+}
+
+const NO_CARD: KeptCard = { url: null, isCardGiven: false };
+
+/** What the buyer sends, and what is known of it. */
+type Given = Payment & { isSandbox: boolean; isCardGiven: boolean };
+
 /**
  * The card of somebody whose first period costs nothing, for those that follow: it may be left out. Who has one already
- * keeps it, since a typed address proves nothing.
+ * keeps it, and is asked before it is charged for this, since a typed address proves nothing.
  *
- * @returns where its holder is to go, once the checkout is completed.
  * @throws {AppError} BAD_REQUEST, field `card`; SERVICE_UNAVAILABLE.
  */
 async function keepCard(
   ports: CheckoutPorts,
   row: CheckoutRow,
   { email: typed, card, isSandbox }: Payment & { isSandbox: boolean },
-): Promise<string | null> {
+): Promise<KeptCard> {
   const email = parseEmail(typed);
   const isOpen = statusOf(row, ports.clock.now()) === 'OPEN' && row.payment_id === null;
   const renews = row.kind === 'SUBSCRIPTION' && listPriceOf(row) > 0;
-  if (email === null || !isOpen || !renews || (isSandbox && (card ?? '').trim() === '')) return null;
+  if (email === null || !isOpen || !renews || (isSandbox && (card ?? '').trim() === '')) return NO_CARD;
   const customer = await ports.events.transaction((tx) =>
     ports.payments.customerFor(tx, row.workspace_id, { email, name: null }),
   );
   const trialDays = await ports.subscriptions.trialDaysFor(ports.db, customer.id, row.trial_days);
-  if ((row.amount_cents > 0 && trialDays === 0) || customer.method_ref !== null) return null;
   const number = ports.testCardOf(card);
+  if (row.amount_cents > 0 && trialDays === 0) return NO_CARD;
+  if (customer.method_ref !== null) {
+    const isSame = isSandbox && number?.slice(-4) === customer.card_last4;
+    return { url: null, isCardGiven: isSame };
+  }
   if (isSandbox && number === null) throw badRequest('card', 'Give the number of one of the test cards.');
   try {
-    return await ports.cards.save(customer.id, number, `${ports.publicUrl}/checkout/${row.id}/return`);
+    const url = await ports.cards.save(customer.id, number, `${ports.publicUrl}/checkout/${row.id}/return`);
+    return { url, isCardGiven: url === null };
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'CONFLICT') throw error;
     throw badRequest('card', error.message);
@@ -140,12 +157,7 @@ function assertOpen(row: CheckoutRow, now: Date): void {
 }
 
 /** @returns the charge to ask the provider for; null when nothing is due, and it is completed. */
-async function begin(
-  ports: CheckoutPorts,
-  work: Work,
-  id: string,
-  payment: Payment & { isSandbox: boolean },
-): Promise<string | null> {
+async function begin(ports: CheckoutPorts, work: Work, id: string, payment: Given): Promise<string | null> {
   const row = await lock(work, id);
   if (row.payment_id !== null) return row.payment_id;
   if (row.status === 'COMPLETED') return null;
@@ -158,7 +170,7 @@ export async function payFor(
   ports: CheckoutPorts,
   work: Work,
   row: CheckoutRow,
-  payment: Payment & { isSandbox: boolean },
+  payment: Given,
 ): Promise<string | null> {
   const email = row.kind === 'BOOKING' ? row.customer_email : parseEmail(payment.email);
   if (email === null) throw badRequest('email', 'Give an e-mail address, such as name@example.com.');
@@ -178,7 +190,9 @@ export async function payFor(
   });
   const isFree = row.kind === 'SUBSCRIPTION' && (trialDays > 0 || row.amount_cents === 0);
   if (!isFree) return charge(ports, work, claimed, customer, payment);
-  await complete(ports, work, claimed, { customer, purchaseId: null, subscriptionId: null, trialDays });
+  const { isCardGiven } = payment;
+  const done = { customer, purchaseId: null, subscriptionId: null, trialDays, isCardGiven };
+  await complete(ports, work, claimed, done);
   return null;
 }
 

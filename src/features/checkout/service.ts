@@ -200,7 +200,7 @@ async function columnsOf(ports: CheckoutPorts, work: Work, offer: Offer, price: 
 
 /** Nothing is due: it takes place at once. */
 async function bookFree(ports: CheckoutPorts, work: Work, row: CheckoutRow): Promise<CheckoutRow> {
-  await payFor(ports, work, row, { email: '', card: null, isSandbox: false });
+  await payFor(ports, work, row, { email: '', card: null, isSandbox: false, isCardGiven: false });
   const done = await repository.lockCheckout(work.tx, row.id);
   if (done === undefined) throw new Error(`checkout ${row.id} is gone`);
   return done;

@@ -147,12 +147,14 @@ function stateOf(row: ShownSubscription): string {
   if (row.is_disputed)
     return 'Your bank looks into the last charge: until it has decided, nothing is opened.';
   if (row.cancel_at_period_end) return `It is canceled, and ends on ${end}.`;
+  if (row.status === 'PAST_DUE' && row.asks_before_charge)
+    return 'It began without a card, and your saved one is not charged for it unless you want that: pay now, or leave it, and it ends.';
   if (row.status === 'PAST_DUE') {
     const next = row.next_charge_at;
     return `Your card was declined.${next === null ? '' : ` It is tried again on ${day(next, row.timezone)}.`} Pay now, or save another card below, and it is tried at once.`;
   }
   return row.status === 'TRIALING'
-    ? `Your trial ends on ${end}; the first charge is then.`
+    ? `Your trial ends on ${end}; the first charge is then${row.asks_before_charge ? ', if you agree to it' : ''}.`
     : `It renews on ${end}.`;
 }
 

@@ -35,6 +35,8 @@ export interface NewCharge {
   description: string;
   /** Names this charge at the provider, for ever: the same key is the same charge. */
   key: string;
+  /** Nobody is there, and the holder of the saved card has not agreed to be charged for this: they are asked. */
+  asksFirst?: boolean;
   /** null: nobody is there, and the customer's saved card is charged. */
   onSession: {
     /** Sandbox: the number of a test card. */
@@ -135,11 +137,12 @@ async function insertCharge(
   { charge, purchase, chosen }: { charge: NewCharge; purchase: PurchaseRow; chosen: ChosenProvider | null },
 ): Promise<PaymentRow> {
   const now = clock.now();
-  const { onSession, description, key } = charge;
+  const { onSession, description, key, asksFirst = false } = charge;
   const expiresAt = dateFromMs(now.getTime() + PAY_WINDOW_MS).toISOString();
   const request = {
     description,
     accountRef: chosen?.accountRef ?? null,
+    ...(asksFirst ? { asksFirst } : {}),
     ...(onSession === null ? {} : { ...onSession, card: cardOf(chosen, onSession), expiresAt }),
   };
   const row = await repository.insertPayment(tx, {

@@ -147,6 +147,7 @@ async function charge(provider: PaymentProvider, { payment, purchase, customer }
   }
   const methodRef = request.methodRef ?? customer.method_ref;
   if (!isKnown || methodRef === null) return NO_CARD;
+  if (request.asksFirst === true) return NOT_AGREED;
   return provider.chargeSaved({ ...asked, methodRef });
 }
 
@@ -155,6 +156,13 @@ const NO_CARD: Decline = {
   ref: null,
   code: 'CARD_MISSING',
   message: 'There is no saved card to charge.',
+};
+
+const NOT_AGREED: Decline = {
+  status: 'FAILED',
+  ref: null,
+  code: 'AUTHENTICATION_REQUIRED',
+  message: 'The holder of the saved card has not confirmed that it is charged for this.',
 };
 
 export function payerOf({ name }: Pick<PaymentProvider, 'name'>, customer: CustomerRow): Payer {

@@ -58,9 +58,15 @@ export function failedCardMail(about: About, next: Date | null, failureCode: str
   );
 }
 
-/** Nobody was there to confirm the charge with the bank. */
+/** Nobody was there to confirm the charge with the bank, or nobody has ever given the card for it. */
 function confirmMail(about: About, next: Date): Mail {
   const { row } = about;
+  if (row.asks_before_charge) {
+    return mail('subscription-confirm', about, `Do you want to pay for ${what(about)}?`, [
+      `${what(about)} began for nothing, and no card was given for it. Now ${money(row.pending_price_cents ?? row.price_cents)} a ${every[row.interval]} are due, and ${card(about)} is not charged for it unless you want that.`,
+      `If you do, open the page below and press "Pay now". If you do not, or if it was not you who began it, do nothing: it ends by itself, and nothing is charged.`,
+    ]);
+  }
   return mail('subscription-confirm', about, 'Your bank wants you to confirm a payment', [
     `The renewal of ${what(about)}, ${money(row.pending_price_cents ?? row.price_cents)}, was to be charged to ${card(about)}, and your bank wants you to confirm it yourself.`,
     `Open the page below and press "Pay now". Until ${day(next, about)}, when we try again without you, you lose nothing.`,

@@ -196,6 +196,7 @@ async function charge(
     discountCode: amountCents < priceCents ? row.discount_code : null,
     description: tier?.name ?? 'Subscription',
     key,
+    asksFirst: row.asks_before_charge,
     onSession,
   });
   await repository.updateSubscription(tx, row.id, rules.renewing(row, period, { paymentId, kind }));

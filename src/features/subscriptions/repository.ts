@@ -278,6 +278,16 @@ export async function countPurchases(tx: Tx, id: string): Promise<number> {
   return Number(count);
 }
 
+/** The card of a customer was given for what they have. */
+export async function agreeToCharges(db: Db, customerId: string): Promise<void> {
+  await db
+    .updateTable('subscription')
+    .set({ asks_before_charge: false })
+    .where('customer_id', '=', customerId)
+    .where('asks_before_charge', '=', true)
+    .execute();
+}
+
 /** Renewals of a customer that were declined are due now. */
 export async function hastenRetries(db: Db, customerId: string, now: Date): Promise<void> {
   await db

@@ -37,6 +37,7 @@ function row(change: Partial<rules.SubscriptionRow> = {}): rules.SubscriptionRow
     reminded_period: null,
     card_expiry_told: null,
     discount_cents: 0,
+    asks_before_charge: false,
     discount_code: null,
     client_reference_id: null,
     event_sequence: 1,

@@ -206,6 +206,11 @@ export function renewing(
   };
 }
 
+/** Who has paid for it once is charged from then on. */
+function agreedBy(purchaseId: string | null): Patch {
+  return purchaseId === null ? {} : { asks_before_charge: false };
+}
+
 /** The next period begins: its charge has succeeded, or it costs nothing. */
 export function renewed(row: SubscriptionRow, period: Period, terms: Terms, purchaseId: string | null) {
   const by = move(row.status, 'PAID');
@@ -222,6 +227,7 @@ export function renewed(row: SubscriptionRow, period: Period, terms: Terms, purc
     current_period_start: period.start,
     current_period_end: period.end,
     purchase_id: purchaseId,
+    ...agreedBy(purchaseId),
     upgrade_purchase_id: null,
     is_disputed: false,
     failed_attempts: 0,
@@ -353,6 +359,7 @@ export function switched(row: SubscriptionRow, to: Terms, purchaseId: string | n
     tier_id: to.tierId,
     price_cents: to.priceCents,
     upgrade_purchase_id: purchaseId ?? row.upgrade_purchase_id,
+    ...agreedBy(purchaseId),
   });
 }
 

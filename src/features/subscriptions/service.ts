@@ -30,6 +30,8 @@ export interface NewSubscription extends Terms {
   discountCents: number;
   discountCode: string | null;
   clientReferenceId: string | null;
+  /** Nobody has given a card for it: a saved one is charged only when its holder confirms it. */
+  asksBeforeCharge?: boolean;
   /** Its place in the tier was claimed. */
   wasClaimed: boolean;
 }
@@ -54,7 +56,7 @@ export interface Subscriptions {
   resume(workspaceId: string, id: string): Promise<ShownSubscription>;
   /** @throws {AppError} BAD_REQUEST, field `tierId`; CONFLICT, also for a declined card; SERVICE_UNAVAILABLE. */
   switchTier(workspaceId: string, id: string, tierId: string): Promise<ShownSubscription>;
-  /** Another card was saved: renewals that were declined are tried again. */
+  /** A card was given for what the customer has: it is charged from now on, and what was declined is tried again. */
   retryCharges(customerId: string): Promise<void>;
   /** Does the customer have one that opens what is for these tiers (none named: for any)? */
   opens(customerId: string, guarded: { workspaceId: string; tierIds: readonly string[] }): Promise<boolean>;
@@ -112,7 +114,10 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
       if (paymentId !== null) await awaitSwitch(ports, paymentId);
       return get(workspaceId, id);
     },
-    retryCharges: (customerId) => repository.hastenRetries(db, customerId, clock.now()),
+    async retryCharges(customerId) {
+      await repository.agreeToCharges(db, customerId);
+      await repository.hastenRetries(db, customerId, clock.now());
+    },
     opens: (customerId, guarded) => repository.opensTier(db, customerId, guarded),
     async migratePrice({ tx }, workspaceId, tierId) {
       const tier = await repository.findTier(tx, workspaceId, tierId);
@@ -144,6 +149,7 @@ async function begin(
     discount_code: input.discountCode,
     discount_cents: trialDays > 0 ? input.discountCents : 0,
     client_reference_id: input.clientReferenceId,
+    asks_before_charge: input.asksBeforeCharge ?? false,
     event_sequence: 1,
     created_at: now,
     updated_at: now,

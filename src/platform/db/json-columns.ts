@@ -74,6 +74,8 @@ export interface PaymentRequest {
   card?: string | null;
   usesSaved?: boolean;
   methodRef?: string;
+  /** The holder of the saved card has not agreed to this: it is not charged while nobody is there. */
+  asksFirst?: boolean;
   /** Of a refund: the platform bears it, not the creator. */
   isBorne?: boolean;
   /** The creator's account with the provider. */

@@ -2010,6 +2010,7 @@ create table subscription (
   upgrade_purchase_id text,
   pending_interval text,
   price_told_at timestamp with time zone,
+  asks_before_charge boolean not null default false,
   constraint subscription_cancel_reason_check CHECK ((cancel_reason = ANY (ARRAY['MEMBER_CANCELED'::text, 'CREATOR_CANCELED'::text, 'REFUNDED'::text, 'DISPUTE_LOST'::text, 'PAYMENT_FAILED'::text]))),
   constraint subscription_charge_interval_check CHECK ((charge_interval = ANY (ARRAY['MONTH'::text, 'YEAR'::text]))),
   constraint subscription_charge_kind_check CHECK ((charge_kind = ANY (ARRAY['RENEWAL'::text, 'CONFIRMATION'::text, 'SWITCH'::text]))),

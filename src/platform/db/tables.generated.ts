@@ -1753,6 +1753,7 @@ export interface SubscriptionTable {
   upgrade_purchase_id: string | null;
   pending_interval: SubscriptionPendingInterval | null;
   price_told_at: Date | null;
+  asks_before_charge: Generated<boolean>;
 }
 
 export interface SupportMessageTable {

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
+import { TestClock } from '../../../test/harness/clock.ts';
+import { runTask } from '../../../test/harness/parts.ts';
+import { memberPage } from '../../../test/money/member-page.ts';
+import { type Shop, selling } from '../../../test/money/shop.ts';
+import { DAY_MS } from '../../kernel/durations.ts';
+
+let app: TestApp;
+const clock = new TestClock('2026-01-10T10:00:00Z');
+before(async () => {
+  app = await startTestApp({ clock });
+});
+after(() => app.close());
+
+const { shop, tier, open, read, pay } = selling(() => app);
+const TRIAL = { name: 'Patron', priceCents: 900, trialDays: 14 };
+
+/** The subscription that a checkout began. */
+async function begunBy(of: Shop, checkoutId: string): Promise<string> {
+  return (await read(of, checkoutId)).string('data.subscriptionId');
+}
+
+const subscription = async ({ key }: Shop, id: string) =>
+  (await app.request('GET', `/me/subscriptions/${id}`, { key })).assertOk(200);
+
+async function amountsPaid({ account }: Shop): Promise<number[]> {
+  const rows = await app.container.sql<{ cents: number }[]>`select amount_cents::int as cents from purchase
+    where workspace_id = ${account.test} and status = 'PAID' order by paid_at`;
+  return rows.map(({ cents }) => cents);
+}
+
+async function dayPasses(days: number): Promise<void> {
+  clock.advance(days * DAY_MS);
+  await runTask(app.container, 'subscriptions');
+}
+
+test('whoever types the address of somebody with a card begins nothing that is charged to it', async () => {
+  const of = await shop();
+  assert.equal((await pay(await open(of, { tierId: await tier(of) }))).status, 303);
+  const id = await open(of, { tierId: await tier(of, TRIAL) });
+  assert.equal((await pay(id, { card: '' })).status, 303);
+  const begun = await begunBy(of, id);
+  assert.equal((await subscription(of, begun)).at('data.status'), 'TRIALING');
+
+  await dayPasses(14);
+  assert.equal((await subscription(of, begun)).at('data.status'), 'PAST_DUE');
+  assert.deepEqual(await amountsPaid(of), [500]);
+  const [asked] = (await app.container.mailbox.list()).filter(({ kind }) => kind === 'subscription-confirm');
+  assert.equal(asked?.to, 'ann@example.com');
+  const { text } = await app.container.mailbox.get(asked.id);
+  assert.match(text ?? '', /no card was given for it.*not charged for it unless you want that/s);
+
+  const [owner] = await app.container.sql`select username from account where id = ${of.account.id}`;
+  const base = `/members/${owner?.username}/test`;
+  const page = memberPage(
+    () => app,
+    () => base,
+  );
+  const cookie = await page.enter('ann@example.com');
+  const fields = { formToken: await page.formTokenOf(cookie), subscription: begun };
+  assert.equal((await page.submit(`${base}/pay`, fields, { cookie })).status, 303);
+  assert.equal((await subscription(of, begun)).at('data.status'), 'ACTIVE');
+  assert.deepEqual(await amountsPaid(of), [500, 900]);
+
+  await dayPasses(31);
+  assert.equal(
+    (await subscription(of, begun)).at('data.status'),
+    'ACTIVE',
+    'from then on it renews by itself',
+  );
+  assert.deepEqual((await amountsPaid(of)).toSorted(), [500, 500, 900, 900]);
+});
+
+test('a card that is given with the address is charged after the trial, also where it is the one that is known', async () => {
+  const of = await shop();
+  const card = '4242 4242 4242 4242';
+  assert.equal((await pay(await open(of, { tierId: await tier(of) }), { card })).status, 303);
+  const known = await open(of, { tierId: await tier(of, TRIAL) });
+  assert.equal((await pay(known, { card })).status, 303);
+  const fresh = await open(of, { tierId: await tier(of, TRIAL) });
+  assert.equal((await pay(fresh, { card, email: 'bob@example.com' })).status, 303);
+  await dayPasses(14);
+  for (const id of [known, fresh]) {
+    assert.equal((await subscription(of, await begunBy(of, id))).at('data.status'), 'ACTIVE');
+  }
+});
+
+test('a card that is saved on the member page later is charged', async () => {
+  const of = await shop();
+  const id = await open(of, { tierId: await tier(of, TRIAL) });
+  assert.equal((await pay(id, { card: '' })).status, 303);
+  const begun = await begunBy(of, id);
+  const [owner] = await app.container.sql`select username from account where id = ${of.account.id}`;
+  const base = `/members/${owner?.username}/test`;
+  const page = memberPage(
+    () => app,
+    () => base,
+  );
+  const cookie = await page.enter('ann@example.com');
+  const fields = { formToken: await page.formTokenOf(cookie), card: '4242 4242 4242 4242' };
+  assert.equal((await page.submit(`${base}/card`, fields, { cookie })).status, 303);
+  await dayPasses(14);
+  assert.equal((await subscription(of, begun)).at('data.status'), 'ACTIVE');
+});
