@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => app.close());
 
-const { shop, tier, open, read, pay } = selling(() => app);
+const { shop, tier, code, ask, open, read, pay } = selling(() => app);
 const TRIAL = { name: 'Patron', priceCents: 900, trialDays: 14 };
 
 /** The subscription that a checkout began. */
@@ -103,4 +103,17 @@ test('a card that is saved on the member page later is charged', async () => {
   assert.equal((await page.submit(`${base}/card`, fields, { cookie })).status, 303);
   await dayPasses(14);
   assert.equal((await subscription(of, begun)).at('data.status'), 'ACTIVE');
+});
+
+test('a code that was deleted takes nothing off a checkout that was made with it', async () => {
+  const of = await shop();
+  const tierId = await tier(of);
+  const codeId = await code(of, { code: 'gone', percentOff: 50 });
+  const id = await open(of, { tierId, discountCode: 'gone' });
+  (await app.request('DELETE', `/booking/discount-codes/${codeId}`, { key: of.key })).assertOk(200);
+  const refused = await pay(id);
+  assert.equal(refused.status, 409);
+  assert.match(refused.text, /does not hold any more/);
+  (await ask(of, { tierId, discountCode: 'gone' })).assertError('CONFLICT', 'discountCode');
+  assert.deepEqual(await amountsPaid(of), []);
 });

@@ -33,8 +33,9 @@ export type Claimed = { until: Date; name: string | null } | { missing: 'place' 
 export async function claim(ports: CheckoutPorts, work: Work, row: CheckoutRow): Promise<Claimed> {
   const kept = await claimPlace(ports, work, row);
   if (kept === null) return { missing: 'place' };
-  const { discount_code_id: codeId } = row;
-  const isGood = codeId === null || (await ports.discountCodes.uses.claim(work.tx, codeId));
+  const { discount_code_id: codeId, discount_code: code } = row;
+  // One that was deleted meanwhile takes nothing off any more.
+  const isGood = codeId === null ? code === null : await ports.discountCodes.uses.claim(work.tx, codeId);
   return isGood ? kept : { missing: 'code' };
 }
 
