@@ -13,6 +13,7 @@ import {
 import { makeResources } from '../../../test/contract/resources.ts';
 import { joinTeam } from '../../../test/harness/factories.ts';
 import { jobWorker, requestsWritten } from '../../../test/harness/parts.ts';
+import { tablesSaying as saying } from '../../../test/harness/said.ts';
 import { unzip } from '../../../test/harness/zip.ts';
 import { buyer } from '../../../test/money/buyer.ts';
 import { JobPostponed } from '../../jobs/job.ts';
@@ -85,22 +86,7 @@ async function workspacesOf(id: string): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-/** Every row of every table that says one of the words, in text or in bytes; by table. */
-async function tablesSaying(words: readonly string[]): Promise<string[]> {
-  const { sql } = auth.app.container;
-  const tables = await sql<{ name: string; shown: string }[]>`
-    select format('%I.%I', n.nspname, c.relname) as name,
-      coalesce((select inhparent::regclass::text from pg_inherits where inhrelid = c.oid), c.oid::regclass::text) as shown
-    from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where c.relkind = 'r' and n.nspname not in ('pg_catalog', 'information_schema') order by 1`;
-  const like = words.flatMap((word) => [word, Buffer.from(word).toString('hex')]).map((word) => `%${word}%`);
-  const said: string[] = [];
-  for (const { name, shown } of tables) {
-    const found = await sql`select 1 from ${sql.unsafe(name)} t where t::text ilike any(${like}) limit 1`;
-    if (found.length > 0) said.push(shown);
-  }
-  return [...new Set(said)];
-}
+const tablesSaying = (words: readonly string[]) => saying(auth.app.container.sql, words);
 
 /** Files of the data folder that say one of the words, in their name or in what is in them. */
 function filesSaying(words: readonly string[]): string[] {
@@ -379,22 +365,4 @@ test('a name that is a word of everybody takes nothing of others along', async (
   const left =
     await sql`select 1 from notification where account_id = ${other.id} and title like 'Released%'`;
   assert.equal(left.length, 1);
-});
-
-test('a buyer without an account is erased from what every creator knows, on the operator’s command', async () => {
-  const { app } = auth;
-  const [seller, email] = [await auth.person(), 'buyer.qwert@example.com'];
-  const [live = ''] = await workspacesOf(seller.id);
-  await (await buyer(app, live, email)).pay('4242 4242 4242 4242');
-  (await app.request('POST', '/subscribers', { key: seller.key, body: { email } })).assertOk(201);
-  assert.notDeepEqual(await tablesSaying([email]), []);
-  const commands = app.container.parts.flatMap((part) => part.commands?.() ?? []);
-  const erase = commands.find(({ command }) => command.name === 'customer erase');
-  assert.ok(erase !== undefined);
-  await assert.rejects(erase.run({ email: seller.email }), /erase the account/);
-  await assert.rejects(erase.run({ email: 'nobody' }), /no e-mail address/);
-  await erase.run({ email });
-  assert.deepEqual(await tablesSaying([email]), []);
-  const bought = (await app.request('GET', '/purchases', { key: seller.key })).assertOk(200);
-  assert.equal(bought.list('data').length, 1, 'the sale stays');
 });

@@ -66,6 +66,7 @@ export async function erasePerson(db: Tx, person: Person, forget: ForgetCustomer
   const { email } = person;
   const is = (column: string) => sql<boolean>`${sql.ref(column)} = ${email}`;
   await overwriteCustomers(db, is('email'), forget);
+  await eraseVisits(db, email);
   await overwriteRows(
     db,
     'booking',
@@ -90,15 +91,31 @@ export async function erasePerson(db: Tx, person: Person, forget: ForgetCustomer
   await eraseMentions(db, person);
 }
 
+/** Who comes to a booking is in its room by the booking's id, and by name; so this comes before its row forgets them. */
+async function eraseVisits(db: Tx, email: string): Promise<void> {
+  const { rows } = await sql<{ id: string }>`select id from ${sql.table('booking')}
+    where customer_email = ${email}`.execute(db);
+  if (rows.length === 0) return;
+  const ids = rows.map(({ id }) => id);
+  const theirs = sql<boolean>`identity in (${sql.join(ids)})`;
+  await overwriteRows(db, 'room_participant', sql`name = null`, theirs);
+  await deleteEvents(db, sql<boolean>`type like 'room.participant%' and ${contains('body', ids)}`);
+}
+
+async function deleteEvents(db: Tx, condition: RawBuilder<boolean>): Promise<void> {
+  const them = sql<boolean>`event_id in (select id from ${sql.table('event')} where ${condition})`;
+  await deleteRows(db, 'delivery_job', them);
+  await deleteRows(db, 'delivery_log', them);
+  await deleteRows(db, 'event', condition);
+}
+
 /** Logs in which others were told of the person. */
 async function eraseMentions(db: Tx, { email, ids, username, name }: Person): Promise<void> {
   const said = (column: string) => sql<boolean>`(${contains(column, ids)} or ${saysAddress(column, email)})`;
   const named = (column: string) =>
     username === null ? said(column) : sql<boolean>`(${said(column)} or ${saysUsername(column, username)})`;
-  const events = sql<boolean>`event_id in (select id from ${sql.table('event')} where ${said('body')})`;
-  await deleteRows(db, 'delivery_job', events);
-  await deleteRows(db, 'delivery_log', sql<boolean>`${events} or ${said('response_body')}`);
-  await deleteRows(db, 'event', said('body'));
+  await deleteEvents(db, said('body'));
+  await deleteRows(db, 'delivery_log', said('response_body'));
   await deleteRows(db, 'stream_log', said('body::text'));
   await deleteRows(
     db,
