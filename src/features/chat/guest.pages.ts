@@ -87,7 +87,8 @@ export function guestChatPages(deps: Deps): (app: FastifyInstance) => void {
   return (app) => {
     app.get('/live/:streamId/chat', async (request: OfStream, reply) => {
       const { createdAt: _createdAt, isOpen: _isOpen, messages, ...rest } = await admit(request);
-      const isPublic = request.query.token === undefined && request.headers.cookie === undefined;
+      const { cookie, 'x-user-token': userToken } = request.headers;
+      const isPublic = [request.query.token, cookie, userToken].every((proof) => proof === undefined);
       reply.header('Cache-Control', isPublic ? 'public, max-age=1' : 'no-store');
       return { success: true, data: { ...rest, messages: messages.map(toMessage) } };
     });
