@@ -65,6 +65,9 @@ const KEPT_STEP_MS = 10_000;
 /** A shorter history would be less than the live window. */
 const KEPT_LEAST_SEC = 60;
 
+/** Whoever has not taken an answer by then does not watch: the live window is shorter. */
+const TAKEN_MS = 30_000;
+
 const MASTER = /\/master\.m3u8(?:\?|$)/;
 
 /** What is wrong with the signal, for its owner: the preview page shows it. */
@@ -189,6 +192,7 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
     if (isShared(request.params, answer) && !isPrivate(view) && view.ending === undefined)
       reply.header(CACHE_HEADER, CACHE_SEC);
     countSent(sentBytes, view.stream, reply, answer);
+    endWhenSlow(reply);
     return sendFile(reply, answer);
   };
   return (app) => {
@@ -293,6 +297,12 @@ function endingView(
   const isSettled = agoMs >= (hasSignal ? SETTLED_MS.withSignal : SETTLED_MS.withoutSignal);
   const ending = { untilMs, isSettled };
   return { stream, isPreview: false, sinceMs: ended.since.getTime(), ending, suffix: watcher.token };
+}
+
+/** Who reads nothing, or next to nothing, would keep what was written for it, and its place, for ever. */
+function endWhenSlow({ raw }: FastifyReply): void {
+  const timer = setTimeout(() => raw.destroy(), TAKEN_MS).unref();
+  raw.once('close', () => clearTimeout(timer));
 }
 
 /** What of a media playlist a player waits for (draft-pantos-hls-rfc8216bis 6.2.5.2); null where it does not. */
