@@ -1,9 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestApp, type TestApp } from '../test/harness/app.ts';
 import { headersOf } from '../test/harness/platform.ts';
+import { until } from '../test/harness/wait.ts';
 import { median, report } from './support/report.ts';
 
 /**
@@ -56,10 +58,12 @@ async function turn(app: TestApp, isOn: boolean): Promise<Figures> {
   await sleep(SETTLE_MS);
   const begun = { cpu: await cpuMs(app), at: performance.now(), requests: switched.requests };
   await sleep(TURN_MS);
+  const requests = switched.requests - begun.requests;
+  if (requests === 0) throw new Error(`no request was answered in ${TURN_MS} ms`);
   return {
     cpuMs: (await cpuMs(app)) - begun.cpu,
     seconds: (performance.now() - begun.at) / 1000,
-    requests: switched.requests - begun.requests,
+    requests,
   };
 }
 
@@ -69,13 +73,19 @@ const speed = ({ requests, seconds }: Figures) => requests / seconds;
 
 async function compare(app: TestApp, name: string, url: string, keys: readonly string[]): Promise<void> {
   const load: ChildProcess = fork(join(import.meta.dirname, 'support/load.ts'));
+  const ended = once(load, 'exit');
   load.send({ url, headers: keys.map(headersOf), connections: CONNECTIONS });
   const turns: { on: Figures; off: Figures }[] = [];
   try {
+    const before = switched.requests;
+    await until(() => switched.requests > before, { timeoutMs: 30_000, message: 'the first answer' });
     await turn(app, false);
     for (let n = 0; n < TURNS; n++) turns.push({ on: await turn(app, true), off: await turn(app, false) });
   } finally {
+    if (load.exitCode !== null) process.stderr.write(`the load has ended with ${load.exitCode}\n`);
     load.kill();
+    // Its last requests are none of the next comparison.
+    await ended;
   }
   const figure = (
     what: string,

@@ -7,6 +7,7 @@
  *   node bench/rest.ts many     what 1,000 streams and 100,000 keys change; three minutes
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -69,18 +70,24 @@ async function start(dataDir: string): Promise<Started> {
   });
   const pid = child.pid ?? 0;
   const api = `http://127.0.0.1:${port}/api/v1`;
-  const answers = () => fetch(`${api}/changelog/latest`).then((response) => response.ok);
-  await until(answers, { timeoutMs: 120_000, intervalMs: 10 });
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    await ended;
+  };
+  try {
+    const answers = async () =>
+      child.exitCode !== null || (await fetch(`${api}/changelog/latest`).then(({ ok }) => ok));
+    await until(answers, { timeoutMs: 120_000, intervalMs: 10, message: 'the first 200' });
+    if (child.exitCode !== null) throw new Error(`npm start has ended with ${child.exitCode}`);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   const ms = performance.now() - startedAt;
   const processorMs = processorSeconds(pid) * 1000;
-  return {
-    ...{ child, api, ms, processorMs },
-    async stop() {
-      const ended = new Promise((resolve) => child.once('exit', resolve));
-      child.kill('SIGTERM');
-      await ended;
-    },
-  };
+  return { child, api, ms, processorMs, stop };
 }
 
 const total = (pid: number) => proportionalMegabytes(pid).reduce((sum, { megabytes }) => sum + megabytes, 0);
@@ -95,17 +102,19 @@ async function measure(dataDir: string, look: (running: Started) => Promise<void
   }
   const last = await start(dataDir);
   starts.push(last);
-  await sleep(SETTLE_MS);
-  const megabytes = total(last.child.pid ?? 0);
-  await look(last);
-  const costs = await authorise(last);
-  await last.stop();
-  return {
-    startMs: median(starts.map(({ ms }) => ms)),
-    startProcessorMs: median(starts.map(({ processorMs }) => processorMs)),
-    megabytes,
-    ...costs,
-  };
+  try {
+    await sleep(SETTLE_MS);
+    const megabytes = total(last.child.pid ?? 0);
+    await look(last);
+    return {
+      startMs: median(starts.map(({ ms }) => ms)),
+      startProcessorMs: median(starts.map(({ processorMs }) => processorMs)),
+      megabytes,
+      ...(await authorise(last)),
+    };
+  } finally {
+    await last.stop();
+  }
 }
 
 /** The key at this place of those that `fill` makes. */

@@ -96,6 +96,8 @@ async function longestWait(workspaceId: string, work: Promise<void>): Promise<nu
   const done = work.finally(() => {
     isDone = true;
   });
+  // A failure of the work is thrown below, when the writer has ended.
+  done.catch(() => {});
   let longest = 0;
   while (!isDone) {
     const begun = performance.now();
