@@ -2,7 +2,9 @@ import { type JobWorkers, startJobWorkers } from '../../src/jobs/worker.ts';
 import { startTestApp } from '../harness/app.ts';
 import { jobWorker } from '../harness/parts.ts';
 import { until } from '../harness/wait.ts';
-import { type Source, startSource } from './source.ts';
+import { file, type Source, startSource } from './source.ts';
+
+export type ImportFixture = Awaited<ReturnType<typeof startImportFixture>>;
 
 /** The application, a worker that does imports and nothing else, and a server of files. */
 export async function startImportFixture(env: Record<string, string> = {}) {
@@ -22,6 +24,19 @@ export async function startImportFixture(env: Record<string, string> = {}) {
     },
     /** Jobs that wait for their next try need not wait. */
     hurry: () => container.sql`update pgboss.job set start_after = now() where state = 'retry'`,
+    /** Answers requests for this path with a file. @returns its address. */
+    served(path: string, ...options: Parameters<typeof file>): string {
+      source.answers.set(path, file(...options));
+      return source.url + path;
+    },
+    /** Of the workspace's storage, in bytes. */
+    async used(workspaceId: string): Promise<number> {
+      const query = container.db
+        .selectFrom('workspace')
+        .select('storage_bytes')
+        .where('id', '=', workspaceId);
+      return (await query.executeTakeFirstOrThrow()).storage_bytes;
+    },
     create: async (key: string, input: object) =>
       (await app.request('POST', '/imports', { key, body: input })).assertOk(201).string('data.id'),
     /** The import once it has one of these statuses. */
@@ -57,4 +72,13 @@ export async function startImportFixture(env: Record<string, string> = {}) {
       await app.close();
     },
   };
+}
+
+/** The fixture at work, with an account on the plan FREE, whose key is good for its live workspace. */
+export async function startFreeImports() {
+  const fixture = await startImportFixture();
+  const account = await fixture.app.createAccount({ plan: 'FREE' });
+  const { key } = await fixture.app.createKey({ account });
+  fixture.work();
+  return { fixture, key, workspaceId: account.live };
 }

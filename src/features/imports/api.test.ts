@@ -6,21 +6,16 @@ import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../test/harness/wait.ts';
-import { startImportFixture } from '../../../test/imports/fixture.ts';
+import { type ImportFixture, startFreeImports } from '../../../test/imports/fixture.ts';
 import { file } from '../../../test/imports/source.ts';
 import { videoProcessingCompleted, videoProcessingFailed } from '../videos/index.ts';
 
-type Fixture = Awaited<ReturnType<typeof startImportFixture>>;
-let fixture: Fixture;
+let fixture: ImportFixture;
 let key: string;
 let workspaceId: string;
 
 before(async () => {
-  fixture = await startImportFixture();
-  const account = await fixture.app.createAccount({ plan: 'FREE' });
-  ({ key } = await fixture.app.createKey({ account }));
-  workspaceId = account.live;
-  fixture.work();
+  ({ fixture, key, workspaceId } = await startFreeImports());
 });
 after(() => fixture.close());
 beforeEach(() => {
@@ -30,27 +25,15 @@ beforeEach(() => {
 const bytes = randomBytes(700_000);
 /** An import of a file that is served as told. */
 function importOf(path: string, ...options: Parameters<typeof file>) {
-  fixture.source.answers.set(path, file(...options));
-  return fixture.create(key, { sourceUrl: fixture.source.url + path });
+  return fixture.create(key, { sourceUrl: fixture.served(path, ...options) });
 }
 const asked = () => fixture.source.requests.map(({ range }) => range);
-const usedBytes = async () => {
-  const row = await fixture.app.container.db
-    .selectFrom('workspace')
-    .select('storage_bytes')
-    .where('id', '=', workspaceId)
-    .executeTakeFirstOrThrow();
-  return row.storage_bytes;
-};
 const events = async (type: string) =>
   (await fixture.app.request('GET', `/me/events?type=${type}`, { key })).assertOk(200).list('data');
 
 test('a file becomes the original of a video, and the import ends when the video is ready', async () => {
-  const before = await usedBytes();
-  fixture.source.answers.set(
-    '/My%20film.mp4',
-    file(() => bytes),
-  );
+  const before = await fixture.used(workspaceId);
+  fixture.served('/My%20film.mp4', () => bytes);
   const answer = await fixture.app.request('POST', '/imports', {
     key,
     body: { sourceUrl: `${fixture.source.url}/My%20film.mp4`, visibility: 'PRIVATE', metadata: { a: 'b' } },
@@ -79,7 +62,7 @@ test('a file becomes the original of a video, and the import ends when the video
     ['My film', 'QUEUED', 'PRIVATE', { a: 'b' }, 'IMPORT', id, bytes.length],
   );
   assert.ok(bytes.equals((await fixture.original(id)) ?? Buffer.alloc(0)));
-  assert.equal((await usedBytes()) - before, bytes.length);
+  assert.equal((await fixture.used(workspaceId)) - before, bytes.length);
 
   await fixture.app.container.events.transaction((_tx, append) =>
     append(videoProcessingCompleted, workspaceId, {
@@ -185,7 +168,7 @@ async function fails(id: string, code: string, message: RegExp): Promise<void> {
 }
 
 test('what does not answer is tried three times; what is no file fails at once', async () => {
-  const before = await usedBytes();
+  const before = await fixture.used(workspaceId);
   const id = await fixture.create(key, { sourceUrl: `${fixture.source.url}/missing.mp4` });
   await fails(id, 'SOURCE_UNREACHABLE', /status 404/);
   assert.equal(fixture.source.requests.length, 3);
@@ -207,7 +190,7 @@ test('what does not answer is tried three times; what is no file fails at once',
   const empty = await importOf('/empty.mp4', () => Buffer.alloc(0));
   await fails(empty, 'CORRUPT_INPUT', /empty/);
   assert.equal(fixture.source.requests.length, 2);
-  assert.equal(await usedBytes(), before);
+  assert.equal(await fixture.used(workspaceId), before);
 });
 
 test('five redirects are followed, each is checked', async () => {
@@ -271,7 +254,7 @@ test('a length above the limits fails before a byte is fetched', async () => {
 
 test('a body without an end is stopped when the storage is full', async () => {
   const { sql } = fixture.app.container;
-  const before = await usedBytes();
+  const before = await fixture.used(workspaceId);
   const block = Buffer.alloc(64 * 1024);
   let sent = 0;
   fixture.source.answers.set('/endless', async (_request, response) => {
@@ -293,7 +276,7 @@ test('a body without an end is stopped when the storage is full', async () => {
 });
 
 test('a cancelled import stops, leaves nothing behind, and can be begun again', async () => {
-  const before = await usedBytes();
+  const before = await fixture.used(workspaceId);
   const id = await importOf('/slow.mp4', () => bytes, { etag: '"s"', stallAfter: 200_000 });
   // A video whose file was never begun would be kept.
   const read = () => fixture.app.request('GET', `/imports/${id}`, { key });
@@ -302,7 +285,7 @@ test('a cancelled import stops, leaves nothing behind, and can be begun again', 
   const canceled = await cancel(id, 200);
   assert.equal(canceled.at('data.status'), 'CANCELED');
   assert.equal((await fixture.video(key, id)).at('data.status'), 'FAILED');
-  assert.equal(await usedBytes(), before);
+  assert.equal(await fixture.used(workspaceId), before);
   await cancel(id, 409);
   await until(async () => (await filesOf(id)).length === 0, { message: 'no file of a cancelled import' });
 

@@ -4,22 +4,16 @@ import { readdir } from 'node:fs/promises';
 import { after, before, beforeEach, test } from 'node:test';
 import { insertReadyVideo, insertVideo, videoEvents } from '../../../test/harness/videos.ts';
 import { until } from '../../../test/harness/wait.ts';
-import { startImportFixture } from '../../../test/imports/fixture.ts';
-import { file } from '../../../test/imports/source.ts';
+import { type ImportFixture, startFreeImports } from '../../../test/imports/fixture.ts';
 import { PLANS } from '../../kernel/plans.ts';
 import { videoReplaced, videoReplacementFailed } from '../videos/index.ts';
 
-type Fixture = Awaited<ReturnType<typeof startImportFixture>>;
-let fixture: Fixture;
+let fixture: ImportFixture;
 let key: string;
 let workspaceId: string;
 
 before(async () => {
-  fixture = await startImportFixture();
-  const account = await fixture.app.createAccount({ plan: 'FREE' });
-  ({ key } = await fixture.app.createKey({ account }));
-  workspaceId = account.live;
-  fixture.work();
+  ({ fixture, key, workspaceId } = await startFreeImports());
 });
 after(() => fixture.close());
 beforeEach(() => {
@@ -33,21 +27,9 @@ const request = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: object)
 const replace = (id: string, body: object) => request('POST', `/videos/${id}/replacement`, body);
 const read = async (id: string) => (await request('GET', `/videos/${id}`)).assertOk(200);
 
-/** Serves a file as told. @returns its address. */
-function served(path: string, ...options: Parameters<typeof file>): string {
-  fixture.source.answers.set(path, file(...options));
-  return fixture.source.url + path;
-}
-
 /** @returns the id of the import. */
 async function begin(id: string, sourceUrl: string): Promise<string> {
   return (await replace(id, { sourceUrl })).assertOk(201).string('data.replacement.importId');
-}
-
-async function used(): Promise<number> {
-  const { db } = fixture.app.container;
-  const query = db.selectFrom('workspace').select('storage_bytes').where('id', '=', workspaceId);
-  return (await query.executeTakeFirstOrThrow()).storage_bytes;
 }
 
 /** Nothing on the disk has to do with the import. */
@@ -67,8 +49,8 @@ test('the file that replaces another is fetched, and the video is as before mean
   const id = await ready();
   const { replacement: none, ...before } = Object((await read(id)).at('data'));
   assert.equal(none, null);
-  const usedBefore = await used();
-  const made = (await replace(id, { sourceUrl: served('/better.mp4', () => bytes) })).assertOk(201);
+  const usedBefore = await fixture.used(workspaceId);
+  const made = (await replace(id, { sourceUrl: fixture.served('/better.mp4', () => bytes) })).assertOk(201);
   const importId = made.string('data.replacement.importId');
   assert.equal(made.at('data.upload'), null);
   const waiting = { status: 'UPLOADING', uploadId: null, importId, progressPercent: 0, error: null };
@@ -78,7 +60,7 @@ test('the file that replaces another is fetched, and the video is as before mean
   const { replacement, ...after } = Object((await read(id)).at('data'));
   assert.deepEqual(replacement, { ...waiting, status: 'QUEUED' });
   assert.deepEqual(after, before);
-  assert.equal(await used(), usedBefore + bytes.length);
+  assert.equal(await fixture.used(workspaceId), usedBefore + bytes.length);
   const stored = await fixture.app.container.db
     .selectFrom('video_replacement')
     .select('original_key')
@@ -88,7 +70,7 @@ test('the file that replaces another is fetched, and the video is as before mean
     bytes.equals((await fixture.app.container.store.read(stored.original_key ?? '')) ?? Buffer.alloc(0)),
   );
   assert.ok((await videoEvents(fixture.app.container.db, id)).every(({ type }) => !type.includes('upload')));
-  const again = { sourceUrl: served('/other.mp4', () => bytes) };
+  const again = { sourceUrl: fixture.served('/other.mp4', () => bytes) };
   (await replace(id, again)).assertError('CONFLICT');
 
   await tell(videoReplaced, { videoId: id, importId });
@@ -101,26 +83,26 @@ test('a file that cannot be played fails its import; a replacement that is cance
   const first = await ready();
   const failed = await begin(
     first,
-    served('/words.mp4', () => bytes),
+    fixture.served('/words.mp4', () => bytes),
   );
   await fixture.reached(key, failed, 'PROCESSING');
   const { error } = videoReplacementFailed.sample;
   await tell(videoReplacementFailed, { videoId: first, importId: failed });
   assert.deepEqual((await fixture.reached(key, failed, 'FAILED')).at('data.error'), error);
 
-  const usedBefore = await used();
+  const usedBefore = await fixture.used(workspaceId);
   const id = await ready();
-  const slow = served('/slow.mp4', () => bytes, { etag: '"s"', stallAfter: 200_000 });
+  const slow = fixture.served('/slow.mp4', () => bytes, { etag: '"s"', stallAfter: 200_000 });
   const coming = async (importId: string) =>
     (await request('GET', `/imports/${importId}`)).at('data.bytesTotal') === bytes.length;
   const second = await begin(id, slow);
   await until(() => coming(second), { message: 'the file' });
-  assert.equal(await used(), usedBefore + bytes.length);
+  assert.equal(await fixture.used(workspaceId), usedBefore + bytes.length);
   const shown = (await request('DELETE', `/videos/${id}/replacement`)).assertOk(200);
   assert.equal(shown.at('data.replacement'), null);
   await fixture.reached(key, second, 'CANCELED');
   await isGone(second);
-  assert.equal(await used(), usedBefore);
+  assert.equal(await fixture.used(workspaceId), usedBefore);
 
   const third = await begin(id, slow);
   await until(() => coming(third), { message: 'the file once more' });
@@ -131,18 +113,20 @@ test('a file that cannot be played fails its import; a replacement that is cance
     ['READY', 'UPLOAD_EXPIRED'],
   );
   await isGone(third);
-  assert.equal(await used(), usedBefore);
+  assert.equal(await fixture.used(workspaceId), usedBefore);
   (await request('POST', `/imports/${third}/retry`)).assertError('CONFLICT');
 
   const fourth = await begin(id, slow);
   await until(() => coming(fourth), { message: 'the file for the last time' });
   (await request('DELETE', `/videos/${id}`)).assertOk(200);
   await fixture.reached(key, fourth, 'CANCELED');
-  await until(async () => (await used()) === usedBefore, { message: 'the storage of a deleted video' });
+  await until(async () => (await fixture.used(workspaceId)) === usedBefore, {
+    message: 'the storage of a deleted video',
+  });
 });
 
 test('a source that does not answer leaves the video as it is, and can be tried again', async () => {
-  const usedBefore = await used();
+  const usedBefore = await fixture.used(workspaceId);
   const id = await ready();
   const importId = await begin(id, `${fixture.source.url}/late.mp4`);
   await until(
@@ -161,9 +145,9 @@ test('a source that does not answer leaves the video as it is, and can be tried 
     [last?.type, last?.data.uploadId, last?.data.importId],
     ['video.replacement.failed', null, importId],
   );
-  assert.equal(await used(), usedBefore);
+  assert.equal(await fixture.used(workspaceId), usedBefore);
 
-  served('/late.mp4', () => bytes);
+  fixture.served('/late.mp4', () => bytes);
   (await request('POST', `/imports/${importId}/retry`)).assertOk(200);
   await fixture.reached(key, importId, 'PROCESSING');
   assert.equal((await read(id)).at('data.replacement.status'), 'QUEUED');
@@ -174,7 +158,7 @@ test('a source that does not answer leaves the video as it is, and can be tried 
 test('what an import refuses is refused, and only a READY video has a file to replace', async () => {
   const { db, sql } = fixture.app.container;
   const id = await ready();
-  const own = served('/own.mp4', () => bytes);
+  const own = fixture.served('/own.mp4', () => bytes);
   const refused: object[] = [
     ...['http://10.0.0.1/a.mp4', 'http://169.254.169.254/latest/', 'file:///etc/passwd', 'no address'],
     'https://www.youtube.com/watch?v=dQw4w9WgXcQ',
@@ -190,7 +174,7 @@ test('what an import refuses is refused, and only a READY video has a file to re
   (await fixture.app.request('POST', `/videos/${id}/replacement`, { key: other, body })).assertError(
     'NOT_FOUND',
   );
-  const usedBefore = await used();
+  const usedBefore = await fixture.used(workspaceId);
   await sql`update workspace set storage_bytes = ${PLANS.FREE.storageBytes} where id = ${workspaceId}`;
   (await replace(id, body)).assertError('QUOTA_EXCEEDED');
   await sql`update workspace set storage_bytes = ${usedBefore} where id = ${workspaceId}`;
