@@ -196,25 +196,23 @@ export async function forgetSilentNodes(db: Db, since: Date): Promise<void> {
   await db.deleteFrom('room_node').where('seen_at', '<', since).execute();
 }
 
-/** Whoever is connected to a node that nobody knows has no connection. @returns their rooms. */
+/** Whoever is connected to a node that nobody has heard of since. */
+function isSilent(since: Date) {
+  return sql<boolean>`room_participant.state <> 'LEFT' and room_participant.node_id is not null
+    and room_participant.away_since is null and not exists (
+      select from room_node where room_node.id = room_participant.node_id and room_node.seen_at >= ${since})`;
+}
+
+export function selectSilent(db: Db, since: Date) {
+  return db.selectFrom('room_participant').select('id').where(isSilent(since));
+}
+
+/** They have no connection. @returns their rooms. */
 export async function loseSilent(db: Db, since: Date, now: Date): Promise<string[]> {
   const rows = await db
     .updateTable('room_participant')
     .set({ away_since: now })
-    .where('state', '<>', 'LEFT')
-    .where('node_id', 'is not', null)
-    .where('away_since', 'is', null)
-    .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('room_node')
-            .select(sql`1`.as('one'))
-            .whereRef('room_node.id', '=', 'room_participant.node_id')
-            .where('room_node.seen_at', '>=', since),
-        ),
-      ),
-    )
+    .where(isSilent(since))
     .returning('room_id')
     .execute();
   return [...new Set(rows.map(({ room_id: id }) => id))];

@@ -102,7 +102,7 @@ export async function deleteRoom(tx: Tx, id: string): Promise<void> {
 }
 
 /** Rooms that time may have something to do with, with what decides about them. */
-export function roomsToSettle(db: Db, now: Date) {
+export function selectToSettle(db: Db, now: Date) {
   const present = sql`from room_participant present where present.room_id = room.id`;
   const away = sql<boolean>`exists (select ${present} and present.state <> 'LEFT'
     and present.away_since + make_interval(secs => room.departure_timeout_sec) <= ${now})`;
@@ -122,8 +122,7 @@ export function roomsToSettle(db: Db, now: Date) {
         select ${present} and present.state <> 'LEFT')`,
       ]),
     )
-    .orderBy('room.id')
-    .execute();
+    .orderBy('room.id');
 }
 
 // Bans.

@@ -1,5 +1,7 @@
+import type { InferResult } from 'kysely';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { PLANS } from '../../kernel/plans.ts';
+import { hasAny } from '../../platform/db/has-any.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Told } from './emit.ts';
 import { changeLocked, ROOM_TOPIC, type RoomDeps } from './locked.ts';
@@ -24,7 +26,7 @@ export interface RoomSweep {
   run(): Promise<void>;
 }
 
-type Candidate = Awaited<ReturnType<typeof repository.roomsToSettle>>[number];
+type Candidate = InferResult<ReturnType<typeof repository.selectToSettle>>[number];
 
 export function createRoomSweep(deps: RoomDeps & { log: Logger }): RoomSweep {
   const { db, bus, clock, log } = deps;
@@ -36,9 +38,12 @@ export function createRoomSweep(deps: RoomDeps & { log: Logger }): RoomSweep {
     },
     async run() {
       const now = clock.now();
-      for (const id of await participants.loseSilent(db, before(NODE_SILENT_MS), now))
-        bus.publish(ROOM_TOPIC, id);
-      for (const room of await repository.roomsToSettle(db, now)) {
+      const since = before(NODE_SILENT_MS);
+      const toSettle = repository.selectToSettle(db, now);
+      // Each second, and mostly for nothing.
+      if (!(await hasAny(db, [participants.selectSilent(db, since), toSettle]))) return;
+      for (const id of await participants.loseSilent(db, since, now)) bus.publish(ROOM_TOPIC, id);
+      for (const room of await toSettle.execute()) {
         if (!isDue(room, now)) continue;
         try {
           await changeLocked(deps, { workspaceId: null, roomId: room.id }, (told, locked) =>
