@@ -1,5 +1,6 @@
 -- The tags of videos, a row for each: a list of those that have a tag has an order that no index of arrays has
--- (docs/decisions/lists-and-ids.md#filters). Kept by the triggers below alone.
+-- (docs/decisions/lists-and-ids.md#filters). Kept by the triggers below alone; those of videos
+-- that are there already come in 0165_tags_of_videos.sql, since nobody can write to videos before this is done.
 
 create table video_tag (
   workspace_id text not null,
@@ -30,6 +31,3 @@ create trigger video_tags_changed after update on video for each row
   execute function keep_video_tags();
 create trigger video_tags_gone after delete on video for each row
   when (old.tags <> '{}') execute function keep_video_tags();
-
-insert into video_tag (workspace_id, tag, status, visibility, video_id)
-select distinct workspace_id, tag, status, visibility, id from video, unnest(tags) tag where deleted_at is null;

@@ -62,6 +62,12 @@ const VIDEOS = [
   'q=q',
   'q=lesson&status=QUEUED',
   'q=archive&tag=tag7',
+  'q=half',
+  'q=half&order=asc',
+  'q=half&status=QUEUED',
+  'q=half&visibility=TIER&tag=tag7',
+  'q=lesson&externalId=external-7',
+  `q=archive&streamId=str_${OF_LETTER}7`,
   'externalId=external-7',
   'externalId=none',
   'externalId=external-all',
@@ -170,6 +176,7 @@ const MORE: readonly [path: string, days: number, queries: readonly string[]][] 
       ],
     ],
   ],
+  ['/me/payouts', 400, ['status=PAID', 'status=FAILED', 'status=CANCELED']],
   [
     '/me/subscriptions',
     400,
@@ -188,7 +195,7 @@ const MORE: readonly [path: string, days: number, queries: readonly string[]][] 
     400,
     [
       ...['status=CONFIRMED', 'q=person', 'status=UNSUBSCRIBED', 'status=PENDING', 'q=zebra', 'q=xyzzy'],
-      'q=person&status=PENDING',
+      ...['q=person&status=PENDING', 'q=half', 'q=zq', 'q=half&status=UNSUBSCRIBED'],
     ],
   ],
   [
@@ -209,6 +216,13 @@ const MORE: readonly [path: string, days: number, queries: readonly string[]][] 
       ],
       ...['cohortId=coh_none', 'customerEmail=person7@example.com', `from=${at(0.9, 400)}`],
       ...[`from=${at(0.5, 400)}&to=${at(0.502, 400)}`, `to=${at(0.5, 400)}`],
+      ...[
+        `productId=bkp_${OF_LETTER}1&to=${at(0.5, 400)}`,
+        `productId=bkp_${OF_LETTER}1&from=${at(0.1, 400)}&to=${at(0.7, 400)}&status=NO_SHOW`,
+        `customerEmail=many@example.com&to=${at(0.5, 400)}`,
+        `customerEmail=many@example.com&productId=bkp_${OF_LETTER}2&to=${at(0.5, 400)}`,
+        `cohortId=coh_none&to=${at(0.5, 400)}`,
+      ],
       ...[`status=NO_SHOW&from=${at(0, 400)}`, `from=${at(0.1, 400)}&to=${at(0.7, 400)}&order=asc`],
     ],
   ],
@@ -289,6 +303,11 @@ export const CASES: readonly Case[] = [
   ...list('/streams', 400, STREAMS),
   ...list('/me/events', 29, EVENTS),
   ...list(`/me/webhooks/wh_${OF_LETTER}/deliveries`, 29, DELIVERIES),
+  plain(`/me/webhooks/wh_${OF_LETTER}/pending`, `/me/webhooks/wh_${OF_LETTER}/pending?limit=25`),
+  plain(
+    `/me/webhooks/wh_${OF_LETTER}/pending asc`,
+    `/me/webhooks/wh_${OF_LETTER}/pending?limit=25&order=asc`,
+  ),
   ...list('/me/requests', 6, REQUESTS),
   ...MORE.flatMap(([path, days, queries]) =>
     list(path, days, queries).filter(({ isDeep }) => isDeep !== true),

@@ -21,7 +21,8 @@ const VIDEOS: Rows = {
   insert: `insert into video (id, workspace_id, title, status, visibility, source, duration_sec, width, height, tags,
       external_id, stream_id, created_at, updated_at, published_at)
     select bench_id('vid', at, $3, n), $1,
-      case when n = 3 then 'The only zebra' when is_old then 'Archive, lesson ' || n else 'Lesson number ' || n end,
+      case when n = 3 then 'The only zebra' when is_old then 'Archive, lesson ' || n else 'Lesson number ' || n end
+        || case when n * 2 <= $2 then ', first half' else '' end,
       case when n = 1 then 'QUEUED' when n % 50 = 0 and not is_old then 'FAILED' else 'READY' end,
       case when n = 2 then 'PURCHASE' when is_old then 'TIER' when n % 10 = 0 then 'PRIVATE'
         when n % 10 = 1 then 'UNLISTED' else 'PUBLIC' end,
@@ -88,6 +89,29 @@ const EVENTS: Rows = {
       when n % 50 = 0 then 'video.processing.failed' when n % 2 = 0 then 'video.created' else 'video.updated' end) of (type)`,
 };
 
+const WAITING = '/me/webhooks/wh_/pending';
+
+/** What the deliveries that wait are of. */
+const WAITING_EVENTS: Rows = {
+  table: 'event',
+  list: WAITING,
+  days: 29,
+  insert: `insert into event (id, workspace_id, type, created_at, body)
+    select bench_uuid($3 || 'p', n), $1, 'video.created', at, json_build_object('id', bench_uuid($3 || 'p', n), 'type',
+      'video.created', 'created', extract(epoch from at)::integer, 'livemode', true, 'data', json_build_object('sequence', 1))
+    from bench_rows($2, 29)`,
+};
+
+/** Not due while anybody looks at them. */
+const JOBS: Rows = {
+  table: 'delivery_job',
+  list: WAITING,
+  days: 29,
+  insert: `insert into delivery_job (workspace_id, webhook_id, event_id, event_created_at, next_at)
+    select $1, 'wh_' || $3, id, created_at, now() + interval '1 day'
+    from bench_rows($2, 29) join event on id = bench_uuid($3 || 'p', n) order by n`,
+};
+
 const DELIVERIES: Rows = {
   table: 'delivery_log',
   list: '/me/webhooks',
@@ -125,7 +149,7 @@ export interface Workspace {
 
 export const CONTENT_ROWS: readonly Rows[] = [
   ...[VIDEOS, RENDITIONS, TAGS, STREAMS, MESSAGES],
-  ...[EVENTS, DELIVERIES, REQUESTS],
+  ...[EVENTS, WAITING_EVENTS, JOBS, DELIVERIES, REQUESTS],
 ];
 
 /** What rows above belong to, beside their workspace. */

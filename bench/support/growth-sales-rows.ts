@@ -48,7 +48,7 @@ const SUBSCRIBERS: Rows = {
   insert: `insert into subscriber (id, workspace_id, email, name, status, source, event_sequence, created_at, updated_at)
     select bench_id('sbr', at, $3, n), $1,
       case when n = 3 then 'zebra' when is_old then 'archive' || n else 'person' || n end || '@example.com',
-      case when n % 2 = 0 then 'Person number ' || n end,
+      case when n % 2 = 0 then 'Person number ' || n || case when n * 2 <= $2 then ', first half' else '' end end,
       case when n = 1 then 'PENDING' when is_old then 'UNSUBSCRIBED' else 'CONFIRMED' end, 'API', 1, at, at
     from bench_rows($2, 400)`,
 };
@@ -60,7 +60,8 @@ const BOOKINGS: Rows = {
   insert: `insert into booking (id, workspace_id, product_id, type, status, starts_at, ends_at, timezone, customer_name,
       customer_email, amount_cents, canceled_by, created_at, updated_at)
     select bench_id('bkg', at, $3, n), $1, 'bkp_' || $3 || case when n = 3 then 2 else n % 2 end, 'ONE_TO_ONE', status,
-      at + interval '3 days', at + interval '73 hours', 'UTC', 'Ada', 'person' || n % 1000 || '@example.com', 0,
+      at + interval '3 days', at + interval '73 hours', 'UTC', 'Ada',
+      case when n % 4 = 0 then 'many' else 'person' || n % 1000 end || '@example.com', 0,
       case when status = 'CANCELED' then 'CUSTOMER' end, at, at
     from bench_rows($2, 400), lateral (select case when n = 1 then 'NO_SHOW' when is_old then 'EXPIRED'
       when n % 50 = 0 then 'CANCELED' else 'COMPLETED' end) of (status)`,
@@ -85,7 +86,18 @@ const CODES: Rows = {
     select bench_id('dsc', at, $3, n), $1, 'CODE' || n, 10, at, at from bench_rows($2, 400)`,
 };
 
+/** Told of by a provider two days later. */
+const PAYOUTS: Rows = {
+  table: 'payout',
+  list: '/me/payouts',
+  days,
+  insert: `insert into payout (id, workspace_id, provider, provider_ref, amount_cents, status, created_at)
+    select bench_id('pyo', at, $3, n), $1, 'STRIPE', $3 || n, 1000,
+      case when n = 1 then 'FAILED' when is_old then 'CANCELED' else 'PAID' end, at - interval '2 days'
+    from bench_rows($2, 400)`,
+};
+
 export const SALES_ROWS: readonly Rows[] = [
-  ...[PURCHASES, PAYMENTS, SUBSCRIPTIONS, SUBSCRIBERS],
+  ...[PURCHASES, PAYMENTS, PAYOUTS, SUBSCRIPTIONS, SUBSCRIBERS],
   ...[BOOKINGS, WAITLIST, CODES],
 ];

@@ -102,7 +102,6 @@ const SHORT: Readonly<Record<string, string>> = {
   '/admin/tickets': 'by the same function as those of one account',
   '/videos/{id}/purchases': 'by the same function as /purchases',
   '/upload': 'as /rooms; its rows have addresses that only the platform can encrypt',
-  '/me/payouts': 'one a day',
   '/usage/requests': 'a row for each key and day',
 };
 

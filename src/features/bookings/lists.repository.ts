@@ -1,15 +1,8 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
-import {
-  among,
-  type Listed,
-  onPageOfAll,
-  onPageOfEach,
-  onPageOfFew,
-  ordered,
-  within,
-} from '../../platform/db/listed.ts';
+import { among, type Listed, onPageOfAll, onPageOfEach, ordered, within } from '../../platform/db/listed.ts';
 import { ID_OF_STATE } from '../../platform/db/page.ts';
+import { daysAndMonths, pageBySpans } from '../../platform/db/spans.ts';
 import { type BookingStatus, VALUES } from '../../platform/db/tables.generated.ts';
 
 /** What is absent lets every row pass; starts from `from` on, and before `to`. */
@@ -40,14 +33,18 @@ export function onPageOfBookings(
   // The indexes of a product's and a cohort's bookings have them by status alone.
   const isOfPlace = productId !== undefined || cohortId !== undefined;
   const statuses = [...new Set(status ?? VALUES.booking.status)];
-  if (from !== undefined || to !== undefined) {
-    if (!isOfPlace && customerEmail === undefined) {
-      return among(listed, beginning({ page, workspaceId, listed, statuses }, { from, to }));
-    }
-    const isOf = sql`status = any(${statuses}::text[])`;
-    return onPageOfFew(page, listed, sql`${isOf} and ${beginsWithin(workspaceId, { from, to })}`);
-  }
   const each = { status: [status, VALUES.booking.status] } as const;
+  if (from !== undefined || to !== undefined) {
+    const wanted = { page, workspaceId, listed, statuses };
+    const span = { from, to };
+    // All of a cohort begin together.
+    if (cohortId !== undefined) {
+      const where = sql`exists (select from (${cohortsWithin(workspaceId, span)}) one where at = ${cohortId})`;
+      return onPageOfAll(page, { ...listed, where }, each);
+    }
+    const isOfOne = productId !== undefined || customerEmail !== undefined;
+    return among(listed, isOfOne ? beginningOf(wanted, span, filter) : beginning(wanted, span));
+  }
   return isOfPlace ? onPageOfAll(page, listed, each) : onPageOfEach(page, listed, each);
 }
 
@@ -73,6 +70,30 @@ interface Wanted {
   workspaceId: string;
   listed: Listed;
   statuses: readonly BookingStatus[];
+}
+
+/** Those of one product, or of one customer. */
+function beginningOf(
+  { page, workspaceId, statuses }: Wanted,
+  span: Span,
+  { productId, customerEmail, status }: BookingFilter,
+): RawBuilder<unknown> {
+  const isOf = [
+    ...(productId === undefined ? [] : [sql`product_id = ${productId}`]),
+    ...(customerEmail === undefined ? [] : [sql`customer_email = ${customerEmail}`]),
+  ];
+  const times = daysAndMonths(span, 'starts_at', sql`booking where workspace_id = ${workspaceId}`);
+  return pageBySpans(page, {
+    table: 'booking',
+    within: within(page, { table: 'booking', prefix: 'bkg', of: { workspace_id: workspaceId } }),
+    spans: '(id_spans(product_id, id) || id_spans(workspace_id || customer_email, id) || array[status])',
+    scope: customerEmail === undefined ? `${productId}` : `${workspaceId}${customerEmail}`,
+    one: [status],
+    indexed: sql`(day_and_month(starts_at) || array[cohort_id])
+      && (array(${times}) || array(${cohortsWithin(workspaceId, span)}))`,
+    matching: sql`workspace_id = ${workspaceId} and ${sql.join(isOf, sql` and `)}
+      and status = any(${statuses}::text[]) and ${beginsWithin(workspaceId, span)}`,
+  });
 }
 
 /**

@@ -1,7 +1,8 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { onPageOfEach } from '../../platform/db/listed.ts';
+import { among, onPageOfEach, within } from '../../platform/db/listed.ts';
+import { daysAndMonths, pageBySpans } from '../../platform/db/spans.ts';
 import { type PayoutTable, VALUES } from '../../platform/db/tables.generated.ts';
 import { inGoodStanding } from '../../platform/db/workspace.ts';
 import type { Provider } from './rules.ts';
@@ -48,15 +49,40 @@ export function listPayouts(
   statuses: readonly PayoutStatus[] | undefined,
   page: PageRequest,
 ): Promise<PayoutRow[]> {
-  // One that the provider made has its time, and an id from when we heard of it.
-  const listed = { table: 'payout', of: { workspace_id: workspaceId } };
   return db
     .selectFrom('payout')
     .selectAll()
-    .where(onPageOfEach(page, listed, { status: [statuses, VALUES.payout.status] }))
+    .where(onPageOfPayouts(workspaceId, statuses, page))
     .orderBy('id', page.order)
     .limit(page.take)
     .execute();
+}
+
+function onPageOfPayouts(
+  workspaceId: string,
+  statuses: readonly PayoutStatus[] | undefined,
+  page: PageRequest,
+) {
+  const { createdAfter, createdBefore } = page;
+  const listed = { table: 'payout', of: { workspace_id: workspaceId } };
+  if (createdAfter === null && createdBefore === null) {
+    return onPageOfEach(page, listed, { status: [statuses, VALUES.payout.status] });
+  }
+  // One that the provider made has its time, and an id from when we heard of it.
+  const times = { from: createdAfter, to: createdBefore };
+  return among(
+    listed,
+    pageBySpans(page, {
+      table: 'payout',
+      within: within({ ...page, createdAfter: null, createdBefore: null }, listed),
+      spans: '(id_spans(workspace_id, id) || array[status])',
+      scope: workspaceId,
+      one: [statuses],
+      indexed: sql`day_and_month(created_at)
+        && array(${daysAndMonths(times, 'created_at', sql`payout where workspace_id = ${workspaceId}`)})`,
+      matching: sql`workspace_id = ${workspaceId} and status = any(${[...(statuses ?? VALUES.payout.status)]}::text[])`,
+    }),
+  );
 }
 
 /** Workspaces in good standing with an account of the sandbox, to which it has paid out nothing since then. */

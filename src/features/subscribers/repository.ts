@@ -1,7 +1,8 @@
 import { type Insertable, type RawBuilder, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { onPageOfEach, onPageOfFew } from '../../platform/db/listed.ts';
+import { among, type Listed, onPageOfEach, within } from '../../platform/db/listed.ts';
+import { hasPart, likePart, pageBySpans } from '../../platform/db/spans.ts';
 import {
   type SubscriberAddressTable,
   type SubscriberStatus,
@@ -109,17 +110,33 @@ export function listSubscribers(
     .where(
       q === undefined
         ? onPageOfEach(page, listed, { status: [statuses, VALUES.subscriber.status] })
-        : onPageOfFew(page, listed, matching(q, statuses)),
+        : among(listed, searched(workspaceId, { statuses, q }, listed, page)),
     )
     .orderBy('id', page.order)
     .limit(page.take)
     .execute();
 }
 
-function matching(q: string, statuses: SubscriberFilters['statuses']): RawBuilder<unknown> {
-  const part = `%${q.replace(/[\\%_]/g, '\\$&')}%`;
+/** As the index has them. */
+const TEXT = "(email || ' ' || coalesce(name, ''))";
+
+function searched(
+  workspaceId: string,
+  { statuses, q }: SubscriberFilters & { q: string },
+  listed: Listed,
+  page: PageRequest,
+): RawBuilder<unknown> {
+  const part = likePart(q);
   const isOf = statuses === undefined ? sql`true` : sql`status = any(${statuses}::text[])`;
-  return sql`(email ilike ${part} or name ilike ${part}) and ${isOf}`;
+  return pageBySpans(page, {
+    table: 'subscriber',
+    within: within(page, listed),
+    spans: '(id_spans(workspace_id, id) || array[status])',
+    scope: workspaceId,
+    one: [statuses],
+    indexed: hasPart(TEXT, q),
+    matching: sql`(email ilike ${part} or name ilike ${part}) and ${isOf}`,
+  });
 }
 
 /** Whose list it is. */

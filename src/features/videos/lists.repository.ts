@@ -1,8 +1,8 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import { VISIBILITIES, type Visibility } from '../../kernel/visibility.ts';
-import { pageOfFew } from '../../platform/db/listed.ts';
 import { ID_OF_STATE, idsWithin, pageCondition } from '../../platform/db/page.ts';
+import { hasPart, likePart, pageBySpans } from '../../platform/db/spans.ts';
 import { VALUES, type VideoStatus } from '../../platform/db/tables.generated.ts';
 
 export interface VideoFilter {
@@ -24,7 +24,7 @@ export function pageOfVideos(
   page: PageRequest,
 ): RawBuilder<unknown> {
   const { status, visibility, tag, externalId, streamId, q } = filter;
-  if (q !== undefined) return searched(workspaceId, filter, page);
+  if (q !== undefined) return searched(workspaceId, { ...filter, q }, page);
   const isIndexed = externalId !== undefined || streamId !== undefined;
   if (!isIndexed && status === undefined && visibility === undefined && tag === undefined) {
     return ordered(sql`video`, sql`${inRange(workspaceId, page)} and ${matching(filter)}`, page);
@@ -71,15 +71,21 @@ function tagged(
     order by video_id ${direction(page)} limit ${page.take}`;
 }
 
-/**
- * What most have is among the newest. What few have is gathered by its index and sorted, which is not begun before
- * the newest were looked through: to go on from them by the order would read every row when there is no other.
- */
-function searched(workspaceId: string, filter: VideoFilter, page: PageRequest): RawBuilder<unknown> {
-  return pageOfFew(page, sql`video`, {
+function searched(
+  workspaceId: string,
+  filter: VideoFilter & { q: string },
+  page: PageRequest,
+): RawBuilder<unknown> {
+  const { status, visibility, tag, externalId, streamId, q } = filter;
+  const one = [tag, externalId, streamId].map((value) => (value === undefined ? undefined : [value]));
+  return pageBySpans(page, {
+    table: 'video',
     within: inRange(workspaceId, page),
-    matching: matching(filter),
-    gathered: lettersOf(filter.q),
+    spans: '(id_spans(workspace_id, id) || array[status, visibility, external_id, stream_id] || tags)',
+    scope: workspaceId,
+    one: [status, visibility, ...one],
+    indexed: hasPart('title', q),
+    matching: sql`deleted_at is null and ${matching(filter)}`,
   });
 }
 
@@ -101,13 +107,8 @@ function matching({ status, visibility, tag, externalId, streamId, q, isShown }:
   if (tag !== undefined) parts.push(sql`tags @> array[${tag}]::text[]`);
   if (externalId !== undefined) parts.push(sql`external_id = ${externalId}`);
   if (streamId !== undefined) parts.push(sql`stream_id = ${streamId}`);
-  if (q !== undefined) parts.push(sql`title ilike ${`%${q.replace(/[\\%_]/g, '\\$&')}%`}`);
+  // Not for the index, which is asked for what it can find.
+  if (q !== undefined) parts.push(sql`(title || '') ilike ${likePart(q)}`);
   if (isShown === true) parts.push(sql`taken_down_at is null`);
   return sql`${sql.join(parts, sql` and `)}`;
-}
-
-/** For the index of letters: that of three in a row has nothing for a shorter text, and none for some alphabets. */
-function lettersOf(q: string | undefined): RawBuilder<unknown> {
-  if (q === undefined) return sql`true`;
-  return sql`string_to_array(lower(title), null) @> string_to_array(lower(${q}::text), null)`;
 }

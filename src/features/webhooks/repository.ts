@@ -48,6 +48,17 @@ export function findWebhook(db: Db, workspaceId: string, id: string): Promise<We
   return selectWebhooks(db, workspaceId).where('id', '=', id).executeTakeFirst();
 }
 
+/** Is it one of the workspace? */
+export async function hasWebhook(db: Db, workspaceId: string, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('webhook')
+    .select('id')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 export function listWebhooks(db: Db, workspaceId: string, page: PageRequest): Promise<WebhookRow[]> {
   return selectWebhooks(db, workspaceId)
     .where(pageCondition(page))
@@ -261,26 +272,35 @@ function matchingDeliveries({ status, eventType, eventId, trigger }: DeliveryFil
 
 /** What waits for its next attempt. Ids count up in the order in which they were planned. */
 export function listPending(db: Db, workspaceId: string, webhookId: string, page: PageRequest) {
-  return db
-    .selectFrom('delivery_job')
-    .innerJoin('event', (join) =>
-      join
-        .onRef('event.id', '=', 'delivery_job.event_id')
-        .onRef('event.created_at', '=', 'delivery_job.event_created_at'),
-    )
-    .select([
-      sql<string>`delivery_job.id::text`.as('id'),
-      'event.id as event_id',
-      'event.type as event_type',
-      'delivery_job.attempt',
-      'delivery_job.next_at',
-    ])
-    .where('delivery_job.workspace_id', '=', workspaceId)
-    .where('delivery_job.webhook_id', '=', webhookId)
-    .where(pageCondition(page, 'delivery_job.id', 'delivery_job.event_created_at'))
-    .orderBy('delivery_job.id', page.order)
-    .limit(page.take)
-    .execute();
+  return (
+    db
+      .selectFrom('delivery_job')
+      // Job by job, so that no more events are looked up than jobs are shown.
+      .innerJoinLateral(
+        (eb) =>
+          eb
+            .selectFrom('event')
+            .select(['event.id as event_id', 'event.type as event_type'])
+            .whereRef('event.id', '=', 'delivery_job.event_id')
+            .whereRef('event.created_at', '=', 'delivery_job.event_created_at')
+            .offset(sql<number>`0`)
+            .as('of'),
+        (join) => join.onTrue(),
+      )
+      .select([
+        sql<string>`delivery_job.id::text`.as('id'),
+        'of.event_id',
+        'of.event_type',
+        'delivery_job.attempt',
+        'delivery_job.next_at',
+      ])
+      .where('delivery_job.workspace_id', '=', workspaceId)
+      .where('delivery_job.webhook_id', '=', webhookId)
+      .where(pageCondition(page, 'delivery_job.id', 'delivery_job.event_created_at'))
+      .orderBy('delivery_job.id', page.order)
+      .limit(page.take)
+      .execute()
+  );
 }
 
 export type PendingRow = Awaited<ReturnType<typeof listPending>>[number];

@@ -134,11 +134,11 @@ export function createWebhooks(deps: WebhookDeps): Webhooks {
       bus.publish(WEBHOOK_TOPIC, id);
     },
     async deliveries(workspaceId, id, filter, page) {
-      await get(workspaceId, id);
+      if (!(await repository.hasWebhook(db, workspaceId, id))) throw notFound();
       return repository.listDeliveries(db, workspaceId, id, filter, page);
     },
     async pending(workspaceId, id, page) {
-      await get(workspaceId, id);
+      if (!(await repository.hasWebhook(db, workspaceId, id))) throw notFound();
       return repository.listPending(db, workspaceId, id, page);
     },
     eventTypes: () => catalogue.types(),

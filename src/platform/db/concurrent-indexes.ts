@@ -11,8 +11,9 @@ export function isConcurrent(text: string): boolean {
 
 /**
  * Runs the statements of a migration that builds indexes without keeping writers out, one after the other and each by
- * itself. It may be killed at any of them, and is then run again from the beginning: an index that is whole stays, one
- * that was not finished is dropped first. Partitioned tables are taken partition by partition.
+ * itself. It may be killed at any of them, and is then run again from the beginning: an index that is whole stays, also
+ * when it has the name of the one it replaces by then, and one that was not finished is dropped first. Partitioned tables
+ * are taken partition by partition.
  *
  * @throws {Error} for a statement that is neither of an index nor safe to repeat.
  */
@@ -22,18 +23,49 @@ export async function runConcurrently(session: Sql, text: string): Promise<void>
     .split(';')
     .map((one) => one.trim().replaceAll(/\s+/g, ' '))
     .filter((one) => one !== '');
-  for (const statement of statements) await run(session, statement);
+  const replacing = statements.flatMap((statement) => {
+    const [, , name = ''] = CREATE.exec(statement) ?? [];
+    const renamed = statements.map((one) => RENAME.exec(one)).find((found) => found?.[1] === name);
+    return renamed?.[2] === undefined ? [] : [{ name, to: renamed[2], statement }];
+  });
+  for (const statement of statements) await run(session, statement, replacing);
 }
 
-async function run(session: Sql, statement: string): Promise<void> {
+/** An index that is given the name of another one later on. */
+interface Replacing {
+  name: string;
+  to: string;
+  /** The statement that makes it; the index has it as a comment, which stays when it is renamed. */
+  statement: string;
+}
+
+async function run(session: Sql, statement: string, replacing: readonly Replacing[]): Promise<void> {
   const [, unique = '', name = '', table = '', definition = ''] = CREATE.exec(statement) ?? [];
-  if (name !== '') return build(session, { unique, name, table, definition });
+  if (name !== '') {
+    const own = replacing.find((one) => one.name === name);
+    if (own !== undefined && (await hasReplaced(session, own))) return;
+    await build(session, { unique, name, table, definition });
+    if (own !== undefined) await session.unsafe(`comment on index ${name} is ${quoted(statement)}`);
+    return;
+  }
   const [, dropped] = DROP.exec(statement) ?? [];
-  if (dropped !== undefined) return drop(session, dropped);
+  if (dropped !== undefined) {
+    const by = replacing.find(({ to }) => to === dropped);
+    if (by === undefined || !(await hasReplaced(session, by))) await drop(session, dropped);
+    return;
+  }
   const [, from, to] = RENAME.exec(statement) ?? [];
   if (from === undefined || to === undefined) throw new Error(`cannot be repeated: ${statement}`);
   await session.unsafe(`alter index if exists ${from} rename to ${to}`);
 }
+
+async function hasReplaced(session: Sql, { to, statement }: Replacing): Promise<boolean> {
+  const [row] = await session<{ comment: string | null }[]>`
+    select obj_description(to_regclass(${to}), 'pg_class') as comment`;
+  return row?.comment === statement;
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
 interface Index {
   /** `unique `, or nothing. */

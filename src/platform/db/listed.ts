@@ -58,52 +58,12 @@ export function onPageOfAll(
   return among(listed, ids);
 }
 
-/** So many of the newest are looked through before all that match are gathered. */
-const NEAR = 1000;
-
-/**
- * The condition of one page of rows for which something holds that no index has in order. What most have is among the
- * newest. What few have is gathered by its index and sorted, which is not begun before the newest were looked through:
- * to go on from them by the order would read every row when there is no other.
- *
- * @param matching in columns without their table.
- */
-export function onPageOfFew(
-  page: PageRequest,
-  listed: Listed,
-  matching: RawBuilder<unknown>,
-): RawBuilder<SqlBool> {
-  const few = { within: within(page, listed), matching, gathered: sql`true` };
-  return among(listed, pageOfFew(page, sql.table(listed.table), few));
-}
-
 /**
  * The condition of being one of these: as an array, which is looked up row by row. Joined, all rows might be walked in
  * their order to meet these.
  */
 export function among({ table }: Listed, ids: RawBuilder<unknown>): RawBuilder<SqlBool> {
   return sql`${plannedWithValues} ${sql.ref(`${table}.id`)} = any(array(${ids}))`;
-}
-
-/**
- * The ids that `onPageOfFew` has.
- *
- * @param few `within` is whose rows and which page; `gathered` is true of what matches, for an index to be used.
- */
-export function pageOfFew(
-  page: PageRequest,
-  table: RawBuilder<unknown>,
-  few: { within: RawBuilder<unknown>; matching: RawBuilder<unknown>; gathered: RawBuilder<unknown> },
-): RawBuilder<unknown> {
-  const direction = sql.raw(page.order);
-  const { within, matching, gathered } = few;
-  return sql`
-    with newest as (select * from ${table} where ${within} order by id ${direction} limit ${NEAR}),
-      near as materialized (${ordered(sql`newest ${table} where ${matching}`, page)}),
-      found as (select id from ${table} where (select count(*) from near) < ${page.take}
-        and ${within} and ${matching} and ${gathered} offset 0)
-    select id from near where (select count(*) from near) = ${page.take}
-    union all (select id from found order by id ${direction} limit ${page.take})`;
 }
 
 /** The ids of a page of what these are; `id` names their order. */

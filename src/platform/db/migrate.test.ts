@@ -74,6 +74,37 @@ test('indexes are built concurrently, however often that was broken off', async 
   }
 });
 
+test('an index that has replaced another one is not built again', async (t) => {
+  const { sql, close } = await createTestDatabase({ empty: true });
+  t.after(close);
+  await sql.unsafe(`
+    create table note (id integer primary key, number integer);
+    create index note_list on note (number);
+    create table line (at integer, number integer) partition by list (at);
+    create table line_a partition of line for values in (1);
+    create index line_list on line (number);`);
+  const replacing = (table: string) => `
+    create index concurrently ${table}_list_new on ${table} (number desc);
+    drop index concurrently ${table}_list;
+    alter index ${table}_list_new rename to ${table}_list;`;
+  const known = () => sql`
+    select relname, relfilenode, pg_get_indexdef(oid) as made from pg_class where relname ~ '^(note|line).*list' order by 1`;
+  const migration = replacing('note') + replacing('line');
+  const session = await sql.reserve();
+  try {
+    // As far as that, and killed.
+    await runConcurrently(session, migration.slice(0, migration.lastIndexOf('drop index')));
+    await runConcurrently(session, migration);
+    const once = await known();
+    assert.match(once.find(({ relname }) => relname === 'line_list')?.made, /number DESC/);
+    assert.match(once.find(({ relname }) => relname === 'note_list')?.made, /number DESC/);
+    await runConcurrently(session, migration);
+    assert.deepEqual(await known(), once);
+  } finally {
+    session.release();
+  }
+});
+
 test('nodes that start together wait for the one that migrates', async (t) => {
   const { sql, url, close } = await createTestDatabase({ empty: true });
   t.after(close);

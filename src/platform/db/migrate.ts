@@ -20,7 +20,7 @@ export async function knownMigrations(): Promise<string[]> {
 
 /**
  * Applies the plain SQL files of `migrations/` that the database has not seen, each in a transaction, but for those that
- * build indexes concurrently, under an advisory lock, so that any number of processes may start at once. Then pg-boss's
+ * build indexes concurrently and those that commit by themselves, under an advisory lock, so that any number of processes may start at once. Then pg-boss's
  * schema, by pg-boss.
  *
  * @param only of a restore: these files, and no others. Default: all.
@@ -45,6 +45,9 @@ export async function migrate(sql: Sql, only?: readonly string[]): Promise<strin
       if (isConcurrent(text)) {
         await runConcurrently(session, text);
         await session.unsafe(record);
+      } else if (isInSteps(text)) {
+        await session.unsafe(text);
+        await session.unsafe(record);
       } else await session.unsafe(`begin;\n${text};\n${record};\ncommit`);
       applied.push(name);
     }
@@ -58,6 +61,11 @@ export async function migrate(sql: Sql, only?: readonly string[]): Promise<strin
     await session`select pg_advisory_unlock(${LOCK})`.catch(() => {});
     session.release();
   }
+}
+
+/** Is it one block that commits now and then? What it does again, when it was killed, changes nothing. */
+function isInSteps(text: string): boolean {
+  return /^do \$\$$/m.test(text) && /^\s*commit;$/m.test(text);
 }
 
 /**

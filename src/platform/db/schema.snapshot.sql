@@ -285,6 +285,7 @@ CREATE INDEX booking_product_start ON public.booking USING btree (product_id, st
 CREATE INDEX booking_product_state ON public.booking USING btree (product_id, status, id COLLATE "C" DESC);
 CREATE INDEX booking_recording ON public.booking USING btree (recording_video_id) WHERE (recording_video_id IS NOT NULL);
 CREATE INDEX booking_room ON public.booking USING btree (room_id) WHERE (room_id IS NOT NULL);
+CREATE INDEX booking_search ON public.booking USING gin ((((id_spans(product_id, id) || id_spans((workspace_id || customer_email), id)) || ARRAY[status])), ((day_and_month(starts_at) || ARRAY[cohort_id]))) WITH (gin_pending_list_limit='64');
 CREATE INDEX booking_starts ON public.booking USING btree (workspace_id, starts_at);
 CREATE INDEX booking_state ON public.booking USING btree (workspace_id, status, id COLLATE "C" DESC);
 CREATE INDEX booking_unreminded ON public.booking USING btree (starts_at) WHERE ((status = 'CONFIRMED'::text) AND (reminded_at IS NULL));
@@ -657,6 +658,7 @@ create table delivery_job (
   constraint delivery_job_trigger_check CHECK ((trigger = ANY (ARRAY['EVENT'::text, 'TEST'::text, 'REPLAY'::text, 'RECOVER'::text])))
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0);
 CREATE INDEX delivery_job_due ON public.delivery_job USING btree (webhook_id, next_at);
+CREATE INDEX delivery_job_webhook ON public.delivery_job USING btree (webhook_id, id);
 
 create table delivery_log (
   id text not null,
@@ -705,10 +707,10 @@ create table delivery_log_default (
   constraint delivery_log_trigger_check CHECK ((trigger = ANY (ARRAY['EVENT'::text, 'TEST'::text, 'REPLAY'::text, 'RECOVER'::text])))
 ) partition of delivery_log DEFAULT;
 CREATE INDEX delivery_log_default_event_id_idx ON public.delivery_log_default USING btree (event_id);
-CREATE INDEX delivery_log_default_webhook_id_event_type_status_id_idx1 ON public.delivery_log_default USING btree (webhook_id, event_type, status, id COLLATE "C" DESC);
-CREATE INDEX delivery_log_default_webhook_id_id_idx2 ON public.delivery_log_default USING btree (webhook_id, id COLLATE "C" DESC);
-CREATE INDEX delivery_log_default_webhook_id_status_id_idx1 ON public.delivery_log_default USING btree (webhook_id, status, id COLLATE "C" DESC);
-CREATE INDEX delivery_log_default_webhook_id_trigger_status_id_idx ON public.delivery_log_default USING btree (webhook_id, trigger, status, id COLLATE "C" DESC) WHERE (trigger <> 'EVENT'::text);
+CREATE INDEX delivery_log_status_ids_default ON public.delivery_log_default USING btree (webhook_id, status, id COLLATE "C" DESC);
+CREATE INDEX delivery_log_trigger_ids_default ON public.delivery_log_default USING btree (webhook_id, trigger, status, id COLLATE "C" DESC) WHERE (trigger <> 'EVENT'::text);
+CREATE INDEX delivery_log_type_ids_default ON public.delivery_log_default USING btree (webhook_id, event_type, status, id COLLATE "C" DESC);
+CREATE INDEX delivery_log_webhook_ids_default ON public.delivery_log_default USING btree (webhook_id, id COLLATE "C" DESC);
 
 create table deprecated_use (
   workspace_id text not null,
@@ -1286,7 +1288,9 @@ create table payout (
   constraint payout_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'IN_TRANSIT'::text, 'PAID'::text, 'FAILED'::text, 'CANCELED'::text]))),
   constraint payout_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
+CREATE INDEX payout_created ON public.payout USING btree (workspace_id, created_at);
 CREATE UNIQUE INDEX payout_provider_provider_ref_key ON public.payout USING btree (provider, provider_ref);
+CREATE INDEX payout_search ON public.payout USING gin (((id_spans(workspace_id, id) || ARRAY[status])), day_and_month(created_at)) WITH (gin_pending_list_limit='64');
 CREATE INDEX payout_state ON public.payout USING btree (workspace_id, status, id COLLATE "C" DESC);
 CREATE INDEX payout_workspace ON public.payout USING btree (workspace_id, id DESC);
 
@@ -1954,8 +1958,8 @@ create table subscriber (
   constraint subscriber_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX subscriber_email ON public.subscriber USING btree (workspace_id, email);
+CREATE INDEX subscriber_search ON public.subscriber USING gin (((id_spans(workspace_id, id) || ARRAY[status])), (((email || ' '::text) || COALESCE(name, ''::text))) gin_trgm_ops, string_to_array(lower(((email || ' '::text) || COALESCE(name, ''::text))), NULL::text)) WITH (gin_pending_list_limit='64');
 CREATE INDEX subscriber_status ON public.subscriber USING btree (workspace_id, status, id COLLATE "C" DESC);
-CREATE INDEX subscriber_text ON public.subscriber USING gin (email gin_trgm_ops, name gin_trgm_ops);
 CREATE INDEX subscriber_workspace ON public.subscriber USING btree (workspace_id, id DESC);
 
 create table subscriber_address (
@@ -2326,15 +2330,14 @@ create table video (
   constraint video_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 CREATE INDEX video_external_state ON public.video USING btree (workspace_id, external_id, status, visibility, id COLLATE "C" DESC) WHERE ((external_id IS NOT NULL) AND (deleted_at IS NULL));
-CREATE INDEX video_letters ON public.video USING gin (string_to_array(lower(title), NULL::text)) WHERE (deleted_at IS NULL);
 CREATE INDEX video_public ON public.video USING btree (id DESC) WHERE ((deleted_at IS NULL) AND (status = 'READY'::text) AND (visibility = 'PUBLIC'::text));
 CREATE INDEX video_public_workspace ON public.video USING btree (workspace_id, id DESC) WHERE ((deleted_at IS NULL) AND (status = 'READY'::text) AND (visibility = 'PUBLIC'::text));
 CREATE INDEX video_publish_at ON public.video USING btree (publish_at) WHERE ((publish_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX video_recording ON public.video USING btree (created_at) WHERE ((deleted_at IS NULL) AND (source = 'RECORDING'::text));
+CREATE INDEX video_search ON public.video USING gin ((((id_spans(workspace_id, id) || ARRAY[status, visibility, external_id, stream_id]) || tags)), title gin_trgm_ops, string_to_array(lower(title), NULL::text)) WITH (gin_pending_list_limit='64') WHERE (deleted_at IS NULL);
 CREATE INDEX video_session ON public.video USING btree (session_id) WHERE (session_id IS NOT NULL);
 CREATE INDEX video_state ON public.video USING btree (workspace_id, status, visibility, id COLLATE "C" DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX video_stream_state ON public.video USING btree (stream_id, status, visibility, id COLLATE "C" DESC) WHERE ((stream_id IS NOT NULL) AND (deleted_at IS NULL));
-CREATE INDEX video_title ON public.video USING gin (title gin_trgm_ops) WHERE (deleted_at IS NULL);
 CREATE INDEX video_unfinished ON public.video USING btree (updated_at) WHERE ((status = ANY (ARRAY['QUEUED'::text, 'PROCESSING'::text])) AND (deleted_at IS NULL));
 CREATE INDEX video_unpurged ON public.video USING btree (deleted_at) WHERE ((deleted_at IS NOT NULL) AND (purged_at IS NULL));
 CREATE INDEX video_workspace ON public.video USING btree (workspace_id, id DESC) WHERE (deleted_at IS NULL);
@@ -2662,6 +2665,18 @@ AS $function$
     ('VIDEOS_FAILED', case when one.status = 'FAILED' then 1 else 0 end),
     ('VIDEO_MS', coalesce(round(one.duration_sec * 1000), 0)::bigint)) counted (name, amount)
   where one.deleted_at is null and counted.amount <> 0 $function$;
+
+CREATE OR REPLACE FUNCTION public.day_and_month(instant timestamp with time zone)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN ARRAY[('d'::text || (((EXTRACT(epoch FROM date_trunc('day'::text, (instant AT TIME ZONE 'UTC'::text))) / (86400)::numeric))::integer)::text), ('m'::text || ((((EXTRACT(year FROM (instant AT TIME ZONE 'UTC'::text)) * (12)::numeric) + EXTRACT(month FROM (instant AT TIME ZONE 'UTC'::text))))::integer)::text)];
+
+CREATE OR REPLACE FUNCTION public.id_spans(scope text, id text)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN ARRAY[(scope || substr(id, 5, 2)), (scope || substr(id, 5, 3)), (scope || substr(id, 5, 4)), (scope || substr(id, 5, 5)), (scope || substr(id, 5, 6)), (scope || substr(id, 5, 7))];
 
 CREATE OR REPLACE FUNCTION public.keep_counts()
  RETURNS trigger
