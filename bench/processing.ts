@@ -1,9 +1,12 @@
 /**
- * From the last byte of an upload to READY, on a platform of its own: `node bench/processing.ts`.
+ * From the last byte of an upload to READY, on a platform of its own: `node bench/processing.ts` (eight minutes on two
+ * quiet cores), or with lengths of sources in seconds to take these alone: `node bench/processing.ts 60 600`.
  *
+ * - a whole job, upload to READY, against the bare ffmpeg command with the same rungs: of a short source, which is made
+ *   in one go, and of a long one, whose pictures are looked at and whose lowest rung is made first; and when that can be
+ *   watched;
  * - uploaded to first playable, for a ten-minute file whose top rung is copied; idle, and while an encode has the
- *   only slot;
- * - a whole job, upload to READY, against the bare ffmpeg command with the same rungs.
+ *   only slot.
  */
 import { execFile } from 'node:child_process';
 import { createReadStream } from 'node:fs';
@@ -19,12 +22,16 @@ import { median, report } from './support/report.ts';
 
 const run = promisify(execFile);
 const ROUNDS = 3;
+/** What is long is measured once: its fixed costs and pauses do not count. */
+const LONG_SEC = 120;
 /** Who waits for milliseconds asks often; who waits for READY would take the processor from what is measured. */
 const POLL_MS = { playable: 20, ready: 100 };
-const LIMIT_MS = 120_000;
+/** Of waiting, and for each second of a source. */
+const LIMIT_MS = { least: 120_000, perSec: 3000 };
 const PIECE_SEC = 10;
-/** Short enough to be made in one go, long enough for the fixed costs not to count. */
-const ENCODED_SEC = 30;
+/** Made in one go, and long enough for the fixed costs not to count; long enough for everything that is done with long ones. */
+const SHORT_SEC = 30;
+const ENCODED_SEC = [SHORT_SEC, 240];
 const folder = await mkdtemp(join(tmpdir(), 'marquee-bench-'));
 
 /** Ten seconds of 720p at 3 Mbps, as often as it takes. */
@@ -58,11 +65,12 @@ async function waitFor(
   id: string,
   so: (video: VideoData) => boolean,
   pollMs = POLL_MS.ready,
+  limitMs = LIMIT_MS.least,
 ): Promise<number> {
-  const deadlineMs = performance.now() + LIMIT_MS;
+  const deadlineMs = performance.now() + limitMs;
   for (;;) {
     const video = await partner.video(id);
-    if (performance.now() > deadlineMs) throw new Error(`${id} is ${video.status} after ${LIMIT_MS} ms`);
+    if (performance.now() > deadlineMs) throw new Error(`${id} is ${video.status} after ${limitMs} ms`);
     if (video.status === 'FAILED') throw new Error(JSON.stringify(video.error));
     if (so(video)) return performance.now();
     await sleep(pollMs);
@@ -104,6 +112,34 @@ async function bareLadder(path: string, rungs: VideoData['renditions']): Promise
   return performance.now() - startedMs;
 }
 
+/** Upload to READY of a source none of which can be copied, and when its first rung could be watched. */
+async function readyRatio(partner: Partner, seconds: number): Promise<void> {
+  const path = await makeSource(`encoded-${seconds}.mp4`, seconds, 600);
+  const limitMs = Math.max(LIMIT_MS.least, seconds * LIMIT_MS.perSec);
+  const ready: number[] = [];
+  const playable: number[] = [];
+  const bare: number[] = [];
+  for (let round = 0; round < (seconds >= LONG_SEC ? 1 : ROUNDS); round++) {
+    const { id, atMs } = await upload(partner, path);
+    playable.push((await waitFor(partner, id, isPlayable, POLL_MS.ready, limitMs)) - atMs);
+    ready.push((await waitFor(partner, id, isReady, POLL_MS.ready, limitMs)) - atMs);
+    bare.push(await bareLadder(path, (await partner.video(id)).renditions));
+  }
+  const of = seconds === SHORT_SEC ? '' : `.${seconds}s`;
+  report({
+    name: `processing.ready.ratio${of}`,
+    value: median(ready) / median(bare),
+    unit: 'x bare ffmpeg, wall',
+    target: '<= 1.15',
+  });
+  report({
+    name: `processing.playable.share${of}`,
+    value: median(playable) / median(ready),
+    unit: 'of the time to READY',
+    target: '<= 1',
+  });
+}
+
 const platform = await startPlatform({
   dataDir: join(folder, 'data'),
   environment: { TRANSCODE_CONCURRENCY: '1', LOG_LEVEL: 'error' },
@@ -111,23 +147,14 @@ const platform = await startPlatform({
 try {
   const partner = createPartner(platform);
   const long = await makeSource('copied.mp4', 600, 60);
-  const short = await makeSource('encoded.mp4', ENCODED_SEC, 600);
+  const short = await makeSource('encoded.mp4', SHORT_SEC, 600);
+  const asked = process.argv
+    .slice(2)
+    .map(Number)
+    .filter((seconds) => seconds > 0);
+  for (const seconds of asked.length > 0 ? asked : ENCODED_SEC) await readyRatio(partner, seconds);
 
-  const encodes: number[] = [];
-  const bare: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    const { id, atMs } = await upload(partner, short);
-    encodes.push((await waitFor(partner, id, isReady)) - atMs);
-    bare.push(await bareLadder(short, (await partner.video(id)).renditions));
-  }
-  report({
-    name: 'processing.ready.ratio',
-    value: median(encodes) / median(bare),
-    unit: 'x bare ffmpeg, wall',
-    target: '<= 1.15',
-  });
-
-  for (const kind of ['idle', 'busy'] as const) {
+  for (const kind of asked.length > 0 ? [] : (['idle', 'busy'] as const)) {
     const waits: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       const busy = kind === 'busy' ? await upload(partner, short) : null;

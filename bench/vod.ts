@@ -19,6 +19,7 @@ const run = promisify(execFile);
 const THREADS = 2;
 const TOP_LINES = 2160;
 const MIN_SSIM = 0.985;
+const MAX_MOVED_MS = 5;
 const transcoder = testTranscoder({ threads: THREADS, guard: unguarded });
 const signal = new AbortController().signal;
 const root = await mkdtemp(join(tmpdir(), 'bench-vod-'));
@@ -201,7 +202,7 @@ async function measure(file: OddFile): Promise<Row & Record<string, unknown>> {
     movedMs: await moved(input, result),
     durationErrorSec: Math.round((sec - result.source.durationSec) * 1000) / 1000,
   };
-  const isInStep = row.movedMs === null || Math.abs(row.movedMs) <= Math.max(5, frameSec * 500);
+  const isInStep = row.movedMs === null || Math.abs(row.movedMs) <= MAX_MOVED_MS;
   return {
     name,
     isRight:

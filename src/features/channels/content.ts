@@ -126,10 +126,8 @@ function toChannelVideo(
   { links, toLinked, publicUrl }: Pick<Deps, 'links' | 'toLinked' | 'publicUrl'>,
   row: ShownVideo,
 ): Static<typeof ChannelVideo> {
-  const linked = toLinked(
-    row,
-    row.rungs.some(({ status }) => status === 'READY'),
-  );
+  const isPlayable = row.renditions.some(({ kind, status }) => kind === 'VIDEO' && status === 'READY');
+  const linked = toLinked(row, isPlayable);
   return {
     id: row.id,
     title: row.title,

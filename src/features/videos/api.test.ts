@@ -74,6 +74,7 @@ describe('POST /videos', () => {
       embedUrl: `http://marquee.test/embed/${id}`,
       renditions: [],
       pendingRenditions: [],
+      audioTracks: [],
       captions: [],
       chapters: [],
       processing: { notes: [] },

@@ -36,6 +36,7 @@ export { createVideoProcessing, processingJobs } from './processing/processing.s
 export { topHeight } from './processing/rules.ts';
 export type { VideoPurge } from './purge.service.ts';
 export { createVideoPurge } from './purge.service.ts';
+export { canBePlayed } from './renditions.schemas.ts';
 export { replacementRoutes } from './replacement/routes.ts';
 export { createReplacements } from './replacement/service.ts';
 export { countPublicVideos, hasVideo, type ShownVideo } from './repository.ts';

@@ -44,6 +44,28 @@ function form(fields: Record<string, string>, file: string | Uint8Array, name = 
   return { key, body, headers: { 'content-type': `multipart/form-data; boundary=${boundary}` } };
 }
 
+test('what can be heard is told once for each track, the default one first', async () => {
+  const id = await ready();
+  const row = { video_id: id, revision: 0, kind: 'AUDIO', status: 'READY' } as const;
+  const english = { ...row, track: 0, language: 'en', label: 'English' };
+  await app.container.db
+    .insertInto('video_rendition')
+    .values([
+      { ...row, name: 'audio-1', track: 1, label: 'For the blind', channels: 2, is_description: true },
+      { ...english, name: 'audio-surround', channels: 6 },
+      { ...english, name: 'audio', channels: 2 },
+      { ...row, name: 'audio-2', track: 2, label: 'To come', channels: 2, status: 'PENDING' },
+    ])
+    .execute();
+  const video = await app.request('GET', `/videos/${id}`, { key });
+  assert.deepEqual(video.at('data.audioTracks'), [
+    { language: 'en', label: 'English', channels: 6, isDefault: true, isDescription: false },
+    { language: null, label: 'For the blind', channels: 2, isDefault: false, isDescription: true },
+  ]);
+  const names = video.list('data.renditions').map((rendition) => Object(rendition).name);
+  assert.deepEqual(names, ['1080p', '360p']);
+});
+
 describe('POST /videos/{id}/captions', () => {
   test('201, told once, listed, and served as what was understood of them', async () => {
     const id = await ready();

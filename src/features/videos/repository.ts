@@ -134,6 +134,7 @@ function selectShown(db: Db) {
           .selectFrom('video_rendition as r')
           .select([
             'r.name',
+            'r.kind',
             'r.codec',
             'r.width',
             'r.height',
@@ -141,13 +142,17 @@ function selectShown(db: Db) {
             'r.frame_rate',
             'r.status',
             'r.progress_percent',
+            'r.track',
+            'r.language',
+            'r.label',
+            'r.channels',
+            'r.is_description',
           ])
           .whereRef('r.video_id', '=', 'video.id')
           .whereRef('r.revision', '=', 'video.revision')
-          .where('r.kind', '=', 'VIDEO')
           .orderBy('r.height', 'desc')
           .orderBy('r.width', 'desc'),
-      ).as('rungs'),
+      ).as('renditions'),
       jsonArrayFrom(
         eb
           .selectFrom('video_caption as c')
@@ -183,7 +188,7 @@ function areThese(ids: readonly string[]): RawBuilder<SqlBool> {
 }
 
 type ListedVideo = InferResult<ReturnType<typeof selectVideos>>[number];
-/** A video with its rungs, highest first, whether they can be played yet or not, and its captions. */
+/** A video with its renditions, pictures highest first, whether they can be played yet or not, and its captions. */
 export type ShownVideo = Omit<ListedVideo, keyof Head> & Pick<VideoRow, 'id'>;
 
 /** The row as partners are shown it, inside the transaction that has changed it. */

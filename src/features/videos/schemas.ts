@@ -17,6 +17,15 @@ import { MODES, type Mode } from '../../kernel/access.ts';
 import { NOTE_CODES } from '../../media/contract/index.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { LinkedVideo, VideoLinks } from '../playback/index.ts';
+import {
+  AudioTrack,
+  canBePlayed,
+  PendingRendition,
+  Rendition,
+  toAudioTracks,
+  toPending,
+  toRenditions,
+} from './renditions.schemas.ts';
 import { Replacement, toReplacement } from './replacement/schemas.ts';
 import type { ShownVideo } from './repository.ts';
 import { aspectRatio } from './rules.ts';
@@ -116,30 +125,6 @@ export const PublishIn = named(
   { at: '2026-11-28T20:00:00.000Z' },
 );
 
-const Rendition = named(
-  'Rendition',
-  Type.Object({
-    name: Type.String({ examples: ['1080p'] }),
-    codec: OneOf(VALUES.video_rendition.codec),
-    width: Type.Integer(),
-    height: Type.Integer(),
-    bitrate: Type.Integer({ description: 'Bits per second, on average.' }),
-    frameRate: Type.Number(),
-  }),
-  { name: '1080p', codec: 'H264', width: 1920, height: 1080, bitrate: 4_500_000, frameRate: 30 },
-);
-
-const PendingRendition = named(
-  'PendingRendition',
-  Type.Object({
-    name: Type.String({ examples: ['1080p'] }),
-    width: Type.Integer(),
-    height: Type.Integer(),
-    progressPercent: Type.Number({ minimum: 0, maximum: 100 }),
-  }),
-  { name: '1080p', width: 1920, height: 1080, progressPercent: 42 },
-);
-
 const captionFields = {
   language: Type.String({ description: 'BCP 47.', examples: ['en', 'pt-BR'] }),
   label: Type.String(),
@@ -205,6 +190,9 @@ export const Video = named(
         'Those that can be played, highest first; those in other codecs than H264 come after READY.',
     }),
     pendingRenditions: Type.Array(PendingRendition, { description: 'Those being made, highest first.' }),
+    audioTracks: Type.Array(AudioTrack, {
+      description: 'What can be heard, the default one first; empty for a silent video.',
+    }),
     captions: Type.Array(Caption),
     chapters: Type.Array(Chapter),
     processing: Processing,
@@ -250,6 +238,7 @@ export const Video = named(
       { name: '1080p', codec: 'H264', width: 1920, height: 1080, bitrate: 4_500_000, frameRate: 30 },
     ],
     pendingRenditions: [],
+    audioTracks: [{ language: 'en', label: 'English', channels: 6, isDefault: true, isDescription: false }],
     captions: [],
     chapters: [],
     processing: { notes: [] },
@@ -305,24 +294,9 @@ export function toLinked(row: Pick<ShownVideo, LinkColumns>, isPlayable: boolean
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
 
-type Rung = ShownVideo['rungs'][number];
-
-function sizeOf({ name, width, height }: Rung) {
-  return { name, width: width ?? 0, height: height ?? 0 };
-}
-
-const codecOf = ({ codec }: Rung) => codec ?? 'H264';
-
-function toPending(rung: Rung): Static<typeof PendingRendition>[] {
-  // Those in other codecs come when the video is READY.
-  if (rung.status === 'READY' || codecOf(rung) !== 'H264') return [];
-  return [{ ...sizeOf(rung), progressPercent: Math.floor(rung.progress_percent) }];
-}
-
 export function toVideo(row: ShownVideo, view: { mode: Mode; links: VideoLinks }): Video {
   const { links, mode } = view;
-  const playable = row.rungs.filter(({ status }) => status === 'READY');
-  const linked = toLinked(row, playable.length > 0);
+  const linked = toLinked(row, canBePlayed(row));
   return {
     id: row.id,
     title: row.title,
@@ -352,13 +326,9 @@ export function toVideo(row: ShownVideo, view: { mode: Mode; links: VideoLinks }
     storyboardUrl: links.storyboardUrl(linked),
     playbackUrl: links.playbackUrl(linked),
     embedUrl: links.embedUrl(linked),
-    renditions: playable.map((rendition) => ({
-      ...sizeOf(rendition),
-      codec: codecOf(rendition),
-      bitrate: rendition.average_bitrate ?? 0,
-      frameRate: rendition.frame_rate ?? 0,
-    })),
-    pendingRenditions: row.status === 'PROCESSING' ? row.rungs.flatMap(toPending) : [],
+    renditions: toRenditions(row),
+    pendingRenditions: row.status === 'PROCESSING' ? toPending(row) : [],
+    audioTracks: toAudioTracks(row),
     captions: row.captions.map((caption) => toCaption(caption, linked, links)),
     chapters: row.chapters,
     processing: { notes: row.processing_notes },

@@ -5,7 +5,7 @@ import {
   playlistEvents,
   playlistRoutes,
 } from '../../features/playlists/index.ts';
-import { hasVideo, toLinked, type Videos } from '../../features/videos/index.ts';
+import { canBePlayed, hasVideo, toLinked, type Videos } from '../../features/videos/index.ts';
 import { nullIfMissing } from '../../kernel/errors.ts';
 import type { Noun } from '../core.ts';
 
@@ -23,8 +23,8 @@ export function playlistVideos(videos: Pick<Videos, 'get'>, links: Pick<VideoLin
   const find = async (workspaceId: string, id: string): Promise<[string, PlaylistVideo][]> => {
     const row = await videos.get(workspaceId, id).catch(nullIfMissing);
     if (row === null) return [];
-    const { title, status, duration_sec: durationSec, rungs } = row;
-    const available = rungs.some((rung) => rung.status === 'READY');
+    const { title, status, duration_sec: durationSec } = row;
+    const available = canBePlayed(row);
     const thumbnailUrl = links.thumbnailUrl(toLinked(row, available));
     return [[id, { title, status, durationSec, thumbnailUrl, available }]];
   };

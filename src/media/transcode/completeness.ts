@@ -58,7 +58,9 @@ async function lengthsOf({ path, report, video, scan }: Found) {
   if (container !== 'matroska' && container !== 'flv' && container !== 'asf') return null;
   const declaredSec = seconds(report.format.duration);
   const startSec = Number.parseFloat(report.format.start_time ?? '') || 0;
-  return declaredSec > 0 ? { declaredSec, foundSec: scan.endSec - startSec } : null;
+  // Some writers of Matroska count from zero and not from the first packet.
+  const foundSec = scan.endSec - (container === 'matroska' ? Math.min(0, startSec) : startSec);
+  return declaredSec > 0 ? { declaredSec, foundSec } : null;
 }
 
 const HEADER_BYTES = 16;

@@ -17,21 +17,27 @@ const MIN_RATE = 1;
 
 /** Frames per second of the source; of one with a variable rate, that which it is shown at. */
 export function frameRateOf(
-  stream: Pick<ProbedStream, 'avg_frame_rate' | 'r_frame_rate' | 'field_order'>,
+  stream: Pick<ProbedStream, 'codec_name' | 'avg_frame_rate' | 'r_frame_rate' | 'field_order'>,
   track: Pick<TrackScan, 'frameSec' | 'meanFrameSec' | 'isVariable' | 'packets'>,
 ): { frameRate: number; isVariable: boolean } {
   const average = fraction(stream.avg_frame_rate);
   const base = fraction(stream.r_frame_rate);
-  if (track.frameSec === 0 || track.packets < 3) {
+  // It has one rate, and leaves out what is as the picture before.
+  const isThinned = stream.codec_name === 'theora' && base > 0;
+  if (isThinned || track.frameSec === 0 || track.packets < 3) {
+    const told = isThinned ? base : average || base || DEFAULT_RATE;
     return {
-      frameRate: atLeastOne(nearStandard(average || base || DEFAULT_RATE, SAME_RATE)),
+      frameRate: atLeastOne(nearStandard(told, SAME_RATE)),
       isVariable: false,
     };
   }
   if (track.isVariable) {
     const fastest = Math.max(1 / track.frameSec, 1 / track.meanFrameSec);
+    // Pictures at a beat, many of which are left out: each is shown at its time.
+    const isAtBase = base <= VARIABLE_RATE_MAX && base >= fastest * (1 - NEARLY);
+    const rate = isAtBase ? base : nearStandard(fastest, NEARLY);
     return {
-      frameRate: atLeastOne(Math.min(nearStandard(fastest, NEARLY), VARIABLE_RATE_MAX)),
+      frameRate: atLeastOne(Math.min(nearStandard(rate, SAME_RATE), VARIABLE_RATE_MAX)),
       isVariable: true,
     };
   }
@@ -45,7 +51,7 @@ export function frameRateOf(
   return { frameRate: atLeastOne(nearStandard(beat ?? counted, SAME_RATE)), isVariable: false };
 }
 
-/** Containers round times to milliseconds, and a picture lost here and there lowers the mean. */
+/** Containers round times to milliseconds. */
 function fits(rate: number, frameSec: number, counted: number): boolean {
   return Math.abs(1 / rate - frameSec) <= ROUNDING_SEC && Math.abs(rate / counted - 1) < NEARLY;
 }

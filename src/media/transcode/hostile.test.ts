@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { peakOfChildren } from '../../../test/transcode/memory.ts';
 import { H264, make, pictures, testTranscoder, tone } from '../../../test/transcode/sources.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { createGuard, inputGuard } from '../ffmpeg/guard.ts';
@@ -91,30 +92,6 @@ for (const [name, content] of TEXTS) {
     assert.deepEqual(await readdir(join(dir, 'mine')), ['upload']);
     assert.equal(hits, 0);
   });
-}
-
-async function descendants(pid: string): Promise<string[]> {
-  const list = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
-  const children = list.split(' ').filter((child) => child !== '');
-  return [...children, ...(await Promise.all(children.map(descendants))).flat()];
-}
-
-/** The most memory that a program under this process has taken while `work` ran, in megabytes. */
-async function peakOfChildren(work: () => Promise<unknown>): Promise<number> {
-  let peak = 0;
-  const look = async () => {
-    for (const pid of await descendants(String(process.pid))) {
-      const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-      peak = Math.max(peak, Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024);
-    }
-  };
-  const timer = setInterval(() => void look(), 10);
-  try {
-    await work();
-  } finally {
-    clearInterval(timer);
-  }
-  return peak;
 }
 
 test('hostile: a picture of 16000 by 16000 takes neither memory nor time', async () => {

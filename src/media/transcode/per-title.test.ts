@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sourceInfo } from '../../../test/transcode/sources.ts';
-import { byTitle, type Sample } from './per-title.ts';
+import { byTitle, type Sample, withKeyframes } from './per-title.ts';
 import { planLadder } from './plan.ts';
 
 const ladder = planLadder(sourceInfo({ width: 1920, height: 1080 }), 1080, ['HEVC']);
@@ -39,4 +39,11 @@ test('by title: below what everybody can load there is nothing, in no codec', ()
 test('by title: what is made already stays', () => {
   const made = byTitle(ladder, sample({ far: 100, near: 200 }), ['240p']);
   assert.deepEqual(names(made), ['1080p', '720p', '240p']);
+});
+
+test('by title: keyframes that are near each other cost as much each as those that are there', () => {
+  const group = [1000, ...Array.from({ length: 11 }, () => 100)];
+  // At two pictures a second, twelve make a group of six seconds; two of the others would be keyframes.
+  assert.equal(withKeyframes([...group, ...group], 2), 2 * (2100 + 2 * 900));
+  assert.equal(withKeyframes([], 2), 0);
 });

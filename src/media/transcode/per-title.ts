@@ -1,6 +1,6 @@
 import type { LadderPlan, RungPlan, SourceInfo, Transcoder } from '../contract/index.ts';
 import { inputGuard } from '../ffmpeg/guard.ts';
-import { openOutput } from '../ffmpeg/output.ts';
+import { readOutput } from '../ffmpeg/output.ts';
 import { encoderArgs } from './encoders.ts';
 import { rateText } from './frame-rate.ts';
 import { encodeLimits } from './limits.ts';
@@ -56,17 +56,19 @@ export async function refine(tools: Tools, run: Parameters<Transcoder['refine']>
     signal: run.signal,
     onProgress: () => {},
   });
-  const [far = 0, near = 0, small = 0] = await Promise.all(OUTPUTS.map(({ file }) => bytesOf(outDir, file)));
+  const [large, small] = await Promise.all(OUTPUTS.map(({ file }) => sizesOf(outDir, file)));
+  const far = sum(large ?? []);
+  const near = withKeyframes(large ?? [], frameRate);
   const [{ width, height }] = sizes;
-  const sample = { pixels: width * height, frameRate, sec: PLACES.length * WINDOW_SEC, far, near, small };
+  const tried = { pixels: width * height, frameRate, sec: PLACES.length * WINDOW_SEC };
+  const sample = { ...tried, far, near, small: sum(small ?? []) };
   return byTitle(ladder, sample, keep);
 }
 
-const OUTPUTS = [
-  { file: 'far.h264', size: 0, keyframeSec: FAR_SEC },
-  { file: 'near.h264', size: 0, keyframeSec: NEAR_SEC },
-  { file: 'small.h264', size: 1, keyframeSec: FAR_SEC },
-] as const;
+/** Lists of the packets, by the sizes of `Tried`. */
+const OUTPUTS = [{ file: 'large.txt' }, { file: 'small.txt' }] as const;
+/** 1080 pictures have a line of some 60 characters each. */
+const LIST_MAX_BYTES = 2 ** 20;
 
 interface Tried {
   top: RungPlan;
@@ -90,10 +92,9 @@ function sampleArgs(
   const pieces = spans.map(
     (_, index) => `[${index}:${source.video.streamIndex}]fps=${rate},setpts=PTS-STARTPTS[p${index}]`,
   );
-  const joined = `${spans.map((_, index) => `[p${index}]`).join('')}concat=n=${spans.length},split=3[a][b][c]`;
-  const outputs = OUTPUTS.map(({ size }, index) => {
-    const { width, height } = sizes[size];
-    return `[${'abc'[index]}]scale=${width}:${height}:flags=bicubic,format=yuv420p,setsar=1[v${index}]`;
+  const joined = `${spans.map((_, index) => `[p${index}]`).join('')}concat=n=${spans.length},split=${sizes.length}[a][b]`;
+  const outputs = sizes.map(({ width, height }, index) => {
+    return `[${'ab'[index]}]scale=${width}:${height}:flags=bicubic,format=yuv420p,setsar=1[v${index}]`;
   });
   return [
     ...['-nostdin', '-v', 'error', '-stats_period', '1'],
@@ -101,9 +102,9 @@ function sampleArgs(
       ...['-threads', String(threads), '-ss', at, '-t', String(WINDOW_SEC), ...inputGuard(input)],
     ]),
     ...['-filter_complex', [...pieces, joined, ...outputs].join(';')],
-    ...OUTPUTS.flatMap(({ file, keyframeSec }, index) => [
+    ...OUTPUTS.flatMap(({ file }, index) => [
       ...['-map', `[v${index}]`, ...encoderArgs({ ...top, codec: 'H264' }, { source, threads })],
-      ...['-g', String(Math.round(keyframeSec * frameRate)), '-f', 'h264', file],
+      ...['-g', String(groupOf(frameRate)), '-f', 'framecrc', file],
     ]),
   ];
 }
@@ -140,11 +141,32 @@ function scaled({ video }: SourceInfo, lines: number): Size {
   return { width: even(video.width * scale), height: even(video.height * scale) };
 }
 
-async function bytesOf(outDir: string, name: string): Promise<number> {
-  const file = await openOutput(outDir, name);
-  try {
-    return (await file.stat()).size;
-  } finally {
-    await file.close();
-  }
+/** Bytes of each packet, in the order of decoding. */
+async function sizesOf(outDir: string, name: string): Promise<number[]> {
+  const list = (await readOutput(outDir, name, LIST_MAX_BYTES)).toString('latin1');
+  return list
+    .split('\n')
+    .filter((line) => /^\d/.test(line))
+    .map((line) => Number(line.split(',')[4]) || 0);
+}
+
+function groupOf(frameRate: number): number {
+  return Math.round(FAR_SEC * frameRate);
+}
+
+/**
+ * What pictures with keyframes far apart would take with near ones: each further keyframe costs as much as the one before, in
+ * the place of an ordinary picture.
+ */
+export function withKeyframes(sizes: readonly number[], frameRate: number): number {
+  const group = groupOf(frameRate);
+  const keyframes = sizes.filter((_, index) => index % group === 0);
+  const others = sizes.length - keyframes.length;
+  const ordinary = others === 0 ? 0 : (sum(sizes) - sum(keyframes)) / others;
+  const further = FAR_SEC / NEAR_SEC - 1;
+  return sum(sizes) + further * sum(keyframes.map((size) => Math.max(0, size - ordinary)));
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((all, value) => all + value, 0);
 }

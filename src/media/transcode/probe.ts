@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
 import { type Hdr10, MediaFileError, type SourceInfo, type VideoRange } from '../contract/index.ts';
 import { isReadVideo } from '../ffmpeg/codecs.ts';
+import { checkAnimation } from './animations.ts';
 import { describeAudio, heardTracks, inOrder, isReadableAudio } from './audio.ts';
 import { checkComplete } from './completeness.ts';
 import { splitRefusal, topRefusal } from './eligibility.ts';
@@ -70,12 +71,27 @@ export async function probeFile(tools: Tools, input: ProbeInput): Promise<Source
     maxSec: (seconds(report.format.start_time) ?? 0) + MAX_DURATION_SEC + 2 * DURATION_TOLERANCE_SEC,
   });
   if (scan.video === null) throw new MediaFileError('CORRUPT_INPUT', 'The file holds no pictures.');
-  if (report.format.format_name === 'gif' && scan.video.packets < 2) throw stillPicture('GIF');
+  const isGif = report.format.format_name === 'gif';
+  if (isGif && scan.video.packets < 2) throw stillPicture('GIF');
   await checkComplete({ path, report, video, scan });
   const { size } = await stat(path);
   const fileStartSec = startSec ?? seconds(report.format.start_time) ?? 0;
   const track = scan.video;
-  return describe({ report, video, hdr10, audio, scan, track, sizeBytes: size, declaredSec, fileStartSec });
+  const info = describe({
+    report,
+    video,
+    hdr10,
+    audio,
+    scan,
+    track,
+    sizeBytes: size,
+    declaredSec,
+    fileStartSec,
+  });
+  // One that stands is shown again and again.
+  const shown = info.durationSec * info.video.frameRate;
+  if (isGif) checkAnimation('GIF', info.video, Math.max(track.packets, shown));
+  return info;
 }
 
 /** Reads the packets and tries the decoders at the same time; when one fails, the others are ended. */

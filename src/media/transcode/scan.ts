@@ -36,7 +36,7 @@ export interface TrackScan {
   bytes: number;
   /** The most common time between two pictures; 0 for a single one. */
   frameSec: number;
-  /** Mean over the whole track. */
+  /** Mean over the whole track; of one with a beat without the gaps of pictures that are missing. */
   meanFrameSec: number;
   isVariable: boolean;
 }
@@ -237,13 +237,14 @@ function createFrameTimes(): { add(pts: number): void; finish(): FrameTimes | nu
       while (waiting.length > 0) showFirst();
       if (first === null) return null;
       const usual = usualDistance(distances);
-      const meanFrameSec = count > 1 ? (last - first) / (count - 1) : 0;
+      const meanSec = count > 1 ? (last - first) / (count - 1) : 0;
+      const isVariable = varies(distances, usual);
       return {
         startSec: first,
-        endSec: last + (usual || meanFrameSec),
+        endSec: last + (usual || meanSec),
         frameSec: usual,
-        meanFrameSec,
-        isVariable: varies(distances, usual),
+        meanFrameSec: isVariable ? meanSec : (beatOf(distances, usual) ?? meanSec),
+        isVariable,
       };
     },
   };
@@ -259,6 +260,16 @@ function usualDistance(distances: ReadonlyMap<number, number>): number {
     if (passed >= half) return distance / 1e6;
   }
   return 0;
+}
+
+/** The mean of the distances that are none of a gap, in seconds. */
+function beatOf(distances: ReadonlyMap<number, number>, usual: number): number | null {
+  const tolerance = Math.max(usual * VARIES, VARIES_SEC);
+  const near = [...distances].filter(([distance]) => Math.abs(distance / 1e6 - usual) <= tolerance);
+  const count = near.reduce((sum, [, times]) => sum + times, 0);
+  return count === 0
+    ? null
+    : near.reduce((sum, [distance, times]) => sum + distance * times, 0) / count / 1e6;
 }
 
 function varies(distances: ReadonlyMap<number, number>, usual: number): boolean {

@@ -16,6 +16,10 @@ export async function sniff(path: string): Promise<void> {
   if (head.length === 0) throw new MediaFileError('CORRUPT_INPUT', 'The file is empty.');
   if (isVideoContainer(head)) return;
   if (isAudio(head)) throw new MediaFileError('NO_VIDEO_TRACK', 'The file holds sound and no video.');
+  if (isAnimatedPng(head)) {
+    const message = 'An animated PNG is not read: send it as MP4, WebM, WebP or GIF.';
+    throw new MediaFileError('UNSUPPORTED_FORMAT', message);
+  }
   const picture = pictureKind(head);
   if (picture !== null) throw stillPicture(picture);
   throw new MediaFileError('UNSUPPORTED_FORMAT', 'This is no video file that can be read.');
@@ -26,8 +30,17 @@ export function stillPicture(kind: string): MediaFileError {
   return new MediaFileError('UNSUPPORTED_FORMAT', `This is a picture (${kind}), not a video.`);
 }
 
+const PNG = '89504e470d0a1a0a';
+
+/** By the chunk that stands before the first picture (https://www.w3.org/TR/png-3/#acTL-chunk). */
+function isAnimatedPng(head: Buffer): boolean {
+  const at = head.indexOf('acTL', 0, 'latin1');
+  const pixels = head.indexOf('IDAT', 0, 'latin1');
+  return startsWith(head, PNG) && at > 0 && (pixels < 0 || at < pixels);
+}
+
 function pictureKind(head: Buffer): string | null {
-  if (startsWith(head, '89504e470d0a1a0a')) return 'PNG';
+  if (startsWith(head, PNG)) return 'PNG';
   if (startsWith(head, 'ffd8ff')) return 'JPEG';
   if (ascii(head, 0, 4) === 'RIFF' && ascii(head, 8, 12) === 'WEBP') return 'WebP';
   if (startsWith(head, '49492a00') || startsWith(head, '4d4d002a')) return 'TIFF';

@@ -53,6 +53,7 @@ function flashing(videoLate: number, soundLate: number): string[] {
   ];
 }
 
+const GAP = ['-vf', "select='not(between(n,10,23))'", '-fps_mode', 'vfr'];
 const REORDERED = ['-c:v', 'libx264', '-preset', 'veryfast', '-pix_fmt', 'yuv420p'];
 for (const [name, videoLate, soundLate, codec, container] of [
   ['together, encoded', 0, 0, ['-c:v', 'mpeg4', ...AAC], 'mp4'],
@@ -63,6 +64,10 @@ for (const [name, videoLate, soundLate, codec, container] of [
   ['sound late, copied pictures', 0, 0.6, [...H264, ...AAC], 'mkv'],
   ['pictures late', 0.6, 0, [...H264, ...AAC], 'mkv'],
   ['pictures a little late', 0.12, 0, [...H264, ...AAC], 'mkv'],
+  ['pictures late in a transport stream', 0.6, 0, [...REORDERED, ...AAC], 'ts'],
+  ['half a second without pictures', 0, 0, [...GAP, '-c:v', 'mpeg4', ...AAC], 'mkv'],
+  ['Theora and Vorbis', 0, 0, ['-c:v', 'libtheora', '-q:v', '9', '-c:a', 'libvorbis'], 'ogv'],
+  ['from five seconds on', 0, 0, [...REORDERED, ...AAC, '-output_ts_offset', '5'], 'mkv'],
 ] as const) {
   test(`sync: ${name}`, async () => {
     const file = `${name.replace(/\W/g, '-')}.${container}`;

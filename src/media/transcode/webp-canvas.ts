@@ -18,14 +18,37 @@ export class WebpCanvas {
 
   /** @param picture its pixels in RGBA. */
   async draw(frame: WebpFrame, picture: Buffer): Promise<void> {
-    if (this.#emptied !== null) this.#empty(this.#emptied);
-    this.#emptied = frame.clears ? frame : null;
+    this.#begin(frame);
     const rows = Math.max(1, Math.floor(STRIPE_PIXELS / frame.width));
     for (let row = 0; row < frame.height; row += rows) {
       const until = Math.min(frame.height, row + rows);
-      for (let y = row; y < until; y += 1) this.#drawRow(frame, y, picture);
+      for (let y = row; y < until; y += 1) this.#drawRow(frame, y, picture, y * frame.width * CHANNELS);
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
+  }
+
+  /** The same for a large frame, whose pixels are given piece by piece to what is returned. */
+  painter(frame: WebpFrame): (bytes: Buffer) => void {
+    this.#begin(frame);
+    const line = Buffer.alloc(frame.width * CHANNELS);
+    let row = 0;
+    let filled = 0;
+    return (bytes) => {
+      for (let at = 0; at < bytes.length && row < frame.height; ) {
+        const taken = bytes.copy(line, filled, at);
+        at += taken;
+        filled += taken;
+        if (filled < line.length) return;
+        this.#drawRow(frame, row, line, 0);
+        row += 1;
+        filled = 0;
+      }
+    };
+  }
+
+  #begin(frame: WebpFrame): void {
+    if (this.#emptied !== null) this.#empty(this.#emptied);
+    this.#emptied = frame.clears ? frame : null;
   }
 
   #at({ x, y }: WebpFrame, row: number): number {
@@ -39,11 +62,12 @@ export class WebpCanvas {
     }
   }
 
-  #drawRow(frame: WebpFrame, row: number, picture: Buffer): void {
+  /** @param begin where the row is in what was given. */
+  #drawRow(frame: WebpFrame, row: number, picture: Buffer, begin: number): void {
     const { pixels } = this;
     const bytes = frame.width * CHANNELS;
     let to = this.#at(frame, row);
-    for (let from = row * bytes; from < (row + 1) * bytes; from += CHANNELS, to += CHANNELS) {
+    for (let from = begin; from < begin + bytes; from += CHANNELS, to += CHANNELS) {
       const alpha = picture[from + 3] ?? 0;
       for (let channel = 0; channel < 3; channel += 1) {
         const under = frame.covers ? OPAQUE : (pixels[to + channel] ?? 0);

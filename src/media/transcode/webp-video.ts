@@ -1,22 +1,22 @@
-import { once } from 'node:events';
-import { type FileHandle, open, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { OWN_PIXELS_GUARD, webpGuard } from '../ffmpeg/guard.ts';
-import { element, ID, matroskaHead, number, trackIds } from '../rooms/compose/matroska.ts';
+import { element, elementHead, ID, matroskaHead, number, trackIds } from '../rooms/compose/matroska.ts';
 import { damaged, runTool, type Tools } from './run.ts';
-import { readAnimation, stillOf, type WebpAnimation, type WebpFrame } from './webp.ts';
+import { readAnimation, type WebpAnimation, type WebpFrame, writeStill } from './webp.ts';
 import { WebpCanvas } from './webp-canvas.ts';
 import { timesOf } from './webp-times.ts';
 
 const CHANNELS = 4;
 const GB = 2 ** 30;
-/** Pictures that are decoded at once: their pixels wait in memory. */
+/** Pictures that are decoded at once: their pixels wait in memory; those of a larger one go to their places as they come. */
 const BATCH_BYTES = 64 * 2 ** 20;
 const BATCH_FRAMES = 250;
 const DECODE_CPU_SEC = 120;
 const LIMITS = { memoryBytes: 8 * GB, cpuSec: DECODE_CPU_SEC, fileBytes: 2 ** 20 };
-const KEY_FLAG = 0x80;
+/** Of the first track, at the time of its cluster, a keyframe. */
+const BLOCK_HEAD = Buffer.from([0x81, 0, 0, 0x80]);
 
 interface Conversion {
   path: string;
@@ -41,15 +41,26 @@ export async function convertWebp(tools: Tools, { path, dir, signal }: Conversio
     const pictures = async (stdin: Writable) => {
       stdin.write(headOf(animation));
       const times = timesOf(animation);
+      const show = async () => {
+        for (const atMs of times.next().value ?? []) {
+          await send(stdin, clusterHead(atMs, canvas.pixels.length), signal);
+          await send(stdin, canvas.pixels, signal);
+        }
+      };
       for (const batch of batches(animation.frames)) {
-        const decoded = await decode(tools, file, batch, { dir, signal });
+        const [large] = batch.filter((frame) => bytesOf(frame) > BATCH_BYTES);
+        if (large !== undefined) {
+          await decode(tools, file, batch, { dir, signal, onPixels: canvas.painter(large) });
+          await show();
+          continue;
+        }
+        const decoded = await decodeAll(tools, file, batch, { dir, signal });
         let at = 0;
         for (const frame of batch) {
           const bytes = bytesOf(frame);
           await canvas.draw(frame, decoded.subarray(at, at + bytes));
           at += bytes;
-          for (const atMs of times.next().value ?? [])
-            await send(stdin, clusterOf(atMs, canvas.pixels), signal);
+          await show();
         }
       }
     };
@@ -79,25 +90,46 @@ function* batches(frames: readonly WebpFrame[]): Generator<WebpFrame[]> {
 }
 
 /** The pixels of some frames, one after the other, each in its own size. */
+async function decodeAll(
+  tools: Tools,
+  file: FileHandle,
+  frames: readonly WebpFrame[],
+  run: Pick<Conversion, 'dir' | 'signal'>,
+): Promise<Buffer> {
+  const pixels = Buffer.alloc(frames.reduce((sum, frame) => sum + bytesOf(frame), 0));
+  let filled = 0;
+  const onPixels = (bytes: Buffer) => {
+    filled += bytes.copy(pixels, filled);
+  };
+  await decode(tools, file, frames, { ...run, onPixels });
+  return pixels;
+}
+
+interface Decoding extends Pick<Conversion, 'dir' | 'signal'> {
+  onPixels: (bytes: Buffer) => void;
+}
+
+/** @throws {MediaFileError} where there are more or fewer of them than the container says. */
 async function decode(
   tools: Tools,
   file: FileHandle,
   frames: readonly WebpFrame[],
-  { dir, signal }: Pick<Conversion, 'dir' | 'signal'>,
-): Promise<Buffer> {
-  const stills = join(dir, 'frames.webp');
-  const files: Buffer[] = [];
-  for (const frame of frames) files.push(await stillOf(file, frame));
-  await writeFile(stills, Buffer.concat(files));
-  const wanted = frames.reduce((sum, frame) => sum + bytesOf(frame), 0);
-  const pixels = Buffer.alloc(wanted);
-  let filled = 0;
+  { dir, signal, onPixels }: Decoding,
+): Promise<void> {
+  const path = join(dir, 'frames.webp');
+  const stills = await open(path, 'w');
+  try {
+    for (const frame of frames) await writeStill(file, frame, stills);
+  } finally {
+    await stills.close();
+  }
+  let decoded = 0;
   await runTool(tools, {
     program: 'ffmpeg',
     cwd: dir,
     args: [
       ...['-hide_banner', '-nostats', '-v', 'warning', '-nostdin', '-threads', String(tools.threads)],
-      ...webpGuard(stills),
+      ...webpGuard(path),
       // Every picture as it is: the first one does not say how large the others are.
       ...['-map', '0:v:0', '-fps_mode', 'passthrough', '-autoscale', '0'],
       ...['-f', 'rawvideo', '-pix_fmt', 'rgba', 'pipe:1'],
@@ -106,13 +138,12 @@ async function decode(
     looks: true,
     signal,
     onBytes: (bytes) => {
-      bytes.copy(pixels, filled);
-      filled += bytes.length;
+      decoded += bytes.length;
+      onPixels(bytes);
     },
   });
-  await rm(stills);
-  if (filled !== wanted) throw damaged();
-  return pixels;
+  await rm(path);
+  if (decoded !== frames.reduce((sum, frame) => sum + bytesOf(frame), 0)) throw damaged();
 }
 
 interface Encoding extends Pick<Conversion, 'dir' | 'signal'> {
@@ -165,17 +196,18 @@ function encoderLimits(pixels: number) {
   return { memoryBytes: 8 * GB, cpuSec: 300 + pixels / 5e6, fileBytes: 64 * GB };
 }
 
-/** Waits for its turn; not for one that is gone. */
+/** Until all of it is written, so that its memory can be used again; not to one that is gone. */
 async function send(stdin: Writable, bytes: Buffer, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   if (stdin.destroyed) throw new Error('the encoder is gone');
-  if (stdin.write(bytes)) return;
-  const over = new AbortController();
-  const waiting = { signal: AbortSignal.any([signal, over.signal]) };
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const onClose = () => reject(new Error('the encoder is gone'));
+  stdin.once('close', onClose);
+  stdin.write(bytes, (error) => (error ? onClose() : resolve()));
   try {
-    await Promise.race([once(stdin, 'drain', waiting), once(stdin, 'close', waiting)]);
+    await promise;
   } finally {
-    over.abort();
+    stdin.off('close', onClose);
   }
 }
 
@@ -189,7 +221,10 @@ function headOf({ width, height }: WebpAnimation): Buffer {
   return matroskaHead([element(ID.trackEntry, [...trackIds(1, 1, 'V_UNCOMPRESSED'), video])]);
 }
 
-function clusterOf(atMs: number, pixels: Buffer): Buffer {
-  const head = Buffer.from([0x81, 0, 0, KEY_FLAG]);
-  return element(ID.cluster, [number(ID.clusterTimestamp, atMs), element(ID.simpleBlock, [head, pixels])]);
+/** What stands before the pixels of a picture. */
+function clusterHead(atMs: number, pixelBytes: number): Buffer {
+  const time = number(ID.clusterTimestamp, atMs);
+  const block = [elementHead(ID.simpleBlock, BLOCK_HEAD.length + pixelBytes), BLOCK_HEAD];
+  const content = Buffer.concat([time, ...block]);
+  return Buffer.concat([elementHead(ID.cluster, content.length + pixelBytes), content]);
 }

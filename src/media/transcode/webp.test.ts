@@ -150,6 +150,25 @@ test('small, transparent and cleared pictures are laid over each other, over whi
   }
 });
 
+test('of a large animation little more than one picture is in memory', async () => {
+  const size = [7680, 2304] as const;
+  const color = ['-f', 'lavfi', '-i', `color=red:s=${size.join('x')}:r=1:d=1,format=rgba`];
+  const coded = ['-frames:v', '1', '-c:v', 'libwebp', '-lossless', '1', '-compression_level', '0'];
+  const picture = await chunkOf(await make(dir, ...color, ...coded, 'large-still.webp'));
+  const path = join(dir, 'large.webp');
+  const large = frame({ at: [0, 0], size: [...size], ms: 100 }, picture);
+  await writeFile(path, animation([...size], [large, large]));
+  let most = 0;
+  const before = process.memoryUsage().arrayBuffers;
+  const timer = setInterval(() => {
+    most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+  }, 2);
+  const copy = await copied(path).finally(() => clearInterval(timer));
+  const own = size[0] * size[1] * 4;
+  assert.ok(most >= own && most < own * 2, `${most / own} pictures`);
+  assert.deepEqual(await packetTimes(copy), [0, 0.1]);
+});
+
 test('what is damaged, too large or does not move is refused', async () => {
   const path = await make(dir, ...MOVING, ...LOSSLESS, 'whole.webp');
   const whole = await readFile(path);

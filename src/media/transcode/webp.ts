@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { MediaFileError } from '../contract/index.ts';
+import { checkAnimation } from './animations.ts';
 import { checkDuration } from './probe.ts';
 import { damaged } from './run.ts';
 
@@ -43,15 +44,13 @@ const ANMF_HEAD_BYTES = 16;
 /** docs/api/plans.md: 8K, standing or lying. */
 const MAX_LONG_SIDE = 7680;
 const MAX_SHORT_SIDE = 4320;
-/** Ten minutes with sixty pictures a second. */
-const MAX_FRAMES = 36_000;
-/** Of all pictures together: eight minutes of 1080p with thirty a second, and some twenty minutes of work. */
-const MAX_PIXELS = 30e9;
 /** Of the whole file, those inside pictures among them. */
 const MAX_CHUNKS = 500_000;
 /** No coding makes a picture much larger than its pixels are: what is, is read by nobody. */
 const PIXEL_MAX_BYTES = 8;
 const PICTURE_LEAST_BYTES = 2 ** 16;
+/** Of a picture, in memory at a time. */
+const PIECE_BYTES = 2 ** 20;
 /** A file that has less of what its header promises is no video (docs/guides/processing.md#files-that-break-off). */
 const ENOUGH = 0.95;
 /** What shows a picture for so long at most means something else, and browsers know what. */
@@ -95,12 +94,7 @@ export function readAnimation(path: string): Promise<WebpAnimation> {
       frames.push(frame);
       totalMs += frame.durationMs;
       checkDuration(totalMs / 1000);
-      if (frames.length > MAX_FRAMES || frames.length * width * height > MAX_PIXELS) {
-        throw new MediaFileError(
-          'UNSUPPORTED_FORMAT',
-          'The animation is too long for a WebP: send it as MP4.',
-        );
-      }
+      checkAnimation('WebP', canvas, frames.length);
     }
     if (frames.length < 2)
       throw new MediaFileError('UNSUPPORTED_FORMAT', 'This is a picture (WebP), not a video.');
@@ -203,20 +197,23 @@ async function pictureSize(
   return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
 }
 
-/** A frame as a file of its own. */
-export async function stillOf(file: FileHandle, frame: WebpFrame): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  if (frame.hasAlphaPlane) pieces.push(extendedHead(frame));
-  for (const { at, bytes } of frame.parts) {
-    const piece = await read(file, at, bytes);
-    if (piece === null) throw damaged();
-    pieces.push(piece, Buffer.alloc(bytes % 2));
-  }
-  const body = Buffer.concat([Buffer.from('WEBP'), ...pieces]);
-  const head = Buffer.alloc(CHUNK_HEAD_BYTES);
+/** Writes a frame as a file of its own behind what `to` has, piece by piece: a frame may have hundreds of megabytes. */
+export async function writeStill(from: FileHandle, frame: WebpFrame, to: FileHandle): Promise<void> {
+  const extended = frame.hasAlphaPlane ? extendedHead(frame) : Buffer.alloc(0);
+  const bytes = frame.parts.reduce((sum, part) => sum + part.bytes + (part.bytes % 2), 4 + extended.length);
+  const head = Buffer.alloc(CHUNK_HEAD_BYTES + 4);
   head.write('RIFF', 0, 'latin1');
-  head.writeUInt32LE(body.length, 4);
-  return Buffer.concat([head, body]);
+  head.writeUInt32LE(bytes, 4);
+  head.write('WEBP', CHUNK_HEAD_BYTES, 'latin1');
+  await to.writeFile(Buffer.concat([head, extended]));
+  for (const { at, bytes } of frame.parts) {
+    for (let done = 0; done < bytes; done += PIECE_BYTES) {
+      const piece = await read(from, at + done, Math.min(PIECE_BYTES, bytes - done));
+      if (piece === null) throw damaged();
+      await to.writeFile(piece);
+    }
+    if (bytes % 2 === 1) await to.writeFile(Buffer.alloc(1));
+  }
 }
 
 function extendedHead({ width, height }: WebpFrame): Buffer {

@@ -17,6 +17,17 @@ export function listCaptions(db: Db, videoId: string, page: PageRequest): Promis
     .execute();
 }
 
+/** As players list them. */
+export function allCaptions(db: Db, videoId: string): Promise<CaptionRow[]> {
+  return db
+    .selectFrom('video_caption')
+    .selectAll()
+    .where('video_id', '=', videoId)
+    .orderBy('position')
+    .orderBy('language')
+    .execute();
+}
+
 /** Of one video, whoever made them. */
 export const MAX_LANGUAGES = 100;
 

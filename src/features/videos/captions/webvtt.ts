@@ -32,14 +32,19 @@ export function toWebVtt(text: string, field: string): string {
 /**
  * The same of what a program has written; null when it has no cue.
  *
- * @param startSec where the video begins on the clock of the text.
+ * @param startSec where the video begins on the clock of the text, and `endSec` where it ends.
  */
-export function readWebVtt(text: string, startSec: number): string | null {
+export function readWebVtt(text: string, startSec: number, endSec = Number.POSITIVE_INFINITY): string | null {
   const shiftMs = Math.round(startSec * 1000);
+  const lengthMs = Math.round((endSec - startSec) * 1000);
   try {
     const cues = readCues(text, 'file')
-      .map((cue) => ({ ...cue, startMs: Math.max(0, cue.startMs - shiftMs), endMs: cue.endMs - shiftMs }))
-      .filter(({ endMs }) => endMs > 0);
+      .map((cue) => ({
+        ...cue,
+        startMs: Math.max(0, cue.startMs - shiftMs),
+        endMs: Math.min(cue.endMs - shiftMs, lengthMs),
+      }))
+      .filter(({ startMs, endMs }) => endMs > 0 && startMs < lengthMs);
     return cues.length === 0 ? null : write(cues);
   } catch (error) {
     if (error instanceof AppError) return null;

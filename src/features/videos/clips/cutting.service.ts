@@ -26,6 +26,7 @@ import * as processing from '../processing/repository.ts';
 import { formerOriginal } from '../replacement/repository.ts';
 import * as repository from '../repository.ts';
 import type { VideoFailure } from '../transitions.ts';
+import { type Beside, copyBeside, dropCaptions, showBeside } from './beside.ts';
 import { clipJob } from './jobs.ts';
 import { placesIn, type Recorded } from './rules.ts';
 import type { ClippedStreams } from './service.ts';
@@ -65,6 +66,7 @@ const PART_MS = 1000;
 const LOOK_MS = 100;
 const FULL_DISK_PAUSE_SEC = 30;
 const NOT_CUT = 'The clip could not be cut.';
+const NOTHING: Beside = { captions: [], chapters: [] };
 const GONE = 'What the clip is of is not kept any more.';
 
 /** Makes the originals of clips. */
@@ -86,7 +88,7 @@ async function make(deps: Cutting, run: Run): Promise<void> {
   await withScratch(deps.scratchDir, run.id, async (dir) => {
     const outcome = await originalOf(deps, run, dir);
     if ('code' in outcome) await fail(deps, run, outcome);
-    else await handOver(deps, run, outcome);
+    else await handOver(deps, run, outcome, await besideOf(deps, run));
   });
 }
 
@@ -124,6 +126,15 @@ async function ofVideo(
   return deps.originals.use(key, run.signal, (input) =>
     cutOut(deps, run, dir, { input, startSec: zeroSec + startSec, durationSec: endSec - startSec }),
   );
+}
+
+/** Of a broadcast there is nothing; nor of a file that has been replaced meanwhile, since what is left is of the new one. */
+async function besideOf(deps: Cutting, { payload }: Run): Promise<Beside> {
+  const { from } = payload;
+  const video = 'videoId' in from ? await processing.findVideo(deps.db, from.videoId) : undefined;
+  if (video === undefined || !('videoId' in from)) return NOTHING;
+  if (video.revision !== (from.revision ?? video.revision)) return NOTHING;
+  return copyBeside(deps, payload, { videoId: video.id, chapters: video.chapters }, payload);
 }
 
 /** The file of a video, and where in it the video begins. */
@@ -248,24 +259,30 @@ async function cutOut({ cutter, store }: Cutting, run: Run, dir: string, taken: 
 }
 
 /** The video has its file, if the plan has room for it. */
-async function handOver(deps: Cutting, run: Run, original: Original): Promise<void> {
-  const { events, intake, store } = deps;
+async function handOver(deps: Cutting, run: Run, original: Original, beside: Beside): Promise<void> {
+  const { events, intake, store, clock } = deps;
   const video = run.payload;
+  let unused = beside.captions;
   const give = () =>
     events.transaction(async (tx, append) => {
       await intake.lock(tx, video);
       await run.confirm(tx);
       // Nothing is held for a video that was deleted meanwhile: nothing would give it back.
-      if ((await repository.findOriginal(tx, video.workspaceId, video.videoId)) === undefined) return false;
+      if ((await repository.findOriginal(tx, video.workspaceId, video.videoId)) === undefined) return null;
       await intake.hold.reserve(tx, video, original.sizeBytes);
-      return intake.received(tx, append, video, original);
+      if (!(await intake.received(tx, append, video, original))) return null;
+      return showBeside(tx, append, video, { ...beside, at: clock.now() });
     });
   try {
-    if (!(await intake.hold.makingRoom(video.workspaceId, give))) await store.delete(original.key);
+    const rest = await intake.hold.makingRoom(video.workspaceId, give);
+    if (rest === null) await store.delete(original.key);
+    else unused = rest;
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'QUOTA_EXCEEDED') throw error;
     await store.delete(original.key);
     await fail(deps, run, { code: 'SIZE_EXCEEDED', message: error.message });
+  } finally {
+    await dropCaptions(store, video, unused);
   }
 }
 

@@ -3,7 +3,15 @@ import { test } from 'node:test';
 import { audioPlan } from '../../../../test/processing/fixture.ts';
 import type { LadderPlan } from '../../../media/contract/index.ts';
 import { nameCaptions } from './captions.ts';
-import { isLong, type NextStep, nextSteps, priorityOf, type Standing, topHeight } from './rules.ts';
+import {
+  isLong,
+  isWorthALook,
+  type NextStep,
+  nextSteps,
+  priorityOf,
+  type Standing,
+  topHeight,
+} from './rules.ts';
 
 function ladder(names: readonly number[], copied = false, sounds = 1): LadderPlan {
   return {
@@ -144,14 +152,24 @@ test('a larger plan comes before every step of a smaller one', () => {
   }
 });
 
-test('a minute of full HD is long, and ten seconds of a clip; other ten seconds and a copied hour are not', () => {
+test('five minutes of full HD are long, and ten seconds of a clip; a minute and a copied hour are not', () => {
   const whole = (durationSec: number) => ({ durationSec, isClip: false });
-  assert.equal(isLong(ladder([1080, 720, 480, 360]), whole(60)), true);
-  assert.equal(isLong(ladder([1080, 720, 480, 360]), whole(10)), false);
+  assert.equal(isLong(ladder([1080, 720, 480, 360]), whole(300)), true);
+  assert.equal(isLong(ladder([1080, 720, 480, 360]), whole(60)), false);
   assert.equal(isLong(ladder([1080, 720, 480, 360]), { ...whole(10), isClip: true }), true);
   assert.equal(isLong(ladder([360, 240]), { ...whole(10), isClip: true }), false);
-  // Half a minute of 720p: ten seconds are waited for.
-  assert.equal(isLong(ladder([720, 480, 360, 240]), whole(30)), false);
-  assert.equal(isLong(ladder([720, 480, 360, 240]), whole(60)), true);
-  assert.equal(isLong(ladder([1080, 360], true), whole(60)), false);
+  // Up to seven minutes of 720p, two are waited for.
+  assert.equal(isLong(ladder([720, 480, 360, 240]), whole(420)), false);
+  assert.equal(isLong(ladder([720, 480, 360, 240]), whole(600)), true);
+  assert.equal(isLong(ladder([1080, 360], true), whole(600)), false);
+});
+
+test('the pictures are looked at where that is a small part of the work', () => {
+  const large = ladder([1080, 720, 480, 360]);
+  assert.equal(isWorthALook('REST', large, 60), true);
+  assert.equal(isWorthALook('REST', large, 59), false);
+  assert.equal(isWorthALook('REST', ladder([720, 480, 360, 240]), 60), false);
+  assert.equal(isWorthALook('REST', ladder([720, 480, 360, 240]), 180), true);
+  assert.equal(isWorthALook('FIRST', large, 600), false);
+  assert.equal(isWorthALook('REST', { ...large, keyframeSec: 2 }, 600), false);
 });

@@ -40,8 +40,11 @@ export function priorityOf(plan: Plan, task?: EncodeTask): number {
  * s of 1080p30 and below).
  */
 const PIXELS_PER_SEC = 190e6;
-/** The lowest rung alone costs another decoding: too much for a wait that is short anyway. */
-const LONG_SEC = 10;
+/**
+ * The lowest rung alone costs another decoding, a tenth of the whole: too much but where the wait is a long one
+ * (docs/decisions/transcoding.md#playable-early).
+ */
+const LONG_SEC = 120;
 /** A clip is made to be shown at once (docs/decisions/clips.md#within-seconds). */
 const LONG_FOR_CLIP_SEC = 2;
 
@@ -50,19 +53,25 @@ export function isLong(
   ladder: LadderPlan,
   { durationSec, isClip }: Pick<Standing, 'durationSec' | 'isClip'>,
 ): boolean {
-  const rate = ladder.rungs
-    .filter((rung) => !rung.isCopy)
-    .reduce((sum, rung) => sum + rung.width * rung.height * rung.frameRate, 0);
-  const waitSec = (rate * durationSec) / PIXELS_PER_SEC;
-  return ladder.rungs.length > 1 && waitSec > (isClip ? LONG_FOR_CLIP_SEC : LONG_SEC);
+  return ladder.rungs.length > 1 && waitSecOf(ladder, durationSec) > (isClip ? LONG_FOR_CLIP_SEC : LONG_SEC);
 }
 
-/** A look costs some seconds of the processor: the whole of a short video does not take many more. */
+/** How long two cores take for what is to be encoded. */
+function waitSecOf({ rungs }: LadderPlan, durationSec: number): number {
+  const rate = rungs
+    .filter((rung) => !rung.isCopy)
+    .reduce((sum, rung) => sum + rung.width * rung.height * rung.frameRate, 0);
+  return (rate * durationSec) / PIXELS_PER_SEC;
+}
+
+/** A look costs some seconds of the processor: the whole of a short or small video does not take many more. */
 const LOOK_MIN_SEC = 60;
+const LOOK_MIN_WAIT_SEC = 30;
 
 /** Is it time to find out what the pictures need, and has nobody done so? */
 export function isWorthALook(task: EncodeTask, ladder: LadderPlan, durationSec: number): boolean {
-  return task === 'REST' && ladder.keyframeSec === undefined && durationSec >= LOOK_MIN_SEC;
+  if (task !== 'REST' || ladder.keyframeSec !== undefined) return false;
+  return durationSec >= LOOK_MIN_SEC && waitSecOf(ladder, durationSec) >= LOOK_MIN_WAIT_SEC;
 }
 
 /** Where a processing stands, as far as the choice of what comes next needs it. */

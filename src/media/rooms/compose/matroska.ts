@@ -135,12 +135,17 @@ export function opusHead(): Buffer {
 
 export function element(id: number, content: readonly Buffer[]): Buffer {
   const bytes = content.reduce((sum, { length }) => sum + length, 0);
+  return Buffer.concat([elementHead(id, bytes), ...content]);
+}
+
+/** What stands before content of so many bytes, which may come piece by piece. */
+export function elementHead(id: number, bytes: number): Buffer {
   const size = Buffer.alloc(8);
   size.writeUInt32BE(Math.floor(bytes / 2 ** 32), 0);
   size.writeUInt32BE(bytes >>> 0, 4);
   // Eight bytes for the size, whatever it is.
   size.writeUInt8(1, 0);
-  return Buffer.concat([idOf(id), size, ...content]);
+  return Buffer.concat([idOf(id), size]);
 }
 
 export function number(id: number, value: number): Buffer {

@@ -25,6 +25,9 @@ export const KNOWN_ERRORS = [
   'INTERNAL',
 ] as const;
 
+/** Channels of 5.1. */
+const SURROUND = 6;
+
 /** Where the file never came, or is not the right one, there is nothing to process again. */
 const WITHOUT_ORIGINAL: readonly string[] = ['UPLOAD_EXPIRED', 'CHECKSUM_MISMATCH'];
 
@@ -159,7 +162,8 @@ function Rungs({ video: { renditions, pendingRenditions } }: Props) {
 function SourceFacts({ video }: Props) {
   const { t } = useTranslation('videos');
   const { bytes, duration, number, dateTime } = useFormat();
-  const { durationSec, width, height, frameRate, sizeBytes, viewCount, createdAt } = video;
+  const { durationSec, width, height, frameRate, sizeBytes, audioTracks, viewCount, createdAt } = video;
+  const sounds = audioTracks.map(({ label, channels }) => (channels === SURROUND ? `${label} (5.1)` : label));
   const facts: Fact[] = [
     { label: t('column.created'), value: dateTime(createdAt) },
     { label: t('facts.source'), value: t(`source.${video.source}`) },
@@ -169,6 +173,7 @@ function SourceFacts({ video }: Props) {
       ? []
       : [{ label: t('facts.original'), value: `${width} × ${height}` }]),
     ...(frameRate === null ? [] : [{ label: t('facts.frames'), value: number(frameRate) }]),
+    ...(sounds.length === 0 ? [] : [{ label: t('facts.sound'), value: sounds.join(', ') }]),
     ...(sizeBytes === null ? [] : [{ label: t('facts.file'), value: bytes(sizeBytes) }]),
   ];
   return <Facts facts={facts} />;
