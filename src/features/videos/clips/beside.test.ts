@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mkdir } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../../test/harness/app.ts';
 import type { TestAccount } from '../../../../test/harness/factories.ts';
@@ -39,6 +40,7 @@ After
 
 test('a clip has the captions and the chapters of its piece of the video', async () => {
   const { store, db, config, sql } = app.container;
+  await mkdir(config.DATA_DIR, { recursive: true });
   const film = await make(config.DATA_DIR, ...pictures('64x36', 10, 4), '-c:v', 'mpeg4', 'film.mp4');
   const original_key = `w/${account.live}/v/film/original/${newId('upl')}`;
   await store.putFile(original_key, film, 'video/mp4');
