@@ -39,7 +39,8 @@ export interface Spanned {
  * until the page is full. A span in which very many match is divided, so that only its end is read.
  */
 export function pageBySpans(page: PageRequest, spanned: Spanned): RawBuilder<unknown> {
-  const { within, matching } = spanned;
+  const { within } = spanned;
+  const matching = sql`${spanned.matching} and ${timesOf(page)}`;
   const table = sql.table(spanned.table);
   const direction = sql.raw(page.order);
   const [back, edge] = page.order === 'desc' ? (['asc', 'min'] as const) : (['desc', 'max'] as const);
@@ -61,6 +62,8 @@ export function pageBySpans(page: PageRequest, spanned: Spanned): RawBuilder<unk
     order by id ${direction} limit ${page.take}`;
 }
 
+const timesOf = (page: PageRequest) => pageCondition({ ...page, after: null });
+
 const beginning = () => sql`lateral (select substr(first, 5, ${BEGINNING}::integer) as span, wanted) next`;
 
 /** The ids in a span that match: all, or `MOST` of them, and then it is to be divided. */
@@ -70,14 +73,13 @@ function look(page: PageRequest, spanned: Spanned): RawBuilder<unknown> {
   const asked = one
     .filter((values) => values !== undefined)
     .map((values) => sql`and ${spans} && ${[...values]}::text[]`);
-  const times = pageCondition({ ...page, after: null });
   const isDivisible = sql`length(next.span) < ${NARROWEST}`;
   // Nothing here is for the index of ids, which would be walked from its end for each span.
   return sql`lateral (
     select cardinality(ids) = ${MOST} and ${isDivisible} as is_crowded, ids
     from (select array(
       select id from ${sql.table(table)}
-      where ${spans} @> array[${scope}::text || next.span] ${sql.join(asked, sql` `)} and ${indexed} and ${matching} and ${times}
+      where ${spans} @> array[${scope}::text || next.span] ${sql.join(asked, sql` `)} and ${indexed} and ${matching} and ${timesOf(page)}
         and id collate "C" ${sql.raw(page.order === 'desc' ? '<' : '>')} rest.first
       limit case when ${isDivisible} then ${MOST}::bigint end) as ids offset 0) one) found`;
 }
