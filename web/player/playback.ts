@@ -78,7 +78,7 @@ const OPAQUE_POLL_MS = 3000;
 const ENDING_MS = 15_000;
 const EMPTY_POLL_MS = 1000;
 const BACKOFF_MAX_MS = 15_000;
-const FAILED_POLL_MS = 20_000;
+const FAILED_POLL_MS = 8000;
 /** Playing this long forgives earlier failures. */
 const STABLE_MS = 10_000;
 const MEDIA_FAILURES_MAX = 4;
