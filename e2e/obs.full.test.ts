@@ -68,7 +68,10 @@ test('OBS plays, comes back as the same broadcast, and is cut off by a new key',
   await cable.plug();
   t.after(() => cable.cut());
   const stream = await partner.createStream();
-  const obs = await startObs({ server: `rtmp://127.0.0.1:${port}/live`, key: stream.streamKey });
+  const obs = await startObs({
+    ...{ type: 'rtmp_custom', server: `rtmp://127.0.0.1:${port}/live`, key: stream.streamKey },
+    ...{ use_auth: false, bwtest: false },
+  });
   t.after(() => obs.close());
   const hasSignal = (expected: boolean) =>
     until(async () => (await partner.stream(stream.id)).hasSignal === expected, {

@@ -1,7 +1,7 @@
 /**
  * Gets programs that tests talk to into `.cache/peers`; some need Go, Python or Debian. Does nothing for those that are there.
  *
- *   node scripts/peers.mjs [s3 | livekit | oasdiff | openapi-python-client | schemathesis | ffmpeg-current | stripe-mock | pocketsphinx]
+ *   node scripts/peers.mjs [s3 | livekit | oasdiff | openapi-python-client | schemathesis | ffmpeg-current | stripe-mock | pocketsphinx | obs-whip]
  */
 
 import { buildPeer, PEERS } from './bootstrap/peers.mjs';

@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { ROOT, stamp, stamped } from './stop.mjs';
 
@@ -7,7 +17,7 @@ const FOLDER = join(ROOT, '.cache/peers');
 
 /**
  * Programs that tests talk to and that are no packages of ours: one pinned version each, checked by Go against its
- * public checksum database, by apt against the keys of Debian. The platform never needs them.
+ * public checksum database, by cargo against its index, by apt against the keys of Debian. The platform never needs them.
  */
 export const PEERS = {
   // An S3 server over a folder, Apache-2.0.
@@ -41,6 +51,13 @@ export const PEERS = {
       program: 'usr/bin/pocketsphinx_continuous',
     }),
     isLong: true,
+  },
+  // OBS Studio of Debian 13 and its output by WebRTC, which Debian leaves out, with all that they need; GPL-2 and MPL-2.
+  'obs-whip': {
+    version: 'trixie, libdatachannel 0.23.0',
+    build: obsWithWhip('trixie', '0.23.0'),
+    isLong: true,
+    timeoutMs: 1_800_000,
   },
   schemathesis: { version: '4.32.5', build: pip('schemathesis'), isLong: true },
 };
@@ -125,6 +142,126 @@ function debian(packages, { program }) {
     const missing = /(\S+) => not found/.exec(stdout)?.[1];
     return { lack: missing === undefined ? undefined : `it needs ${missing}`, made };
   };
+}
+
+const OBS_PACKAGES = [
+  'obs-studio',
+  'xvfb',
+  'dbus',
+  'dash',
+  'libgl1-mesa-dri',
+  'libssl3t64',
+  'fonts-dejavu-core',
+];
+/** Of the tree that bubblewrap makes its root. */
+const OBS_PLUGINS = 'usr/lib/x86_64-linux-gnu/obs-plugins';
+
+/**
+ * A folder with OBS and all that it needs, for bubblewrap to run it in. libdatachannel comes in a package of Rust that holds its
+ * sources; cargo, cmake and a compiler build it and OBS's own plugin for it, whose sources are Debian's.
+ */
+function obsWithWhip(suite, crate) {
+  return ({ folder, timeoutMs }) => {
+    const { apt, made, lack: missing } = laterDebian(suite, { folder, timeoutMs });
+    const options = { cwd: folder, timeout: timeoutMs };
+    const headers = join(folder, 'headers');
+    let lack = missing;
+    const then = (program, args) => {
+      lack ??= run(program, args, options);
+    };
+    const extract = (from, to) => {
+      for (const file of lack === undefined ? readdirSync(from).filter((name) => name.endsWith('.deb')) : [])
+        then('dpkg-deb', ['--extract', join(from, file), to]);
+    };
+    then('apt-get', [...apt, 'update']);
+    then('apt-get', [...apt, '--yes', '--download-only', 'install', ...OBS_PACKAGES]);
+    extract(join(folder, 'cache/archives'), made);
+    then('apt-get', [...apt, 'download', 'libobs-dev', 'libcurl4-gnutls-dev', 'libsimde-dev']);
+    extract(folder, headers);
+    then('apt-get', [...apt, 'source', '--download-only', '--tar-only', 'obs-studio']);
+    const [tarball = ''] = readdirSync(folder).filter((name) => name.endsWith('.orig.tar.xz'));
+    then('tar', [
+      '--extract',
+      '--strip-components=2',
+      '--wildcards',
+      `--file=${tarball}`,
+      '*/plugins/obs-webrtc',
+    ]);
+    mkdirSync(join(folder, 'src'));
+    writeFileSync(join(folder, 'src/lib.rs'), '');
+    const wanted = `[package]\nname = "sources"\nversion = "0.0.0"\n[dependencies]\ndatachannel-sys = "=${crate}"\n`;
+    writeFileSync(join(folder, 'Cargo.toml'), wanted);
+    then('cargo', ['vendor', '--quiet', 'vendored']);
+    const [sources, build] = ['vendored/datachannel-sys/libdatachannel', 'build'];
+    const off = ['BUILD_SHARED_LIBS=OFF', 'NO_WEBSOCKET=ON', 'NO_EXAMPLES=ON', 'NO_TESTS=ON'];
+    const how = [...off, 'CMAKE_POSITION_INDEPENDENT_CODE=ON', 'CMAKE_CXX_FLAGS=-O1', 'CMAKE_C_FLAGS=-O1'];
+    then('cmake', ['-S', sources, '-B', build, ...how.map((one) => `-D${one}`)]);
+    then('cmake', ['--build', build, '--parallel', '2']);
+    const code = ['obs-webrtc', 'whip-output', 'whip-service'].map((name) => `obs-webrtc/${name}.cpp`);
+    const include = ['', '/obs', '/x86_64-linux-gnu'].map((path) => `${headers}/usr/include${path}`);
+    const libraries = ['', '/deps/libjuice', '/deps/libsrtp', '/deps/usrsctp/usrsctplib'];
+    const names = ['datachannel', 'juice', 'srtp2', 'usrsctp'];
+    const archives = libraries.map((path, at) => `${build}${path}/lib${names[at]}.a`);
+    const flags = [
+      '-std=c++17',
+      '-O1',
+      '-shared',
+      '-fPIC',
+      ...[...include, `${sources}/include`].map((path) => `-I${path}`),
+    ];
+    const plugin = join(made, OBS_PLUGINS, 'obs-webrtc.so');
+    then('g++', [...flags, ...code, ...archives, '-lssl', '-lcrypto', '-o', plugin]);
+    then('cp', ['-r', 'obs-webrtc/data', join(made, 'usr/share/obs/obs-plugins/obs-webrtc')]);
+    return { lack, made };
+  };
+}
+
+/** An empty tree for packages of a later Debian, and the arguments with which apt gets them from the mirror that it uses here. */
+function laterDebian(suite, { folder }) {
+  const made = join(folder, 'root');
+  const mirror = mirrorOfDebian();
+  if (mirror === undefined) return { lack: 'apt knows no mirror of Debian', made, apt: [] };
+  for (const name of ['root/etc', 'root/usr', 'state/lists/partial', 'cache/archives/partial'])
+    mkdirSync(join(folder, name), { recursive: true });
+  for (const name of ['bin', 'lib', 'lib64', 'sbin']) symlinkSync(`usr/${name}`, join(made, name));
+  // The scripts of the packages, which are not run, would have written these.
+  for (const [name, text] of Object.entries(ACCOUNTS)) writeFileSync(join(made, 'etc', name), text);
+  writeFileSync(join(folder, 'status'), '');
+  const from = `[signed-by=${KEYRING}] ${mirror} ${suite} main\n`;
+  writeFileSync(join(folder, 'sources.list'), `deb ${from}deb-src ${from}`);
+  const settings = {
+    'Dir::State': join(folder, 'state'),
+    'Dir::State::status': join(folder, 'status'),
+    'Dir::Cache': join(folder, 'cache'),
+    'Dir::Etc::SourceList': join(folder, 'sources.list'),
+    'Dir::Etc::SourceParts': '/dev/null',
+    'Dir::Etc::Preferences': '/dev/null',
+    'Dir::Etc::PreferencesParts': '/dev/null',
+    'APT::Sandbox::User': 'root',
+    'APT::Install-Recommends': 'false',
+  };
+  const all = Object.entries(settings).flatMap(([name, to]) => ['-o', `${name}=${to}`]);
+  return { lack: undefined, made, apt: ['--quiet', '--quiet', ...all] };
+}
+
+const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
+const ACCOUNTS = {
+  passwd: 'root:x:0:0:root:/root:/bin/sh\n',
+  group: 'root:x:0:\n',
+  hosts: '127.0.0.1 localhost\n',
+};
+
+/** Where apt gets Debian itself from, not its updates; undefined where this is no Debian. */
+function mirrorOfDebian() {
+  const asked = [
+    'indextargets',
+    '--format',
+    '$(REPO_URI) $(CODENAME)',
+    'Origin: Debian',
+    'Created-By: Packages',
+  ];
+  const { stdout } = spawnSync('apt-get', asked, { encoding: 'utf8' });
+  return /^(\S+) [a-z]+$/m.exec(stdout ?? '')?.[1];
 }
 
 function run(program, args, options) {

@@ -1,20 +1,35 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { WebSocket } from 'ws';
 import { makeClip } from './clip.ts';
+import { freePort } from './platform.ts';
+import { until } from './wait.ts';
 
 /** Its configuration, as OBS itself writes it; the address, the key and the clip are filled in. */
 const CONFIGURATION = join(import.meta.dirname, '../obs');
+/** The one that publishes by WHIP, with all that it needs: a tree for bubblewrap. */
+const TREE = join(import.meta.dirname, '../../.cache/peers/obs-whip');
 const ENDING_MS = 5000;
 
 export interface RunningObs {
   /** It did not end by itself. */
   isRunning(): boolean;
+  /** Presses "Start Streaming" or "Stop Streaming", by its remote control. */
+  press(button: 'StartStream' | 'StopStream'): Promise<void>;
+  /** What it has logged. */
+  log(): Promise<string>;
   close(): Promise<void>;
 }
+
+/** What it publishes to. */
+export type ObsService =
+  | { type: 'rtmp_custom'; server: string; key: string; use_auth: boolean; bwtest: boolean }
+  | { type: 'whip_custom'; server: string; bearer_token: string };
 
 /** Why tests with OBS cannot run here, or null. */
 export function lackOfObs(): string | null {
@@ -23,34 +38,44 @@ export function lackOfObs(): string | null {
   return missing.length === 0 ? null : `${missing.join(', ')} not installed`;
 }
 
+/** The same of the OBS that publishes by WHIP. */
+export function lackOfWhipObs(): string | null {
+  if (!existsSync(TREE)) return 'no OBS with WHIP; on Debian type: node scripts/peers.mjs obs-whip';
+  const [program = '', ...args] = inTree(tmpdir(), ['obs', '--version']);
+  const { status } = spawnSync(program, args, { stdio: 'ignore' });
+  return status === 0 ? null : 'OBS does not run in bubblewrap here';
+}
+
+/** A command that sees the tree and one folder. */
+function inTree(home: string, command: readonly string[]): string[] {
+  const links = ['bin', 'lib', 'lib64', 'sbin'].flatMap((name) => ['--symlink', `usr/${name}`, `/${name}`]);
+  const seen = ['usr', 'etc'].flatMap((name) => ['--ro-bind', join(TREE, name), `/${name}`]);
+  const sockets = join(home, 'sockets');
+  // Where alternatives would have led, which no script of a package has made.
+  const libraries = ['blas', 'lapack'].map((name) => `/usr/lib/x86_64-linux-gnu/${name}`).join(':');
+  const own = ['--dev', '/dev', '--proc', '/proc', '--tmpfs', '/run', '--bind', home, home];
+  own.push('--setenv', 'LD_LIBRARY_PATH', libraries);
+  if (existsSync(sockets)) own.push('--bind', sockets, '/tmp/.X11-unix');
+  return ['bwrap', '--die-with-parent', ...links, ...seen, ...own, '--', ...command];
+}
+
 /** OBS Studio on a screen that nobody sees, which begins to stream at once and comes back when it is cut off. */
-export async function startObs({ server, key }: { server: string; key: string }): Promise<RunningObs> {
+export async function startObs(service: ObsService): Promise<RunningObs> {
   const home = await mkdtemp(join(tmpdir(), 'marquee-obs-'));
-  const folder = join(home, '.config/obs-studio');
-  const profile = join(folder, 'basic/profiles/Test');
-  await Promise.all([
-    mkdir(profile, { recursive: true }),
-    mkdir(join(folder, 'basic/scenes'), { recursive: true }),
-  ]);
-  const clip = join(home, 'clip.mp4');
-  await makeClip(clip, { seconds: 4, width: 640, height: 360 });
-  const scenes = await readFile(join(CONFIGURATION, 'scenes.json'), 'utf8');
-  const settings = { server, key, use_auth: false, bwtest: false };
-  await Promise.all([
-    copyFile(join(CONFIGURATION, 'global.ini'), join(folder, 'global.ini')),
-    copyFile(join(CONFIGURATION, 'basic.ini'), join(profile, 'basic.ini')),
-    writeFile(join(profile, 'service.json'), JSON.stringify({ type: 'rtmp_custom', settings })),
-    writeFile(join(folder, 'basic/scenes/Test.json'), scenes.replace('CLIP_PATH', clip)),
-  ]);
-  const screen = spawn('Xvfb', ['-displayfd', '1', '-screen', '0', '1280x800x24', '+extension', 'GLX'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  const port = await freePort();
+  await configure(home, service, port);
+  const within = (command: readonly string[]) =>
+    service.type === 'whip_custom' ? inTree(home, command) : [...command];
+  const wanted = ['Xvfb', '-displayfd', '1', '-screen', '0', '1280x800x24', '+extension', 'GLX'];
+  const [xvfb = '', ...screenArgs] = within(wanted);
+  const screen = spawn(xvfb, screenArgs, { stdio: ['ignore', 'pipe', 'ignore'] });
   const [display] = await once(createInterface({ input: screen.stdout }), 'line');
   const names = ['--profile', 'Test', '--collection', 'Test', '--scene', 'Scene'];
   const flags = ['--startstreaming', '--multi', '--disable-updater', '--disable-shutdown-check'];
   const program = ['obs', ...flags, '--minimize-to-tray', ...names];
   // With the bus that it starts, a group of its own.
-  const obs = spawn('dbus-run-session', ['--', ...program], {
+  const [bus = '', ...args] = within(['dbus-run-session', '--', ...program]);
+  const obs = spawn(bus, args, {
     detached: true,
     stdio: 'ignore',
     env: {
@@ -60,6 +85,12 @@ export async function startObs({ server, key }: { server: string; key: string })
   });
   return {
     isRunning: () => obs.exitCode === null && obs.signalCode === null,
+    press: (button) => until(() => ask(port, button).then(() => true), { timeoutMs: 20_000 }).then(() => {}),
+    async log() {
+      const folder = join(home, '.config/obs-studio/logs');
+      const names = await readdir(folder).catch(() => []);
+      return (await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))).join('');
+    },
     async close() {
       await end(obs, true);
       await end(screen, false);
@@ -67,6 +98,54 @@ export async function startObs({ server, key }: { server: string; key: string })
     },
   };
 }
+
+async function configure(home: string, { type, ...settings }: ObsService, port: number): Promise<void> {
+  const folder = join(home, '.config/obs-studio');
+  const profile = join(folder, 'basic/profiles/Test');
+  const folders = [profile, join(folder, 'basic/scenes'), join(home, 'sockets')];
+  await Promise.all(folders.map((path) => mkdir(path, { recursive: true })));
+  const clip = join(home, 'clip.mp4');
+  await makeClip(clip, { seconds: 4, width: 640, height: 360 });
+  const [scenes = '', basic = '', general = ''] = await Promise.all(
+    ['scenes.json', 'basic.ini', 'global.ini'].map((name) => readFile(join(CONFIGURATION, name), 'utf8')),
+  );
+  const coder = type === 'whip_custom' ? 'opus' : 'aac';
+  const control = ['ServerEnabled=true', `ServerPort=${port}`, 'AuthRequired=false'].join('\n');
+  await Promise.all([
+    writeFile(join(folder, 'global.ini'), general.replace('ServerEnabled=false', control)),
+    writeFile(
+      join(profile, 'basic.ini'),
+      basic.replace('StreamAudioEncoder=aac', `StreamAudioEncoder=${coder}`),
+    ),
+    writeFile(join(profile, 'service.json'), JSON.stringify({ type, settings })),
+    writeFile(join(folder, 'basic/scenes/Test.json'), scenes.replace('CLIP_PATH', clip)),
+  ]);
+}
+
+/** One request of obs-websocket's protocol, version 5. @throws {Error} when it is refused, or nobody is there. */
+async function ask(port: number, requestType: string): Promise<void> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}`);
+  const say = (op: number, d: object) => socket.send(JSON.stringify({ op, d }));
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.once('error', reject);
+      socket.once('close', () => reject(new Error('OBS has hung up')));
+      socket.on('message', (data) => {
+        const { op, d } = Object(JSON.parse(String(data)));
+        if (op === HELLO) say(IDENTIFY, { rpcVersion: 1 });
+        else if (op === IDENTIFIED) say(REQUEST, { requestType, requestId: requestType });
+        else if (op !== RESPONSE) return;
+        else if (d.requestStatus.result === true) resolve();
+        else reject(new Error(`OBS refuses ${requestType}: ${JSON.stringify(d)}`));
+      });
+    });
+  } finally {
+    socket.terminate();
+  }
+}
+
+/** Of that protocol. */
+const [HELLO, IDENTIFY, IDENTIFIED, REQUEST, RESPONSE] = [0, 1, 2, 6, 7] as const;
 
 async function end(child: ChildProcess, isGroup: boolean): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
