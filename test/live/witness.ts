@@ -32,10 +32,7 @@ export async function plays(page: Page, more: number): Promise<void> {
   await until(hasMoved, { timeoutMs: 60_000, message });
 }
 
-/**
- * @returns how long the picture stood still at most since it was asked last, in milliseconds.
- * @public
- */
+/** @returns how long the picture stood still at most since it was asked last, in milliseconds. */
 export function longestStill(page: Page): Promise<number> {
   return page.evaluate<number>('(() => { const found = stillMs; window.stillMs = 0; return found; })()');
 }

@@ -95,6 +95,9 @@ test('a visitor says a name, writes, and is read by the page, the key and other 
   );
   assert.deepEqual(shown.data.settings, { chatMode: 'OPEN', slowModeSec: 0 });
   assert.equal(shown.headers.get('cache-control'), 'public, max-age=1');
+  const headers = { 'x-user-token': 'of somebody' };
+  const own = await fetch(`${app.url}/live/${page.id}/chat`, { headers });
+  assert.equal(own.headers.get('cache-control'), 'no-store');
 });
 
 test('a session is of one stream, cannot be made, ends after a month, and may change its name', async () => {
