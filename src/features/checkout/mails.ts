@@ -10,10 +10,12 @@ interface Receipt {
   /** When a subscription is charged next. */
   again: string | null;
   trialDays: number;
+  /** A card that is charged then was given for it. */
+  isCardGiven: boolean;
 }
 
 /** What the buyer gets after a checkout: what, how much, when again, and how to cancel. */
-export function receiptMail({ row, seller, to, again, trialDays }: Receipt): NewMail {
+export function receiptMail({ row, seller, to, again, trialDays, isCardGiven }: Receipt): NewMail {
   const paid = trialDays > 0 ? 0 : row.amount_cents;
   const lines = [
     `${row.title}, by ${seller.name}`,
@@ -25,10 +27,11 @@ export function receiptMail({ row, seller, to, again, trialDays }: Receipt): New
     `Paid: ${money(paid)}${seller.mode === 'test' ? ' (in test mode: nobody was charged)' : ''}`,
     `Number: ${row.id}`,
   ];
+  const asked = isCardGiven ? '' : ' A card that was not given for it is not charged unless you agree then.';
   const next =
     again === null
       ? 'There is nothing more to pay.'
-      : `It goes on by itself: the next payment is on ${again}. You can cancel at any time.`;
+      : `${isCardGiven ? 'It goes on by itself: the' : 'The'} next payment is on ${again}.${asked} You can cancel at any time.`;
   return {
     kind: 'receipt',
     to,

@@ -112,7 +112,7 @@ export async function complete(
   const again = row.kind === 'SUBSCRIPTION' ? nextCharge(ports.clock.now(), row, counted) : null;
   await ports.mailbox.enqueue(
     tx,
-    receiptMail({ row: after, seller, to: done.customer.email, again, trialDays: done.trialDays }),
+    receiptMail({ row: after, seller, to: done.customer.email, again, ...done }),
   );
   return after;
 }

@@ -82,7 +82,7 @@ export function expiringCardMail(about: About): Mail {
 export function yearlyRenewalMail(about: About): Mail {
   const { row } = about;
   return mail('subscription-renews', about, `Your subscription to ${what(about)} renews soon`, [
-    `On ${day(row.current_period_end, about)} your subscription to ${what(about)} renews for a year, and ${card(about)} is charged ${money(row.pending_price_cents ?? row.price_cents)}.`,
+    `On ${day(row.current_period_end, about)} your subscription to ${what(about)} renews for a year, and ${card(about)} is charged ${money(row.pending_price_cents ?? row.price_cents)}${row.asks_before_charge ? ' if you agree to it then' : ''}.`,
     'If you do not want that, cancel it on the page below before that day.',
   ]);
 }
