@@ -36,7 +36,7 @@ import * as rules from './rules.ts';
 import { hashStreamKey, STREAM_TOPIC } from './service.ts';
 import { commitTransition, type StreamFollower, stateOf } from './transitions.ts';
 
-/** A node that has not been heard of for so long has lost its encoders (docs/decisions/streams.md#grace). */
+/** A node that has not been heard of for so long has lost its encoders, unless the grace is longer (docs/decisions/streams.md#grace). */
 const NODE_LOST_MS = 20_000;
 /** Enough for the next session of the stream to be recorded. */
 const TAKEOVER_MS = 2000;
@@ -322,7 +322,8 @@ async function endIngest(
 async function sweep(deps: StreamSignalDeps): Promise<void> {
   const { db, clock, log } = deps;
   const now = clock.now();
-  const lost = repository.selectLostIngests(db, now, dateFromMs(now.getTime() - NODE_LOST_MS));
+  const lostMs = Math.max(NODE_LOST_MS, deps.graceMs);
+  const lost = repository.selectLostIngests(db, now, dateFromMs(now.getTime() - lostMs));
   const due = repository.selectDueStreams(db, now);
   // Twice a second, and mostly for nothing.
   if (!(await hasAny(db, [lost, due, ...selectNotices(db, now)]))) return;

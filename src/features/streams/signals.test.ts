@@ -135,6 +135,21 @@ describe('the signal is lost', () => {
     assert.deepEqual(await kept.types(), ['live']);
   });
 
+  test('where the grace is longer, a node that is not heard of keeps its encoders for as long', async (t) => {
+    const time = new TestClock('2026-11-20T09:00:00.000Z');
+    const patient = await startTestApp({ clock: time, env: { SIGNAL_GRACE_MS: '60000' } });
+    t.after(() => patient.close());
+    const { connect, types } = await createEncoderStream(patient, (await patient.createKey()).key);
+    await connect({ nodeId: 'node-lost' });
+    const told = async (afterMs: number) => {
+      time.advance(afterMs);
+      await patient.container.signals.sweep();
+      return types();
+    };
+    assert.deepEqual(await told(60_000), ['live']);
+    assert.deepEqual(await told(1), ['live', 'ended']);
+  });
+
   test('a node that starts anew gives its former connections the grace', async () => {
     const { connect, types } = await stream();
     await connect({ nodeId: 'node-again' });
