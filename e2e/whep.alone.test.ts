@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
-import { createSocket, type Socket } from 'node:dgram';
-import { once } from 'node:events';
-import { networkInterfaces } from 'node:os';
-import { after, before, type TestContext, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
 import type { Partner } from '../test/harness/partner.ts';
@@ -14,6 +11,7 @@ import { type Received, WHEP_CLIENT, type WhepAnswer } from '../test/live/whep-c
 import { WHIP_CLIENT } from '../test/live/whip-client.ts';
 import { NO_JANUS } from '../test/rooms/janus.ts';
 import { startJanusPlatform } from '../test/rooms/janus-platform.ts';
+import { openTraps } from '../test/rooms/traps.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
 
 const PATIENT = { timeoutMs: 20_000, intervalMs: 100 };
@@ -123,7 +121,8 @@ test('a page watches another one, whose sound reaches it as it came', { skip: NO
 });
 
 test('nothing is sent to the addresses that an offer names', { skip: NO_JANUS }, async (t) => {
-  const { more, heard } = await openTraps(t);
+  const { candidates, heard } = await openTraps(t);
+  const more = candidates.map((one) => `a=${one}\r\n`).join('');
   const { id, streamKey } = await partner.createStream({ autoStart: true });
   // One that hides its own addresses behind names (mDNS), as those of people do.
   const hiding = await launchBrowser();
@@ -140,26 +139,6 @@ test('nothing is sent to the addresses that an offer names', { skip: NO_JANUS },
   await plays(page);
   assert.deepEqual(heard, []);
 });
-
-/** Sockets that nobody should write to, and the candidates that name them. */
-async function openTraps(t: TestContext): Promise<{ more: string; heard: string[] }> {
-  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-  const hosts = own.filter(({ family }) => family === 'IPv4').map(({ address }) => address);
-  const heard: string[] = [];
-  const lines = hosts.map(async (host) => {
-    const socket = await openUdp(host);
-    t.after(() => socket.close());
-    socket.on('message', () => heard.push(host));
-    return `a=candidate:1 1 udp 2130706431 ${host} ${socket.address().port} typ host\r\n`;
-  });
-  return { more: (await Promise.all(lines)).join(''), heard };
-}
-
-async function openUdp(host: string): Promise<Socket> {
-  const socket = createSocket('udp4').bind(0, host);
-  await once(socket, 'listening');
-  return socket;
-}
 
 test('of several sizes the largest is shown, and a last word ends the signal', {
   skip: NO_JANUS,

@@ -17,6 +17,7 @@ import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../harness/browse
 import { until } from '../harness/wait.ts';
 import { lackOfLivekit, openLivekit } from './livekit.ts';
 import { openStudio, type Studio } from './studio.ts';
+import { openTraps } from './traps.ts';
 
 const log = createLogger('silent', { process: 'test' });
 const PORTS = { first: 21_000, last: 21_199 };
@@ -216,6 +217,30 @@ describe('what Janus alone has', { skip: lack ?? false }, () => {
     assert.deepEqual(await engine.listParticipants(studio.ref), []);
   });
 
+  test('nothing is sent to the addresses that somebody names', async (t) => {
+    const { engine } = bench;
+    await engine.createRoom({ roomId: studio.ref, maxParticipants: 8 });
+    const { candidates, heard } = await openTraps(t);
+    const permissions = { canPublish: true, canSubscribe: true, canPublishData: true, canScreenShare: true };
+    const eve = { identity: 'eve', name: null, role: 'SPEAKER' as const, permissions };
+    const connection = await engine.connect(studio.ref, eve, () => {});
+    const sdp = [...OFFER, ...candidates.map((one) => `a=${one}`), ''].join('\r\n');
+    await connection.signal({ op: 'publish', sdp, sources: { 0: 'CAMERA' } });
+    for (const candidate of candidates)
+      await connection.signal({
+        ...{ op: 'candidate', pc: 'send' },
+        candidate: { candidate, sdpMid: '0', sdpMLineIndex: 0 },
+      });
+    await connection.signal({ op: 'candidate', pc: 'send', candidate: null });
+    // Others connect meanwhile.
+    const [ada, bob] = [await studio.enter('ada'), await studio.enter('bob')];
+    await ada.publish('CAMERA');
+    await bob.sees('ada');
+    assert.deepEqual(heard, []);
+    await connection.close();
+    await engine.endRoom(studio.ref);
+  });
+
   test('it ends with whoever has started it', async () => {
     const { pid, folder: place } = await bench.link();
     await bench.process.stop();
@@ -233,6 +258,13 @@ describe('what Janus alone has', { skip: lack ?? false }, () => {
     await rm(elsewhere, { recursive: true, force: true });
   });
 });
+
+const OFFER = [
+  ...['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 't=0 0', 'a=group:BUNDLE 0'],
+  ...['m=video 9 UDP/TLS/RTP/SAVPF 96', 'c=IN IP4 0.0.0.0', 'a=mid:0', 'a=sendonly', 'a=rtcp-mux'],
+  ...['a=setup:actpass', 'a=ice-ufrag:abcd', 'a=ice-pwd:0123456789abcdef01234567'],
+  ...[`a=fingerprint:sha-256 ${Array(32).fill('AB').join(':')}`, 'a=rtpmap:96 VP8/90000'],
+];
 
 const isAlive = (pid: number) => existsSync(`/proc/${pid}`);
 

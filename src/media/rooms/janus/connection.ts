@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EngineConnection, RoomPeer, RoomTrack, RoomTrackKind, Signal } from '../engine.ts';
 import { BadSignal } from '../engine.ts';
+import { withoutCandidates } from './candidates.ts';
 import { type JanusClient, JanusError, type JanusHandle, type PluginEvent } from './client.ts';
 import { Receiver } from './receiver.ts';
 import {
@@ -115,13 +116,13 @@ export class JanusConnection implements EngineConnection {
       case 'sending':
         return this.#setSending(message.sources);
       case 'answer':
-        return this.#receiver?.answer(readSdp(message.sdp));
-      case 'candidate': {
-        const candidate = readCandidate(message.candidate);
-        if (message.pc === 'send') this.#handle?.trickle(candidate);
-        else this.#receiver?.trickle(candidate);
+        return this.#receiver?.answer(withoutCandidates(readSdp(message.sdp)));
+      case 'candidate':
+        // Where the browser is, is found by what it sends.
+        if (isCandidate(message.candidate)) return;
+        if (message.pc === 'send') this.#handle?.trickle(null);
+        else this.#receiver?.trickle(null);
         return;
-      }
       case 'restart':
         return this.#receiver?.restart();
       case 'again':
@@ -141,7 +142,10 @@ export class JanusConnection implements EngineConnection {
       description: describe({ source, identity: peer.identity, levelId: levelIds.get(mid) ?? null }),
     }));
     const request = this.#isPublishing ? 'configure' : 'publish';
-    const answer = await this.#handle?.send({ request, descriptions }, { type: 'offer', sdp });
+    const answer = await this.#handle?.send(
+      { request, descriptions },
+      { type: 'offer', sdp: withoutCandidates(sdp) },
+    );
     if (answer?.jsep?.type !== 'answer') throw new BadSignal('The media server has not answered the offer.');
     this.#isPublishing = true;
     this.#sources = sources;
@@ -203,16 +207,11 @@ function publisherOf(value: unknown): { id: string; streams: string[] } {
 
 const CANDIDATE_MAX = 2000;
 
-/** @throws {BadSignal} for what is no candidate of RTCIceCandidate.toJSON(). */
-function readCandidate(value: unknown): Json | null {
-  if (value === null) return null;
-  const { candidate, sdpMid, sdpMLineIndex }: Json = typeof value === 'object' ? { ...value } : {};
+/** @returns false for the end of them. @throws {BadSignal} for what is no candidate of RTCIceCandidate.toJSON(). */
+function isCandidate(value: unknown): boolean {
+  if (value === null) return false;
+  const { candidate }: Json = typeof value === 'object' ? { ...value } : {};
   if (typeof candidate !== 'string' || candidate.length > CANDIDATE_MAX)
     throw new BadSignal('A candidate has its line in `candidate`.');
-  if (candidate === '') return null;
-  return {
-    candidate,
-    ...(typeof sdpMid === 'string' ? { sdpMid } : {}),
-    ...(typeof sdpMLineIndex === 'number' ? { sdpMLineIndex } : {}),
-  };
+  return candidate !== '';
 }
