@@ -1,5 +1,5 @@
 /**
- * From the last byte of an upload to READY, on a platform of its own: `node bench/processing.ts` (eight minutes on two
+ * From the last byte of an upload to READY, on a platform of its own: `node bench/processing.ts` (some seven minutes on two
  * quiet cores), or with lengths of sources in seconds to take these alone: `node bench/processing.ts 60 600`.
  *
  * - a whole job, upload to READY, against the bare ffmpeg command with the same rungs: of a short source, which is made

@@ -96,7 +96,6 @@ export const ODD_FILES: OddFile[] = [
   plain('4:4:4', [...words('-c:v libx264 -preset veryfast -pix_fmt yuv444p'), ...AAC], 'full.mp4'),
   plain('alpha', words('-c:v prores_ks -profile:v 4444 -pix_fmt yuva444p10le -c:a pcm_s16le'), 'alpha.mov'),
   plain('AVI', words('-c:v mpeg4 -q:v 3 -c:a libmp3lame'), 'a.avi'),
-  plain('AVI with B-frames', words('-c:v mpeg4 -q:v 3 -bf 2 -c:a libmp3lame'), 'b.avi'),
   plain('MOV', words('-c:v prores_ks -pix_fmt yuv422p10le -c:a pcm_s24le'), 'a.mov'),
   plain('WebM', words('-c:v libvpx-vp9 -deadline realtime -cpu-used 8 -b:v 2M -c:a libopus'), 'a.webm'),
   plain(
