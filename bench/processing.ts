@@ -2,9 +2,9 @@
  * From the last byte of an upload to READY, on a platform of its own: `node bench/processing.ts` (some seven minutes on two
  * quiet cores), or with lengths of sources in seconds to take these alone: `node bench/processing.ts 60 600`.
  *
- * - a whole job, upload to READY, against the bare ffmpeg command with the same rungs: of a short source, which is made
- *   in one go, and of a long one, whose pictures are looked at and whose lowest rung is made first; and when that can be
- *   watched;
+ * - a whole job, upload to READY, against the bare ffmpeg command with the same rungs, and when the first can be watched: of a
+ *   short source, and of one whose pictures are looked at. From eight minutes on (`node bench/processing.ts 480`) the
+ *   lowest rung is made first;
  * - uploaded to first playable, for a ten-minute file whose top rung is copied; idle, and while an encode has the
  *   only slot.
  */
@@ -29,7 +29,7 @@ const POLL_MS = { playable: 20, ready: 100 };
 /** Of waiting, and for each second of a source. */
 const LIMIT_MS = { least: 120_000, perSec: 3000 };
 const PIECE_SEC = 10;
-/** Made in one go, and long enough for the fixed costs not to count; long enough for everything that is done with long ones. */
+/** Long enough for the fixed costs not to count; and for a look at the pictures. */
 const SHORT_SEC = 30;
 const ENCODED_SEC = [SHORT_SEC, 240];
 const folder = await mkdtemp(join(tmpdir(), 'marquee-bench-'));
