@@ -18,7 +18,7 @@ test('a second process is refused in one line; kill -9 frees the folder although
   const code = `
     import { spawn } from 'node:child_process';
     import { acquireInstanceLock } from ${JSON.stringify(join(import.meta.dirname, 'instance-lock.ts'))};
-    acquireInstanceLock(${JSON.stringify(dataDir)});
+    globalThis.held = acquireInstanceLock(${JSON.stringify(dataDir)});
     const child = spawn('sleep', ['60'], { stdio: 'ignore', detached: true });
     console.log(child.pid);
     setInterval(() => {}, 1000);`;

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 const SQLITE_BUSY = 5;
+/** One that was killed is gone by then. */
+const LEAVING_MS = 1000;
 
 export interface InstanceLock {
   release(): void;
@@ -19,7 +21,7 @@ export function acquireInstanceLock(dataDir: string): InstanceLock {
   let file: DatabaseSync | undefined;
   try {
     mkdirSync(dataDir, { recursive: true });
-    file = new DatabaseSync(path, { timeout: 0 });
+    file = new DatabaseSync(path, { timeout: LEAVING_MS });
     file.exec('begin exclusive');
   } catch (error) {
     file?.close();

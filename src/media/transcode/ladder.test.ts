@@ -115,7 +115,8 @@ const CASES: Case[] = [
   {
     name: 'MPEG-4 and MP3 in AVI',
     args: [...pictures('160x90', 25, 2), ...tone(2), '-c:v', 'mpeg4', '-c:a', 'mp3', 'a.avi'],
-    rungs: ['90p 160x90 @50'],
+    // ffmpeg leaves the second of 51 places in the file empty.
+    rungs: ['90p 160x90 @51'],
   },
   {
     name: 'H.264 in FLV',
