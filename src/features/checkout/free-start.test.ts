@@ -43,6 +43,18 @@ async function dayPasses(days: number): Promise<void> {
   await runTask(app.container, 'subscriptions');
 }
 
+/** The member page of the shop, which Ann has entered. */
+async function entered(of: Shop) {
+  const [owner] = await app.container.sql`select username from account where id = ${of.account.id}`;
+  const base = `/members/${owner?.username}/test`;
+  const page = memberPage(
+    () => app,
+    () => base,
+  );
+  const cookie = await page.enter('ann@example.com');
+  return { base, page, cookie };
+}
+
 test('whoever types the address of somebody with a card begins nothing that is charged to it', async () => {
   const of = await shop();
   assert.equal((await pay(await open(of, { tierId: await tier(of) }))).status, 303);
@@ -60,13 +72,7 @@ test('whoever types the address of somebody with a card begins nothing that is c
   const [asked] = await mailsOf('subscription-confirm');
   assert.match(asked ?? '', /no card was given for it.*not charged for it unless you want that/s);
 
-  const [owner] = await app.container.sql`select username from account where id = ${of.account.id}`;
-  const base = `/members/${owner?.username}/test`;
-  const page = memberPage(
-    () => app,
-    () => base,
-  );
-  const cookie = await page.enter('ann@example.com');
+  const { base, page, cookie } = await entered(of);
   const fields = { formToken: await page.formTokenOf(cookie), subscription: begun };
   assert.equal((await page.submit(`${base}/pay`, fields, { cookie })).status, 303);
   assert.equal((await subscription(of, begun)).at('data.status'), 'ACTIVE');
@@ -100,13 +106,7 @@ test('a card that is saved on the member page later is charged', async () => {
   const id = await open(of, { tierId: await tier(of, TRIAL) });
   assert.equal((await pay(id, { card: '' })).status, 303);
   const begun = await begunBy(of, id);
-  const [owner] = await app.container.sql`select username from account where id = ${of.account.id}`;
-  const base = `/members/${owner?.username}/test`;
-  const page = memberPage(
-    () => app,
-    () => base,
-  );
-  const cookie = await page.enter('ann@example.com');
+  const { base, page, cookie } = await entered(of);
   const fields = { formToken: await page.formTokenOf(cookie), card: '4242 4242 4242 4242' };
   assert.equal((await page.submit(`${base}/card`, fields, { cookie })).status, 303);
   await dayPasses(14);
