@@ -125,6 +125,24 @@ test('only a COHORT that is sold has cohorts', async () => {
   (await post(key, productId, { startsAt: START })).assertError('CONFLICT');
 });
 
+test('cohorts go with a product that nobody ever booked, and are told of', async () => {
+  const { key } = await app.createKey();
+  const { productId, id, path } = await make(key, { sessions: [session(1)], startsAt: at(1) });
+  const over = (await post(key, productId, { startsAt: at(5) })).assertOk(201).string('data.id');
+  (await app.request('DELETE', `/booking/cohorts/${over}`, { key })).assertOk(200);
+  const gone = await app.request('DELETE', `/booking/products/${productId}`, { key });
+  assert.equal(gone.assertOk(200).at('data.deleted'), true);
+  (await app.request('GET', path, { key })).assertError('NOT_FOUND');
+  for (const cohort of [id, over]) {
+    assert.deepEqual(await eventsOf(key, cohort), [
+      ['booking.cohort.opened', 1],
+      ['booking.cohort.canceled', 2],
+    ]);
+  }
+  // Its time is free again.
+  await make(key, { sessions: [session(1)], startsAt: at(1) });
+});
+
 test('each field is taken up to its edges and named beyond them', async () => {
   const { key } = await app.createKey();
   const productId = await product(key);

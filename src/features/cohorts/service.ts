@@ -15,7 +15,7 @@ import * as repository from './repository.ts';
 import { assertTimes, isMoved, type Session } from './rules.ts';
 import type { CohortIn, CohortPatch, CohortVideoIn, WholeCohort } from './schemas.ts';
 import { holdSessions, readSessions, type SessionCalendar, toPlan } from './sessions.ts';
-import { type Seats, type States, tell, tellMoved, type Work } from './states.ts';
+import { cancelCohort, type Seats, type States, tellMoved, type Work } from './states.ts';
 
 /** What cohorts are built on. */
 export interface CohortPorts {
@@ -213,15 +213,10 @@ async function cancel(
     throw new AppError('CONFLICT', { message: 'The cohort has begun: cancel its bookings one by one.' });
   }
   const now = ports.clock.now();
-  const row = await repository.updateCohort(tx, id, {
-    status: 'CANCELED',
-    canceled_at: now,
-    updated_at: now,
-  });
   for (const session of await content.sessionsOf(tx, [id])) {
     await ports.calendar.free(tx, { sessionId: session.id });
   }
-  await tell(work, row);
+  await cancelCohort(work, id, now);
   return wholeOf(tx, found(await repository.findCohort(tx, id)));
 }
 

@@ -43,6 +43,8 @@ export interface States {
   settle(work: Work, id: string): Promise<CohortRow>;
   /** After the seats of a product were changed. */
   settleAll(work: Work, productId: string): Promise<void>;
+  /** With a product that goes, and that nobody has ever booked. */
+  cancelAll(work: Work, productId: string): Promise<void>;
   /** Goes on with those whose time has come. */
   sweep(): Promise<void>;
 }
@@ -88,6 +90,10 @@ export function createStates({
     async settleAll(work, productId) {
       for (const standing of await repository.lockOpenOf(work.tx, productId)) await settled(work, standing);
     },
+    async cancelAll(work, productId) {
+      for (const { id } of await repository.lockOpenOf(work.tx, productId))
+        await cancelCohort(work, id, clock.now());
+    },
     async sweep() {
       for (;;) {
         const moved = await events.transaction(async (tx, append) => {
@@ -101,6 +107,12 @@ export function createStates({
   };
 }
 
+/** Under its lock. */
+export async function cancelCohort(work: Work, id: string, now: Date): Promise<void> {
+  const change = { status: 'CANCELED', canceled_at: now, updated_at: now } as const;
+  await tell(work, await repository.updateCohort(work.tx, id, change));
+}
+
 async function dataOf({ tx }: Work, row: CohortRow) {
   return {
     cohortId: row.id,
@@ -112,7 +124,7 @@ async function dataOf({ tx }: Work, row: CohortRow) {
 }
 
 /** Tells what state a cohort is in now; nobody is told that one is scheduled. */
-export async function tell(work: Work, row: CohortRow & { status: CohortStatus }): Promise<void> {
+async function tell(work: Work, row: CohortRow & { status: CohortStatus }): Promise<void> {
   const definition = TOLD[row.status];
   if (definition !== null) await work.append(definition, row.workspace_id, await dataOf(work, row));
 }

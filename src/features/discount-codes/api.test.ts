@@ -133,6 +133,29 @@ test('the end of a code is told once for each end', async () => {
   assert.equal((await events()).length, 2);
 });
 
+test('a code that is given no more uses than it had is told as used up', async () => {
+  const { key } = await app.createKey();
+  const id = await make(key, { code: 'FEW', percentOff: 5, maxUses: 2 });
+  const told = async () => {
+    const rows = (
+      await app.request('GET', '/me/events?type=booking.discount_code.*&order=asc', { key })
+    ).list('data');
+    const told = rows.map((row) => [Object(row).type, Object(row).data.usedCount, Object(row).data.sequence]);
+    return told.toSorted(([, , a], [, , b]) => a - b);
+  };
+  const patch = async (body: object) =>
+    (await app.request('PATCH', `${PATH}/${id}`, { key, body })).assertOk(200).at('data.status');
+  await app.container.sql`update discount_code set used_count = 1 where id = ${id}`;
+  assert.equal(await patch({ maxUses: 1 }), 'EXHAUSTED');
+  const once = ['booking.discount_code.exhausted', 1, 1];
+  assert.deepEqual(await told(), [once]);
+  await patch({ notes: 'For early birds' });
+  assert.equal(await patch({ maxUses: 2 }), 'ACTIVE');
+  assert.deepEqual(await told(), [once], 'nothing was used up by these');
+  await patch({ maxUses: 1 });
+  assert.deepEqual(await told(), [once, ['booking.discount_code.exhausted', 1, 2]]);
+});
+
 test('a code of one product is for a product of the workspace', async () => {
   const { key, account } = await app.createKey();
   const product = { title: 'An hour', type: 'ONE_TO_ONE', priceCents: 5000 };

@@ -74,7 +74,8 @@ export function createDiscountCodes(deps: Deps): DiscountCodes {
   return {
     create: (workspaceId, input) => events.transaction((tx) => create(deps, tx, workspaceId, input)),
     list: (workspaceId, page) => repository.listCodes(db, workspaceId, page),
-    update: (workspaceId, id, input) => events.transaction((tx) => update(deps, tx, workspaceId, id, input)),
+    update: (workspaceId, id, input) =>
+      events.transaction((tx, append) => update(deps, { tx, append }, workspaceId, id, input)),
     remove: (workspaceId, id) =>
       events.transaction(async (tx) => {
         if (!(await repository.deleteCode(tx, workspaceId, id))) throw notFound();
@@ -87,7 +88,7 @@ export function createDiscountCodes(deps: Deps): DiscountCodes {
       },
       async use(tx, append, id, wasClaimed) {
         const row = await repository.moveCounts(tx, id, { claimed: wasClaimed ? -1 : 0, used: 1 });
-        if (row?.used_count === row?.max_uses && row !== undefined) await tell(tx, append, 'exhausted', row);
+        if (row !== undefined && isUsedUp(row)) await tell(tx, append, 'exhausted', row);
       },
     },
     async tellExpired() {
@@ -102,6 +103,8 @@ export function createDiscountCodes(deps: Deps): DiscountCodes {
     },
   };
 }
+
+const isUsedUp = (row: Pick<DiscountCodeRow, 'used_count' | 'max_uses'>) => row.used_count === row.max_uses;
 
 const TOLD = { exhausted: discountCodeExhausted, expired: discountCodeExpired };
 
@@ -138,7 +141,13 @@ async function create(deps: Deps, tx: Tx, workspaceId: string, input: DiscountCo
   return row;
 }
 
-async function update(deps: Deps, tx: Tx, workspaceId: string, id: string, input: DiscountCodePatch) {
+async function update(
+  deps: Deps,
+  { tx, append }: { tx: Tx; append: AppendEvent },
+  workspaceId: string,
+  id: string,
+  input: DiscountCodePatch,
+): Promise<DiscountCodeRow> {
   const { expiresAt } = input;
   const row = await repository.lockCode(tx, workspaceId, id);
   if (row === undefined) throw notFound();
@@ -158,12 +167,15 @@ async function update(deps: Deps, tx: Tx, workspaceId: string, id: string, input
   const holder = change.code === row.code ? row : await repository.findByText(tx, workspaceId, change.code);
   if (holder !== undefined && holder.id !== id) throw taken();
   const isLater = change.expires_at?.getTime() !== row.expires_at?.getTime();
-  return repository.updateCode(tx, id, {
+  const after = await repository.updateCode(tx, id, {
     ...change,
     updated_at: deps.clock.now(),
     // A new end is told of anew.
     ...(isLater ? { expiry_told_at: null } : {}),
   });
+  // By fewer uses instead of one more.
+  if (isUsedUp(after) && !isUsedUp(row)) await tell(tx, append, 'exhausted', after);
+  return after;
 }
 
 /** What buyers were promised stays as it is. */

@@ -1,5 +1,5 @@
 /** Booking products: time that a creator sells (docs/api/booking-products.md). */
-export { productEvents, productUpdated } from './events.ts';
+export { productDeleted, productEvents, productUpdated } from './events.ts';
 export type { ProductRow } from './repository.ts';
 export { productRoutes } from './routes.ts';
 export { createProducts, hasProduct, type Products } from './service.ts';

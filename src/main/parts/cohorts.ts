@@ -7,7 +7,7 @@ import {
   createCohorts,
   createStates,
 } from '../../features/cohorts/index.ts';
-import { type Products, productUpdated } from '../../features/products/index.ts';
+import { type Products, productDeleted, productUpdated } from '../../features/products/index.ts';
 import { hasVideo } from '../../features/videos/index.ts';
 import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
@@ -32,7 +32,7 @@ export function cohortsPart(
     part: {
       routes: () => cohortRoutes({ cohorts, cursors }),
       tasks: () => [{ name: 'cohorts', everyMs: SWEEP_MS, run: () => cohorts.sweep() }],
-      consumers: createCohortConsumers({ states, productUpdated }),
+      consumers: createCohortConsumers({ states, productUpdated, productDeleted }),
     },
   };
 }
