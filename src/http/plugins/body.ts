@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify';
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import { parseJson } from '../../platform/json.ts';
 import { assertStorable } from '../validation.ts';
-import { answerBrokenRequest } from './errors.ts';
 
 /** Bodies are JSON up to 1 MB (docs/decisions/lists-and-ids.md#bodies). */
 export const BODY_LIMIT_BYTES = 1_048_576;
@@ -10,17 +9,19 @@ export const BODY_LIMIT_BYTES = 1_048_576;
 /** A request has so long to send its body. */
 const BODY_MS = 60_000;
 
-/** Hangs up on bodies that do not come to their end in time, but for those of the routes that stream them. */
+/**
+ * Refuses bodies that do not come to their end in time, and hangs up, but for those of the routes that stream them. It is
+ * an answer like any other, with the headers of a key that was accepted (docs/api/conventions.md#headers).
+ */
 export function bodyDeadline(app: FastifyInstance, limitMs = BODY_MS): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { raw } = request;
     const hasBody =
       raw.headers['transfer-encoding'] !== undefined || Number(raw.headers['content-length']) > 0;
     if (hasBody && request.routeOptions.config.streams !== true) {
-      const late = Object.assign(new Error('the body is late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
       const refuse = () => {
-        if (reply.raw.headersSent) raw.destroy();
-        else answerBrokenRequest(late, raw.socket);
+        if (reply.sent || reply.raw.headersSent) raw.destroy();
+        else reply.header('connection', 'close').send(new AppError('REQUEST_TIMEOUT'));
       };
       const timer = setTimeout(refuse, limitMs).unref();
       raw.once('end', () => clearTimeout(timer));
