@@ -6,7 +6,7 @@ import { type Counter, counterKey } from '../../platform/counters.ts';
  * that was typed, so it tells nothing of whether there is such an account.
  */
 export interface LoginBackoff {
-  /** @throws {AppError} RATE_LIMITED in the plain form: the account has failed often, and was tried a moment ago. */
+  /** @throws {AppError} RATE_LIMITED: the account has failed often, and was tried a moment ago. */
   admit(email: string): Promise<void>;
   failed(email: string): Promise<void>;
 }
@@ -26,7 +26,7 @@ export function createLoginBackoff(caps: (windowSec: number) => Counter): LoginB
       const key = keyOf(email);
       if ((await failures.peek(key)).count < FAILURES) return;
       const { count, resetInMs } = await attempts.hit(key);
-      if (count > 1) throw tooMany('plain', resetInMs);
+      if (count > 1) throw tooMany('RATE_LIMITED', resetInMs);
     },
     async failed(email) {
       await failures.hit(keyOf(email));

@@ -142,8 +142,18 @@ describe('signing in and out', () => {
     assert.equal(refused.at('error'), 'Too many requests');
     for (let count = 0; count < 30; count++) await new Browser(app).send('POST', '/auth/session', { body });
     const slowed = await new Browser(app).send('POST', '/auth/session', { body });
-    assert.equal(slowed.status, 429, 'an address that was not seen before');
+    slowed.assertError('RATE_LIMITED');
     await new Browser(app).signIn(await auth.person());
+  });
+
+  test('the password of a session is no way to guess on', async () => {
+    const { person, browser } = await signedIn();
+    const confirm = (password: string) =>
+      browser.send('POST', '/auth/session/password', { body: { password } });
+    for (let count = 0; count < 11; count++)
+      (await confirm('wrong horse')).assertError('INVALID_CREDENTIALS');
+    (await confirm(PASSWORD)).assertError('RATE_LIMITED');
+    (await auth.login(person)).assertError('RATE_LIMITED');
   });
 
   test('a sign-in from a new place is told of', async () => {
