@@ -16,7 +16,7 @@ to a family. [The webhooks](webhooks.md) say how an event is sent; the tables be
 them are always there; those with \`null\` may be null.
 
 \`sequence\` counts the events of one resource from 1: it tells the order of what arrived out of order. Addresses in events
-carry no token. Money is never in an event.
+carry no token. What somebody paid or earned is never in an event; of prices, which are public, changes are told.
 
 | Type | Sent when |
 | --- | --- |

@@ -55,14 +55,14 @@ export const ApiKeyIn = named(
 const EXAMPLE = {
   id: 'key_01kafe3n4pfx2v9yq6m8d7t5zr',
   name: 'Backend',
-  prefix: 'pk_live',
-  last4: 'x7Qz',
+  prefix: 'pk_5d0f',
+  last4: 'a91c',
   scope: 'STANDARD' as const,
   permissions: ['streams:write', 'videos:read'],
   mode: 'live' as const,
   ipAllowlist: ['192.0.2.0/24'],
   domainAllowlist: [],
-  rateLimitPerMinute: 600,
+  rateLimitPerMinute: 1000,
   dailyQuota: null,
   expiresAt: null,
   lastUsedAt: '2026-11-20T09:00:00.000Z',
@@ -76,8 +76,8 @@ const EXAMPLE = {
 const fields = {
   id: IdOf('key'),
   name: Type.String(),
-  prefix: Type.String({ description: 'The first seven characters of the key.' }),
-  last4: Type.String(),
+  prefix: Type.String({ pattern: '^pk_[0-9a-f]{4}$', description: 'The first seven characters of the key.' }),
+  last4: Type.String({ pattern: '^[0-9a-f]{4}$' }),
   scope: OneOf(SCOPES),
   permissions: Type.Array(Type.String(), { description: meaning }),
   mode: OneOf(MODES),
@@ -100,9 +100,12 @@ export const ApiKeyWithSecret = named(
   'ApiKeyWithSecret',
   Type.Object({
     ...fields,
-    key: Type.String({ description: 'The key itself; shown here and never again.' }),
+    key: Type.String({
+      pattern: '^pk_[0-9a-f]{40}$',
+      description: 'The key itself; shown here and never again.',
+    }),
   }),
-  { ...EXAMPLE, key: 'pk_live_3kTq8ZrW1xY6vB0nM4sD7fGh' },
+  { ...EXAMPLE, key: 'pk_5d0f3b8e1c7a4926d8f05b3e6a1c9d7f2e48a91c' },
 );
 
 export const RotateIn = named(

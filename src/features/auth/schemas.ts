@@ -88,7 +88,7 @@ export const RecoveryCodes = named(
   Type.Object({
     recoveryCodes: Type.Array(Type.String(), { description: 'Ten, each good once; shown only here.' }),
   }),
-  { recoveryCodes: ['k7mq-2xvd', '9fht-c4wz'] },
+  { recoveryCodes: ['k3v9x-2m7qa', '9fhtc-4wzk2'] },
 );
 export const DisableIn = named(
   'TwoFactorDisable',

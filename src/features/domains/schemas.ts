@@ -24,6 +24,9 @@ export const DomainIn = named(
   { domain: 'shop.example.com', includeSubdomains: false, method: 'DNS_TXT' },
 );
 
+const EXAMPLE = { domain: 'shop.example.com', token: 'Zk3vQ8rT1xWn5bYc7LdF2hJm9PsR4uGa' };
+const EXAMPLE_PROOF = proofText(EXAMPLE.token);
+
 export const IntegrationDomain = named(
   'IntegrationDomain',
   Type.Object({
@@ -32,7 +35,7 @@ export const IntegrationDomain = named(
     includeSubdomains: Type.Boolean(),
     status: OneOf(VALUES.integration_domain.status),
     method: Nullable(OneOf(VALUES.integration_domain.method)),
-    token: Type.String(),
+    token: Type.String({ pattern: '^[0-9A-Za-z]{32}$' }),
     records: Type.Array(
       Type.Object({
         type: Type.Literal('TXT'),
@@ -53,18 +56,13 @@ export const IntegrationDomain = named(
   }),
   {
     id: 'dom_01kafe3n4pfx2v9yq6m8d7t5zr',
-    domain: 'shop.example.com',
+    domain: EXAMPLE.domain,
     includeSubdomains: false,
     status: 'VERIFIED',
     method: 'DNS_TXT',
-    token: 'Zk3vQ8rT1xWn',
-    records: [
-      { type: 'TXT', name: '_svc-verify.shop.example.com', value: 'svc-verify=Zk3vQ8rT1xWn', verified: true },
-    ],
-    wellKnown: {
-      url: 'https://shop.example.com/.well-known/svc-verify.txt',
-      body: 'svc-verify=Zk3vQ8rT1xWn',
-    },
+    token: EXAMPLE.token,
+    records: [{ type: 'TXT', name: recordName(EXAMPLE.domain), value: EXAMPLE_PROOF, verified: true }],
+    wellKnown: { url: fileUrl(EXAMPLE.domain), body: EXAMPLE_PROOF },
     lastCheckedAt: '2026-11-20T09:00:00.000Z',
     lastError: null,
     verifiedAt: '2026-11-20T09:00:00.000Z',

@@ -156,7 +156,7 @@ export const Stream = named(
     isLive: true,
     status: 'LIVE',
     enabled: true,
-    streamKey: 'sk_3kTq8ZrW1xY6vB0nM4sD7fGh',
+    streamKey: 'pC7yJ0wq3kTq8ZrW1xY6vB0nM4sD7fGh2LxQe9UaHdM',
     ingest: {
       rtmpUrl: 'rtmp://video.example.com:1935/live',
       rtmpsUrl: 'rtmps://video.example.com:1936/live',

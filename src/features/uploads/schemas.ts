@@ -97,7 +97,7 @@ export const Upload = named(
     videoId: 'vid_01kafe3n4pfx2v9yq6m8d7t5zr',
     status: 'UPLOADING',
     protocol: 'TUS',
-    uploadUrl: 'https://video.example.com/u/3kTq8ZrW1xY6vB0nM4sD7fGh',
+    uploadUrl: 'https://video.example.com/uploads/pC7yJ0wq3kTq8ZrW1xY6vB0nM4sD7fGh2LxQe9UaHdM',
     corsOrigin: null,
     filename: 'film.mp4',
     sizeBytes: 734_003_200,

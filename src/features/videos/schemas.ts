@@ -229,7 +229,7 @@ export const Video = named(
     uploadId: 'upl_01kafe3n4pfx2v9yq6m8d7t5zr',
     importId: null,
     streamId: null,
-    thumbnailUrl: 'https://video.example.com/v/vid_01kafe3n4pfx2v9yq6m8d7t5zr/poster.jpg',
+    thumbnailUrl: 'https://video.example.com/v/vid_01kafe3n4pfx2v9yq6m8d7t5zr/r1a1/img/poster.jpg',
     previewUrl: null,
     storyboardUrl: null,
     playbackUrl: 'https://video.example.com/v/vid_01kafe3n4pfx2v9yq6m8d7t5zr/master.m3u8',

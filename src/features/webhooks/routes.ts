@@ -35,7 +35,7 @@ const ListQuery = Type.Object({
 const EventTypes = named('EventTypes', Type.Array(Type.String({ description: 'A type of the catalogue.' })), [
   'stream.live',
   'stream.ended',
-  'video.ready',
+  'video.processing.completed',
 ]);
 const MAX_DELIVERIES = 200;
 

@@ -28,7 +28,7 @@ export const WebhookIn = named(
   }),
   {
     url: 'https://receiver.example.com/marquee',
-    events: ['stream.*', 'video.ready'],
+    events: ['stream.*', 'video.processing.completed'],
     description: 'Production',
   },
 );
@@ -95,7 +95,7 @@ const Stats = named(
 const EXAMPLE = {
   id: 'wh_01kafe3n4pfx2v9yq6m8d7t5zr',
   url: 'https://receiver.example.com/marquee',
-  events: ['stream.*', 'video.ready'],
+  events: ['stream.*', 'video.processing.completed'],
   isActive: true,
   description: 'Production',
   mode: 'live' as const,
@@ -126,9 +126,9 @@ export const WebhookWithSecret = named(
   'WebhookWithSecret',
   Type.Object({
     ...fields,
-    signingSecret: Type.String({ description: '`whsec_…`; shown here and never again.' }),
+    signingSecret: Type.String({ pattern: '^whsec_', description: 'Shown here and never again.' }),
   }),
-  { ...EXAMPLE, signingSecret: 'whsec_3kTq8ZrW1xY6vB0nM4sD7fGh' },
+  { ...EXAMPLE, signingSecret: 'whsec_pC7yJ0wq3kTq8ZrW1xY6vB0nM4sD7fGh2LxQe9UaHdM' },
 );
 
 export const WebhookDelivery = named(
@@ -218,8 +218,8 @@ export const Simulation = named(
       url: Type.String(),
       headers: Type.Object({
         'Content-Type': Type.String(),
-        'User-Agent': Type.String(),
-        'SVC-Event-Id': Type.String({ description: '`evt_dry_<hex>`' }),
+        'User-Agent': Type.String({ pattern: '^svc-webhook/1\\.0$' }),
+        'SVC-Event-Id': Type.String({ pattern: '^evt_dry_[0-9a-f]+$' }),
         'SVC-Event-Type': Type.String(),
         'SVC-Event-Timestamp': Type.String({
           description: 'Unix seconds; real deliveries have no such header.',
@@ -244,11 +244,11 @@ export const Simulation = named(
       url: 'https://receiver.example.com/marquee',
       headers: {
         'Content-Type': 'application/json',
-        'User-Agent': 'Marquee-Webhooks/1.0',
+        'User-Agent': 'svc-webhook/1.0',
         'SVC-Event-Id': 'evt_dry_5f0c2a',
         'SVC-Event-Type': 'stream.live',
         'SVC-Event-Timestamp': '1795165200',
-        'SVC-Signature': 't=1795165200,v1=4403f56225f28dc0f9ebc00aa9b1f5368df40631e74e2c12cf44472895227a52',
+        'SVC-Signature': 't=1795165200,v1=28d58866e58259ee96f144bd9f65e215798e47b570be085766735bb96d608707',
       },
       body: {
         id: 'evt_dry_5f0c2a',

@@ -108,11 +108,10 @@ export class Refusals {
   }
 
   #response(name: string, codes: readonly ErrorCode[], isPlain: boolean): Json {
-    const [first] = codes;
     const schema = this.#schemas.add(`${name}Error`, errorSchema(codes, isPlain));
     return {
       description: codes.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join('\n\n'),
-      headers: refusalHeaders(first === undefined ? 0 : ERRORS[first].status),
+      headers: refusalHeaders(codes),
       content: { 'application/json': { schema, examples: examples(codes, isPlain) } },
     };
   }

@@ -1,3 +1,4 @@
+import { ERRORS, type ErrorCode } from '../../kernel/errors.ts';
 import { LATEST_VERSION } from '../plugins/version.ts';
 import type { Route } from '../route.ts';
 import { type Json, refTo } from './json.ts';
@@ -54,17 +55,17 @@ const ANSWERED: Record<string, { name: string; header: Json }> = {
   KeyMode: {
     name: 'Svc-Key-Mode',
     header: {
-      description: 'The mode of the key; absent without one.',
+      description: 'The mode of the key; absent where none was accepted.',
       schema: { type: 'string', enum: ['live', 'test'] },
     },
   },
   RateLimitLimit: {
     name: 'X-RateLimit-Limit',
-    header: count('Requests that the key may make in a minute; absent without a key.', 600),
+    header: count('Requests that the key may make in a minute; absent where no key was accepted.', 1000),
   },
   RateLimitRemaining: {
     name: 'X-RateLimit-Remaining',
-    header: count('How many of them are left; -1 while they cannot be counted.', 599),
+    header: count('How many of them are left; -1 while they cannot be counted.', 999),
   },
   RateLimitReset: {
     name: 'X-RateLimit-Reset',
@@ -138,11 +139,11 @@ export function successHeaders(route: Route): Json {
   ]);
 }
 
-/** Refused before the key is known. */
-const UNCOUNTED: readonly number[] = [401, 408, 431];
-
-/** Headers of a refusal: before the key is known nothing is counted. */
-export function refusalHeaders(status: number): Json {
-  if (UNCOUNTED.includes(status)) return refs(ALWAYS);
-  return refs(status === 429 ? [...COUNTED, 'RetryAfter'] : COUNTED);
+/** Headers of a refusal that has one of these codes, which share a status: before the key is known nothing is counted. */
+export function refusalHeaders(codes: readonly ErrorCode[]): Json {
+  const statuses = codes.map((code) => ERRORS[code].status);
+  // Of the 401 of endpoints with a key, that of the user token comes behind it, as a wrong password does.
+  const isUncounted = statuses.includes(401) && !codes.includes('INVALID_USER_TOKEN');
+  if (isUncounted || statuses.includes(431)) return refs(ALWAYS);
+  return refs(statuses.includes(429) ? [...COUNTED, 'RetryAfter'] : COUNTED);
 }

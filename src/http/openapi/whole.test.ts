@@ -116,6 +116,28 @@ test('examples of the components are what the components say', () => {
   }
 });
 
+test('the events that examples name are there to subscribe to', () => {
+  const { schemas } = asJson(whole.components);
+  const types = entries(whole.webhooks).map(([type]) => type);
+  let named = 0;
+  const check = (patterns: unknown[], place: string): void => {
+    for (const pattern of patterns.map(String)) {
+      const isFamily = pattern.endsWith('.*');
+      const subscribes = (type: string) =>
+        isFamily ? type.startsWith(pattern.slice(0, -1)) : type === pattern;
+      assert.ok(types.some(subscribes), `${place}: ${pattern}`);
+      named += 1;
+    }
+  };
+  for (const [name, schema] of entries(schemas)) {
+    for (const example of [asJson(schema).examples ?? []].flat()) {
+      if (name === 'EventTypes') check([example].flat(), name);
+      else if (isJson(example) && Array.isArray(example.events)) check(example.events, name);
+    }
+  }
+  assert.ok(named > 5);
+});
+
 /** Shorter ones are clearer where they stand. */
 const SMALL = 300;
 
