@@ -87,6 +87,11 @@ export interface Caller extends Authority {
   dailyQuota: number | null;
 }
 
+/** The member of the team who acts, by the id of the user; null for the owner, and for keys. */
+export function memberOf({ actor }: Pick<Caller, 'actor'>): string | null {
+  return actor.kind === 'session' && !actor.isOwner ? actor.userId : null;
+}
+
 /**
  * Does the key hold the permission? Writing includes reading; a noun's `*` is more than its parts. Whether the
  * scope lets the key write is another question: `mayWrite`.

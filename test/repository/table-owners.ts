@@ -144,8 +144,8 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
   {
     reader: 'features/summary',
     tables: [
-      ...['booking', 'follower_count', 'notification', 'playlist', 'restream', 'room', 'stream'],
-      ...['subscriber', 'support_ticket', 'video', 'workspace'],
+      ...['booking', 'cohort', 'follower_count', 'notification', 'notification_reading', 'playlist'],
+      ...['restream', 'room', 'stream', 'subscriber', 'support_ticket', 'video', 'workspace'],
     ],
     reason: 'numbers of everything at one moment, and the count of all of it again, each in one statement',
   },
@@ -241,8 +241,9 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
   },
   {
     reader: 'features/rooms',
-    tables: ['bridge'],
-    reason: 'each list of rooms says where they are sent, and seats go with their bridges',
+    tables: ['booking', 'bridge'],
+    reason:
+      'each list of rooms says what they are for and where they are sent, and seats go with their bridges',
   },
   {
     reader: 'platform/db',

@@ -56,7 +56,7 @@ export interface BookingPagePorts {
   availability: {
     of(db: Db, workspaceId: string): Promise<{ timezone: string; maxAdvanceDays: number }>;
   };
-  /** Those that are not over, the first to begin first. */
+  /** The first to begin first. */
   openCohorts(product: ProductRow): Promise<OpenCohort[]>;
   waitlist: Pick<Waitlist, 'join' | 'isLink' | 'byId' | 'leave'>;
   bookings: Pick<Bookings, 'byId' | 'cancel' | 'reschedule'>;

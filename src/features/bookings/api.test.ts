@@ -266,6 +266,35 @@ test('a cohort: seats at Pay, and everything given back when it is canceled', as
   );
 });
 
+test('a cohort whose enrolment is over is not booked, and nobody waits for it; its members are still to come', async () => {
+  const of = await creator();
+  const { key } = of;
+  const where = await cohort(of, { startsAt: hour(240), capacity: 5 }, { priceCents: 0 });
+  await open(of, where);
+  const upcoming = async () => (await app.request('GET', '/summary', { key })).at('data.upcomingBookings');
+  const product = await app.request('GET', `/booking/products/${where.productId}`, { key });
+  const page = `${app.url}${new URL(product.string('data.url')).pathname}`;
+  const isOffered = async () => (await (await fetch(page)).text()).includes(`cohort=${where.cohortId}`);
+  assert.equal(await upcoming(), 1);
+  assert.ok(await isOffered());
+
+  const path = `/booking/cohorts/${where.cohortId}`;
+  const body = { enrollmentClosesAt: new Date(clock.ms()).toISOString() };
+  assert.equal((await app.request('PATCH', path, { key, body })).assertOk(200).at('data.status'), 'OPEN');
+  const wait = { email: 'late@example.com', cohortId: where.cohortId };
+  for (const answer of [
+    await ask(of, where, 'Late'),
+    await app.request('POST', `/booking/products/${where.productId}/waitlist`, { key, body: wait }),
+  ]) {
+    answer.assertError('CONFLICT', 'cohortId');
+    assert.match(answer.string('error.message'), /takes nobody/);
+  }
+  assert.ok(!(await isOffered()));
+  assert.equal(await upcoming(), 1);
+  (await app.request('DELETE', path, { key })).assertOk(200);
+  assert.equal(await upcoming(), 0);
+});
+
 test('money that comes after the time to pay books what is free, and is given back otherwise', async () => {
   const of = await creator();
   const productId = await product(of);

@@ -35,6 +35,7 @@ export interface CohortFacts {
   ends_at: Date | null;
   timezone: string;
   status: string;
+  enrollment_closes_at: Date | null;
 }
 
 /** A session of a cohort. */

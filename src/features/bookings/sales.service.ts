@@ -140,8 +140,10 @@ async function beginOf(deps: Deps, product: ProductRow, input: NewBooking): Prom
   if (cohort.product_id !== product.id) throw badRequest('cohortId', 'The cohort is of another product.');
   const place = { productId: product.id, cohortId, startsAt: null, email: input.customer.email };
   const isOpen = cohort.status === 'OPEN' || (await deps.waitlist.isKept(deps.db, place));
-  if (!isOpen || cohort.starts_at <= deps.clock.now()) {
-    const message = cohort.status === 'FULL' ? 'The cohort is full.' : 'The cohort takes nobody now.';
+  const isOver = (cohort.enrollment_closes_at ?? cohort.starts_at) <= deps.clock.now();
+  if (!isOpen || isOver) {
+    const isFull = cohort.status === 'FULL' && !isOver;
+    const message = isFull ? 'The cohort is full.' : 'The cohort takes nobody now.';
     throw new AppError('CONFLICT', { field: 'cohortId', message });
   }
   return cohort.starts_at;

@@ -346,6 +346,9 @@ test('time brings a cohort through its states, each told once; a canceled one st
   (await patch(key, canceled.path, { title: 'Other' })).assertError('CONFLICT');
   clock.set(at(1, '12:00'));
   assert.equal(await seats.claim(id), false);
+  // Also before a sweep has seen that it has begun.
+  clock.set(START);
+  (await patch(key, path, { startsAt: at(20) })).assertError('CONFLICT', 'startsAt');
   assert.equal(await statusAt(START), 'RUNNING');
   (await app.request('DELETE', path, { key })).assertError('CONFLICT');
   (await patch(key, path, { startsAt: at(20) })).assertError('CONFLICT', 'startsAt');

@@ -77,13 +77,14 @@ export function listCohorts(
     .execute();
 }
 
-/** Those of a product that have not begun, the next one first. */
-export function listComing(db: Db, productId: string): Promise<CohortRow[]> {
+/** Those of a product that take members, or will, the next one first. */
+export function listComing(db: Db, productId: string, now: Date): Promise<CohortRow[]> {
   return db
     .selectFrom('cohort')
     .selectAll()
     .where('product_id', '=', productId)
     .where('status', 'in', ['SCHEDULED', 'OPEN', 'FULL'])
+    .where(sql<boolean>`${now} < coalesce(enrollment_closes_at, starts_at)`)
     .orderBy('starts_at')
     .orderBy('id')
     .limit(MAX_SHOWN)

@@ -61,7 +61,7 @@ export interface Cohorts {
   seats: Seats;
   /** For whoever sells it: of any workspace. */
   find(db: Db, id: string): Promise<CohortRow | undefined>;
-  /** Those of a product that have not begun, the next one first. */
+  /** Those of a product that take members, or will, the next one first. */
   coming(db: Db, productId: string): Promise<CohortRow[]>;
   /** In order of time. */
   sessions(db: Db, id: string): Promise<SessionRow[]>;
@@ -102,7 +102,7 @@ export function createCohorts(ports: CohortPorts): Cohorts {
       }),
     seats: states.seats,
     find: repository.findCohort,
-    coming: repository.listComing,
+    coming: (of, productId) => repository.listComing(of, productId, clock.now()),
     sessions: (of, id) => content.sessionsOf(of, [id]),
     removedSessions: content.removedSince,
     setRoom: content.setSessionRoom,
@@ -174,7 +174,8 @@ async function update(
   const now = ports.clock.now();
   const known = found(await repository.findOwnCohort(tx, workspaceId, id));
   const product = await ports.products.lock(tx, known.product_id);
-  const before = found(await repository.lockOwnCohort(tx, workspaceId, id));
+  // As it is by now: what has begun a moment ago is not moved any more.
+  const before = await ports.states.settle(work, known.id);
   assertOpenToChange(before);
   const columns = defined({
     ...toColumns(input),

@@ -3,7 +3,7 @@ import { anyKey, writes } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaTexts, Deleted, IdParams } from '../../http/schema.ts';
-import type { Caller } from '../../kernel/access.ts';
+import { type Caller, memberOf } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import type { Reader } from './repository.ts';
 import { Notification, preferenceSchemas, ReadAll, toNotification, UnreadCount } from './schemas.ts';
@@ -24,9 +24,8 @@ interface Deps {
 }
 
 /** Each member of a team has read what they have read; keys read for the owner. */
-function readerOf({ accountId, actor }: Caller): Reader {
-  const isMember = actor.kind === 'session' && !actor.isOwner;
-  return { accountId, memberId: isMember ? actor.userId : null };
+function readerOf(caller: Caller): Reader {
+  return { accountId: caller.accountId, memberId: memberOf(caller) };
 }
 
 /** `/notifications` (docs/api/notifications.md): of the account, whichever mode the key has. */

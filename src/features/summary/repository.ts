@@ -21,14 +21,27 @@ export interface SummaryRow {
   storageBytes: number;
 }
 
+interface Asked {
+  workspaceId: string;
+  accountId: string;
+  /** A member of the team, who has read what they have read; null for its owner, and for keys. */
+  memberId: string | null;
+  now: Date;
+}
+
 /**
  * One statement, so that the numbers are of one moment. What there may be very many of is a kept count; what is on now
  * is as few rows as the plan lets be on, and what is to come or unread is found by an index of that alone.
  */
 export async function summaryOf(
   db: Db,
-  { workspaceId, accountId, now }: { workspaceId: string; accountId: string; now: Date },
+  { workspaceId, accountId, memberId, now }: Asked,
 ): Promise<SummaryRow> {
+  const isUnread =
+    memberId === null
+      ? sql`read_at is null`
+      : sql`not exists (select from notification_reading reading
+          where reading.notification_id = notification.id and reading.user_id = ${memberId})`;
   const { rows } = await sql<SummaryRow>`
     select kept.*,
       (select count(*) from stream where workspace_id = ${workspaceId} and is_live and deleted_at is null) as live,
@@ -38,9 +51,12 @@ export async function summaryOf(
       (select count(*) from restream where workspace_id = ${workspaceId} and is_running) as restreams,
       coalesce((select followers from follower_count where workspace_id = ${workspaceId}), 0) as followers,
       (select count(*) from booking
-        where workspace_id = ${workspaceId} and status = 'CONFIRMED' and starts_at > ${now}) as "upcomingBookings",
+        where workspace_id = ${workspaceId} and status = 'CONFIRMED' and starts_at > ${now})
+        + (select coalesce(sum(enrolled_count), 0) from cohort
+          where workspace_id = ${workspaceId} and status in ('SCHEDULED', 'OPEN', 'FULL')
+            and starts_at > ${now}) as "upcomingBookings",
       (select count(*) from notification
-        where account_id = ${accountId} and read_at is null) as "unreadNotifications",
+        where account_id = ${accountId} and ${isUnread}) as "unreadNotifications",
       (select count(*) from support_ticket
         where account_id = ${accountId} and status in ('OPEN', 'PENDING')) as "openTickets",
       (select storage_bytes from workspace where id = ${workspaceId}) as "storageBytes"

@@ -1,5 +1,6 @@
 import { anyKey } from '../../http/access.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
+import { memberOf } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Db } from '../../platform/db/index.ts';
 import { summaryOf } from './repository.ts';
@@ -16,8 +17,11 @@ export function summaryRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] 
       summary: 'What there is, in numbers',
       description: 'Of the workspace; notifications and tickets of the account. No money.',
       reply: { status: 200, schema: Summary },
-      handler: async ({ caller: { workspaceId, accountId } }) =>
-        toSummary(await summaryOf(db, { workspaceId, accountId, now: clock.now() })),
+      async handler({ caller }) {
+        const { workspaceId, accountId } = caller;
+        const memberId = memberOf(caller);
+        return toSummary(await summaryOf(db, { workspaceId, accountId, memberId, now: clock.now() }));
+      },
     }),
   ];
 }

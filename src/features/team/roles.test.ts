@@ -181,6 +181,8 @@ describe('a session', () => {
     clock.advance(1000);
     assert.equal((await read(first)).assertOk(200).at('data.readAt'), now);
     assert.deepEqual([await theirs(), await ours()], [1, 2]);
+    const home = (await browser.get('/summary', there)).assertOk(200);
+    assert.equal(home.at('data.unreadNotifications'), 1);
     const left = (await browser.get('/notifications?unread=true', there)).assertOk(200);
     assert.deepEqual(
       left.list('data').map((row) => Object(row).id),

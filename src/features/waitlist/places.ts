@@ -4,7 +4,7 @@ import { AppError, notFound } from '../../kernel/errors.ts';
 import { inZone } from '../../kernel/local-time.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { ProductRow } from '../products/index.ts';
-import type { WaitlistPorts } from './ports.ts';
+import type { CohortFacts, WaitlistPorts } from './ports.ts';
 import type { Place } from './rules.ts';
 
 /** What is kept for somebody: of a class, the one in which a seat is claimed. */
@@ -18,7 +18,7 @@ export interface Places {
    * Could it be booked now?
    *
    * @throws {AppError} BAD_REQUEST, field `startsAt`, when no slot begins then; NOT_FOUND for another product's cohort;
-   * CONFLICT, field `cohortId`, for one that is over.
+   * CONFLICT, field `cohortId`, for one that is over, or whose enrolment is.
    */
   isFree(db: Db, product: ProductRow, place: Place): Promise<boolean>;
   /** From when on it cannot be booked any more; null when nobody can wait for it. */
@@ -34,7 +34,7 @@ interface Occupied {
   occurrence_id: string | null;
 }
 
-type Needs = Pick<WaitlistPorts, 'cohorts' | 'classSeats' | 'calendar' | 'slots' | 'availability'>;
+type Needs = Pick<WaitlistPorts, 'cohorts' | 'classSeats' | 'calendar' | 'slots' | 'availability' | 'clock'>;
 
 const GONE: readonly string[] = ['RUNNING', 'COMPLETED', 'CANCELED'];
 
@@ -46,7 +46,7 @@ export function createPlaces(needs: Needs): Places {
       if (cohortId !== null) {
         const cohort = await cohorts.find(db, cohortId);
         if (cohort === undefined || GONE.includes(cohort.status)) return null;
-        return cohort.enrollment_closes_at ?? cohort.starts_at;
+        return closesAtOf(cohort);
       }
       if (startsAt === null) return null;
       const { minNoticeMin } = await availability.of(db, product.workspace_id);
@@ -87,8 +87,10 @@ export function createPlaces(needs: Needs): Places {
   };
 }
 
+const closesAtOf = (cohort: CohortFacts) => cohort.enrollment_closes_at ?? cohort.starts_at;
+
 async function isFree(
-  { cohorts, slots }: Needs,
+  { cohorts, slots, clock }: Needs,
   db: Db,
   product: ProductRow,
   { cohortId, startsAt }: Place,
@@ -96,7 +98,7 @@ async function isFree(
   if (cohortId !== null) {
     const cohort = await cohorts.find(db, cohortId);
     if (cohort === undefined || cohort.product_id !== product.id) throw notFound();
-    if (GONE.includes(cohort.status)) {
+    if (GONE.includes(cohort.status) || closesAtOf(cohort) <= clock.now()) {
       throw new AppError('CONFLICT', { field: 'cohortId', message: 'This cohort takes nobody any more.' });
     }
     const capacity = cohort.capacity ?? product.capacity;

@@ -19,7 +19,7 @@ interface OfferedSlot extends Span {
 }
 
 /** What somebody who waits for a cohort has to know of it. */
-interface CohortFacts {
+export interface CohortFacts {
   id: string;
   product_id: string;
   title: string | null;

@@ -558,6 +558,7 @@ create table cohort (
   constraint cohort_status_check CHECK ((status = ANY (ARRAY['SCHEDULED'::text, 'OPEN'::text, 'FULL'::text, 'RUNNING'::text, 'COMPLETED'::text, 'CANCELED'::text]))),
   constraint cohort_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
+CREATE INDEX cohort_coming ON public.cohort USING btree (workspace_id, starts_at) WHERE (status = ANY (ARRAY['SCHEDULED'::text, 'OPEN'::text, 'FULL'::text]));
 CREATE INDEX cohort_open ON public.cohort USING btree (id) WHERE (status = ANY (ARRAY['SCHEDULED'::text, 'OPEN'::text, 'FULL'::text, 'RUNNING'::text]));
 CREATE INDEX cohort_product ON public.cohort USING btree (product_id, id DESC);
 
