@@ -142,7 +142,8 @@ test('the room is made before the start; each has a way in of their own', async 
   await runTask(app.container, 'rooms of bookings');
   const roomId = (await booking(of, id)).string('data.roomId');
   const room = (await app.request('GET', `/rooms/${roomId}`, { key: of.key })).assertOk(200);
-  assert.deepEqual([room.at('data.name'), room.at('data.recordEnabled')], ['A lesson', true]);
+  const about = ['name', 'recordEnabled', 'bookingId'].map((name) => room.at(`data.${name}`));
+  assert.deepEqual(about, ['A lesson', true, id]);
   const guest = await enter(shown.string('data.joinUrl'));
   assert.equal(guest.status, 303);
   assert.match(guest.location ?? '', new RegExp(`^http://marquee.test/r/${roomId}#token=`));

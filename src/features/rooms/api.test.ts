@@ -58,6 +58,7 @@ describe('a room', () => {
       canRecord: false,
       recording: false,
       streamId: null,
+      bookingId: null,
       recordingVideoIds: [],
       metadata: {},
       startedAt: null,

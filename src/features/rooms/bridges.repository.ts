@@ -17,6 +17,18 @@ export async function streamsOf(db: Db, roomIds: readonly string[]): Promise<Map
   return new Map(rows.map(({ source_id: roomId, target_id: streamId }) => [roomId ?? '', streamId]));
 }
 
+/** The bookings of a ONE_TO_ONE that rooms were made for. */
+export async function bookingsOf(db: Db, roomIds: readonly string[]): Promise<Map<string, string>> {
+  if (roomIds.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('booking')
+    .select(['id', 'room_id'])
+    .where((eb) => eb('room_id', '=', eb.fn.any(eb.val(roomIds))))
+    .where('type', '=', 'ONE_TO_ONE')
+    .execute();
+  return new Map(rows.map(({ id, room_id: roomId }) => [roomId ?? '', id]));
+}
+
 /** The newest stay of a bridge in a room. */
 export function findStay(db: Db, roomId: string, bridgeId: string): Promise<ParticipantRow | undefined> {
   return db

@@ -68,6 +68,8 @@ export interface ShownRoom {
   canRecord: boolean;
   /** That it is sent to. */
   streamId: string | null;
+  /** Of a ONE_TO_ONE, whose room it is. */
+  bookingId: string | null;
 }
 
 /** What the room lets everybody do. */

@@ -94,6 +94,7 @@ export const Room = named(
     canRecord: Type.Boolean({ description: 'It has `recordEnabled`, and the platform can record.' }),
     recording: Type.Boolean({ description: 'It is being recorded.' }),
     streamId: Nullable(Type.String({ description: 'The stream that it is sent to, by a bridge.' })),
+    bookingId: Nullable(Type.String({ description: 'The booking of a ONE_TO_ONE that it was made for.' })),
     recordingVideoIds: Type.Array(Type.String()),
     startedAt: Nullable(Type.String({ ...Instant, description: 'When it became ACTIVE last.' })),
     endedAt: Nullable(Instant),
@@ -125,6 +126,7 @@ export const Room = named(
     canRecord: false,
     recording: false,
     streamId: null,
+    bookingId: null,
     recordingVideoIds: [],
     startedAt: null,
     endedAt: null,
@@ -231,7 +233,7 @@ export function serverUrlOf(publicUrl: string, id: string): string {
 }
 
 export function toRoom(
-  { row, count, canRecord, streamId }: ShownRoom,
+  { row, count, canRecord, streamId, bookingId }: ShownRoom,
   mode: Mode,
   publicUrl: string,
 ): Static<typeof Room> {
@@ -257,6 +259,7 @@ export function toRoom(
     canRecord,
     recording: row.recording_since !== null,
     streamId,
+    bookingId,
     recordingVideoIds: row.recording_video_ids,
     metadata: row.metadata,
     startedAt: iso(row.started_at),

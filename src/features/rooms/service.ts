@@ -5,7 +5,7 @@ import { PLANS } from '../../kernel/plans.ts';
 import type { RoomLayout } from '../../media/contract/index.ts';
 import type { Db } from '../../platform/db/index.ts';
 import { ownerOf } from '../../platform/db/workspace.ts';
-import { streamsOf } from './bridges.repository.ts';
+import { bookingsOf, streamsOf } from './bridges.repository.ts';
 import { emitRoom } from './emit.ts';
 import { roomCreated, roomDeleted } from './events.ts';
 import { changeLocked, ROOM_TOPIC, type RoomDeps, type RoomPlace, type ShownRoom } from './locked.ts';
@@ -69,16 +69,13 @@ export interface Rooms {
 export function createRooms(deps: Deps): Rooms {
   const { db } = deps;
   const shown = async (row: RoomRow): Promise<ShownRoom> => {
-    const streams = await streamsOf(db, [row.id]);
-    return shownOf(deps, row, (await participants.countIn(db, [row.id])).get(row.id), streams.get(row.id));
+    const [one] = await shownAll(deps, [row]);
+    return one ?? shownOf(deps, row);
   };
   return {
     create: (workspaceId, input) => create(deps, workspaceId, input),
     async list(workspaceId, filter, page) {
-      const rows = await repository.listRooms(db, workspaceId, filter, page);
-      const ids = rows.map(({ id }) => id);
-      const [counts, streams] = [await participants.countIn(db, ids), await streamsOf(db, ids)];
-      return rows.map((row) => shownOf(deps, row, counts.get(row.id), streams.get(row.id)));
+      return shownAll(deps, await repository.listRooms(db, workspaceId, filter, page));
     },
     get: async (workspaceId, id) => shown(await found(db, { workspaceId, roomId: id })),
     async update(workspaceId, id, input) {
@@ -124,13 +121,28 @@ export function createRooms(deps: Deps): Rooms {
   };
 }
 
+async function shownAll(deps: Pick<Deps, 'db' | 'recorder'>, rows: readonly RoomRow[]): Promise<ShownRoom[]> {
+  const { db } = deps;
+  const ids = rows.map(({ id }) => id);
+  const counts = await participants.countIn(db, ids);
+  const [streams, bookings] = [await streamsOf(db, ids), await bookingsOf(db, ids)];
+  return rows.map((row) => {
+    const { id } = row;
+    const at = { count: counts.get(id), streamId: streams.get(id), bookingId: bookings.get(id) };
+    return shownOf(deps, row, at);
+  });
+}
+
 function shownOf(
   { recorder }: Pick<Deps, 'recorder'>,
   row: RoomRow,
-  count = 0,
-  streamId: string | null = null,
+  {
+    count = 0,
+    streamId = null,
+    bookingId = null,
+  }: { [K in 'count' | 'streamId' | 'bookingId']?: ShownRoom[K] | undefined } = {},
 ): ShownRoom {
-  return { row, count, canRecord: row.record_enabled && recorder.canRecord(), streamId };
+  return { row, count, canRecord: row.record_enabled && recorder.canRecord(), streamId, bookingId };
 }
 
 async function found(db: Db, { workspaceId, roomId }: RoomPlace): Promise<RoomRow> {
