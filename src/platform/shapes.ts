@@ -7,7 +7,7 @@ const EARLIEST_MS = Date.parse('0001-01-01T00:00:00Z');
 const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** RFC 3339, narrowed to what JavaScript and PostgreSQL both hold: no leap second, years 1 to 9999. */
-function isInstant(text: string): boolean {
+export function isInstant(text: string): boolean {
   if (!INSTANT.test(text)) return false;
   try {
     const ms = Temporal.Instant.from(text).epochMilliseconds;

@@ -232,7 +232,14 @@ describe('the history', () => {
     }
     assert.deepEqual(await chat.texts(`?since=${messages[2]?.eventId}&order=asc`), ['4', '5']);
     assert.deepEqual(await chat.texts(`?since=${messages[2]?.createdAt}`), ['5', '4']);
-    (await chat.request('GET', '?since=yesterday')).assertError('BAD_REQUEST', 'since');
+    for (const since of [
+      'yesterday',
+      '2026-11-20T09:00:00',
+      '0000-01-01T00:00:00Z',
+      '2026-02-30T09:00:00Z',
+    ]) {
+      (await chat.request('GET', `?since=${since}`)).assertError('BAD_REQUEST', 'since');
+    }
     (await chat.request('GET', '?limit=201')).assertError('BAD_REQUEST', 'limit');
     (await chat.request('GET', '?limit=200')).assertOk(200);
   });

@@ -1,5 +1,5 @@
 import * as log from '../../events/stream-log.ts';
-import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { type Clock, dateFromMs, dateFromText } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
 import { AppError, badRequest, notFound, tooMany } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -7,6 +7,7 @@ import type { PageRequest } from '../../kernel/page.ts';
 import type { Visit } from '../../kernel/visit.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import { isInstant } from '../../platform/shapes.ts';
 import type { Arrivals } from '../arrivals/index.ts';
 import type { Facts, Viewer } from '../facts/index.ts';
 import type { BanRow, MessageRow, SettingsRow } from './repository.ts';
@@ -351,7 +352,8 @@ function parseSince(since: string | undefined): { seq: number } | { at: Date } |
   if (since === undefined) return null;
   const seq = EVENT_ID.exec(since)?.[1];
   if (seq !== undefined) return { seq: Number(seq) };
-  const ms = /^\d{4}-\d\d-\d\dT/.test(since) ? Date.parse(since) : Number.NaN;
-  if (Number.isNaN(ms)) throw badRequest('since', 'since is the id of an event of the tail, or an instant.');
-  return { at: dateFromMs(ms) };
+  if (!isInstant(since)) {
+    throw badRequest('since', 'since is the id of an event of the tail, or an instant.');
+  }
+  return { at: dateFromText(since) };
 }

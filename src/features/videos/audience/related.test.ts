@@ -29,6 +29,7 @@ before(async () => {
   await add('test mode', account.test, { tags: ['jazz'] });
   await add('processing', account.live, { status: 'PROCESSING', tags: ['jazz'] });
   await add('deleted', account.live, { deleted_at: new Date(), tags: ['jazz'] });
+  await add('taken down', account.live, { taken_down_at: new Date(), takedown_reason: 'x', tags: ['jazz'] });
   await add('suspended', gone.live, { tags: ['jazz'] });
   anchor = await insertReadyVideo(db, account.live, { title: 'Anchor', tags: ['jazz', 'live'] });
   await add('newer tagged', other.live, { tags: ['live'] });
@@ -71,7 +72,7 @@ describe('GET /videos/{id}/related', () => {
   });
 
   test('404 unless the video itself is public and of the live mode', async () => {
-    for (const name of ['private', 'unlisted', 'sold', 'test mode', 'deleted']) {
+    for (const name of ['private', 'unlisted', 'sold', 'test mode', 'deleted', 'taken down']) {
       (await related(ids.get(name) ?? '')).assertError('NOT_FOUND');
     }
     for (const id of ['vid_none', '%F0%9F%98%80']) (await related(id)).assertError('NOT_FOUND');

@@ -32,6 +32,7 @@ export function findSeen(db: Db, id: string) {
     ])
     .where('video.id', '=', id)
     .where('video.deleted_at', 'is', null)
+    .where('video.taken_down_at', 'is', null)
     .where(inGoodStanding('video.workspace_id'))
     .executeTakeFirst();
 }
