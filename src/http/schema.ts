@@ -85,7 +85,7 @@ export const Problem = named(
     code: Type.String({ description: 'What a program decides on.' }),
     message: Type.String({ description: 'For people.' }),
   }),
-  { code: 'PROBE_FAILED', message: 'The file is not a video.' },
+  { code: 'NO_VIDEO_TRACK', message: 'The file has no picture.' },
 );
 
 // Shapes that stand in many places are known by their content: naming them once is enough.

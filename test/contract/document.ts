@@ -38,6 +38,8 @@ export interface Operation {
   /** The names of those that it takes. */
   headers: string[];
   body: Schema | null;
+  /** What the document sends in it. */
+  bodyExample: unknown;
   bodyRequired: boolean;
   /** By status. */
   responses: Record<string, Response>;
@@ -47,11 +49,16 @@ export interface Operation {
   needsKey: boolean;
 }
 
+interface RequestContent {
+  schema: Schema;
+  examples: Record<string, { value: unknown }>;
+}
+
 interface RawOperation {
   operationId: string;
   description: string;
   parameters: Parameter[];
-  requestBody?: { required: boolean; content: Record<string, { schema: Schema }> };
+  requestBody?: { required: boolean; content: Record<string, RequestContent> };
   responses: Record<string, Response>;
   security?: object[];
 }
@@ -86,6 +93,7 @@ function toOperation(path: string, method: string, raw: RawOperation): Operation
     pathParameters: parameters.filter((one) => one.in === 'path').map(({ name }) => name),
     queryParameters: parameters.filter((one) => one.in === 'query'),
     body: raw.requestBody?.content['application/json']?.schema ?? null,
+    bodyExample: Object.values(raw.requestBody?.content['application/json']?.examples ?? {})[0]?.value,
     bodyRequired: raw.requestBody?.required ?? false,
     responses: raw.responses,
     isTail: success !== undefined && 'text/event-stream' in success.content,
