@@ -120,6 +120,24 @@ test('a page watches another one, whose sound reaches it as it came', { skip: NO
   assert.ok(concealed < samples / 4, `${concealed} of ${samples} samples are made up`);
 });
 
+test('long names of sections, and lines that Janus stumbles over, are no hindrance', {
+  skip: NO_JANUS,
+}, async () => {
+  const name = 'a-section-whose-name-is-long-';
+  // For the section of the sound, the last one of the offer.
+  const more = ['a=msid:-', 'b=AS:', 'a=unknown:', 'a=rtcp-fb:'].map((line) => `${line}\r\n`).join('');
+  const { id, streamKey } = await partner.createStream({ autoStart: true });
+  const { page: camera } = await browser.open(`${platform.url}/api/v1/health`, { initScript: WHIP_CLIENT });
+  await camera.evaluate(`whip('/whip', '${streamKey}', ${JSON.stringify({ more, name })})`);
+  await until(async () => (await partner.stream(id)).isLive, PATIENT);
+  const page = await player();
+  const { status, body } = await page.evaluate<WhepAnswer>(
+    `whep('${platform.url}/whep/${id}', ${JSON.stringify(more)}, '${name}')`,
+  );
+  assert.equal(status, 201, body ?? '');
+  await plays(page);
+});
+
 test('nothing is sent to the addresses that an offer names', { skip: NO_JANUS }, async (t) => {
   const { candidates, heard } = await openTraps(t);
   const more = candidates.map((one) => `a=${one}\r\n`).join('');

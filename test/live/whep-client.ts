@@ -1,9 +1,12 @@
+import { NAMES } from './section-names.ts';
+
 /**
  * A plain client of WHEP (draft-ietf-wish-whep) in a page: `whep(url)` puts a `<video>` there and answers `{status, session, viewers}`,
- * with the body of what is no 201. `window.pc` is its connection, `more` are lines for the end of its offer.
+ * with the body of what is no 201. `window.pc` is its connection, `more` are lines for the end of its offer, and `name` is what the
+ * names of its sections begin with.
  */
-export const WHEP_CLIENT = `
-window.whep = async (url, more = '') => {
+export const WHEP_CLIENT = `${NAMES}
+window.whep = async (url, more = '', name = '') => {
   const pc = new RTCPeerConnection();
   window.pc = pc;
   const stream = new MediaStream();
@@ -11,10 +14,10 @@ window.whep = async (url, more = '') => {
   for (const kind of ['video', 'audio']) pc.addTransceiver(kind, { direction: 'recvonly' });
   await pc.setLocalDescription();
   const headers = { 'content-type': 'application/sdp' };
-  const made = await fetch(url, { method: 'POST', headers, body: pc.localDescription.sdp + more });
+  const made = await fetch(url, { method: 'POST', headers, body: named(pc.localDescription.sdp, name) + more });
   const text = await made.text();
   if (made.status !== 201) return { status: made.status, body: text };
-  await pc.setRemoteDescription({ type: 'answer', sdp: text });
+  await pc.setRemoteDescription({ type: 'answer', sdp: unnamed(text, name) });
   const video = document.createElement('video');
   Object.assign(video, { autoplay: true, srcObject: stream });
   document.body.append(video);

@@ -1,10 +1,12 @@
+import { NAMES } from './section-names.ts';
+
 /**
  * A plain client of WHIP (RFC 9725) in a page: `whip(url, streamKey)` publishes a green picture that changes, and a tone, and
  * answers with the session description that it got. `window.pc` is its connection, `session` the address of its session.
- * `more` are lines for the end of its offer, `encodings` those of its picture.
+ * `more` are lines for the end of its offer, `encodings` those of its picture, and `name` what the names of its sections begin with.
  */
-export const WHIP_CLIENT = `
-window.whip = async (url, streamKey, { more = '', encodings = [{}] } = {}) => {
+export const WHIP_CLIENT = `${NAMES}
+window.whip = async (url, streamKey, { more = '', encodings = [{}], name = '' } = {}) => {
   const canvas = Object.assign(document.createElement('canvas'), { width: 640, height: 360 });
   const paint = canvas.getContext('2d');
   setInterval(() => {
@@ -23,11 +25,11 @@ window.whip = async (url, streamKey, { more = '', encodings = [{}] } = {}) => {
   }
   await pc.setLocalDescription();
   const headers = { authorization: 'Bearer ' + streamKey, 'content-type': 'application/sdp' };
-  const made = await fetch(url, { method: 'POST', headers, body: pc.localDescription.sdp + more });
+  const made = await fetch(url, { method: 'POST', headers, body: named(pc.localDescription.sdp, name) + more });
   const sdp = await made.text();
   if (made.status !== 201) throw new Error(sdp);
   window.session = new URL(made.headers.get('location'), made.url).href;
-  await pc.setRemoteDescription({ type: 'answer', sdp });
+  await pc.setRemoteDescription({ type: 'answer', sdp: unnamed(sdp, name) });
   await audio.resume();
   return sdp;
 };

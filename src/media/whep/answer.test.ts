@@ -9,8 +9,15 @@ const h264 = (payloadType: number, profile: string, mode = 1) => ({
 });
 const opus = { payloadType: 111, name: 'OPUS', parameters: 'minptime=10' };
 const video = (...codecs: ReturnType<typeof h264>[]) =>
-  ({ kind: 'video', mid: '0', direction: 'recvonly', codecs, isSimulcast: false }) as const;
-const audio = { kind: 'audio', mid: '1', direction: 'recvonly', codecs: [opus], isSimulcast: false } as const;
+  ({ kind: 'video', mid: '0', direction: 'recvonly', codecs, isSimulcast: false, lines: [] }) as const;
+const audio = {
+  kind: 'audio',
+  mid: '1',
+  direction: 'recvonly',
+  codecs: [opus],
+  isSimulcast: false,
+  lines: [],
+} as const;
 
 test('pictures go by the profile of the encoder where the offer has it', () => {
   const offered = video(h264(102, '42e01f', 0), h264(104, '42e01f'), h264(106, '640c1f'));

@@ -1,6 +1,6 @@
-import { withoutCandidates } from '../rooms/janus/candidates.ts';
 import type { JanusClient, JanusHandle } from '../rooms/janus/client.ts';
 import { JanusError } from '../rooms/janus/client.ts';
+import { blameOffer, forJanus, type JanusOffer } from '../whip/janus-offer.ts';
 import { LOOPBACK } from '../whip/loopback-socket.ts';
 import { readOffer } from '../whip/offer.ts';
 import { chooseMedia, plainAnswer, portsOf } from './answer.ts';
@@ -41,10 +41,12 @@ const LOOK_MS = 3000;
  * @throws {JanusError} when Janus does not answer, or refuses.
  */
 export async function openViewer(options: ViewerOptions): Promise<Viewer> {
-  const chosen = chooseMedia(readOffer(options.offer), options.feed.session()?.video?.codec ?? null);
+  const offer = readOffer(options.offer);
+  const chosen = chooseMedia(offer.media, options.feed.session()?.video?.codec ?? null);
+  const offered = forJanus(offer);
   const viewer = new JanusViewer(options);
   try {
-    await viewer.open(chosen);
+    await viewer.open(chosen, offered);
     return viewer;
   } catch (error) {
     await viewer.close();
@@ -73,8 +75,8 @@ class JanusViewer implements Viewer {
     return this.#sender?.sentBytes ?? 0;
   }
 
-  async open(chosen: ReturnType<typeof chooseMedia>): Promise<void> {
-    const { client, ports, offer } = this.#options;
+  async open(chosen: ReturnType<typeof chooseMedia>, offered: JanusOffer): Promise<void> {
+    const { client, ports } = this.#options;
     const handle = await client.attach(
       {
         onEvent() {},
@@ -85,8 +87,8 @@ class JanusViewer implements Viewer {
       'viewer',
     );
     this.#handle = handle;
-    const sdpOffer = withoutCandidates(offer);
-    const { data } = await handle.send({ request: 'generate' }, { type: 'offer', sdp: sdpOffer });
+    const asked = handle.send({ request: 'generate' }, { type: 'offer', sdp: offered.sdp });
+    const { data } = await asked.catch(blameOffer);
     const taken = portsOf(descriptionIn(data));
     const track = (kind: 'audio' | 'video') => {
       const codec = chosen.find((one) => one.kind === kind)?.codec;
@@ -99,7 +101,7 @@ class JanusViewer implements Viewer {
     const sdp = plainAnswer(chosen, LOOPBACK, ports.rtp.address().port);
     const { jsep } = await handle.send({ request: 'process', type: 'answer', sdp });
     if (jsep === null) throw new JanusError(0, 'Janus has not answered');
-    this.answer = jsep.sdp;
+    this.answer = offered.answer(jsep.sdp);
     this.#timer = setTimeout(() => void this.close(), CONNECT_MS);
   }
 

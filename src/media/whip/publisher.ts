@@ -4,12 +4,12 @@ import type { Logger } from '../../platform/logger.ts';
 import { Feeder } from '../bridges/feeder.ts';
 import type { IngestEngine, PublishGrant } from '../contract/index.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
-import { withoutCandidates } from '../rooms/janus/candidates.ts';
 import { JanusClient, JanusError, type JanusHandle } from '../rooms/janus/client.ts';
 import { type JanusLink, readLink } from '../rooms/janus/link.ts';
 import type { DirectSound } from './direct-sound.ts';
+import { blameOffer, forJanus, type JanusOffer } from './janus-offer.ts';
 import { LOOPBACK, openLoopbackSocket } from './loopback-socket.ts';
-import { assertPublishable, readOffer } from './offer.ts';
+import { assertPublishable, type OfferedMedia, readOffer } from './offer.ts';
 import { PublisherMedia } from './publisher-media.ts';
 import { type SoundCoder, startSoundCoder } from './sound-coder.ts';
 
@@ -54,14 +54,20 @@ type Json = Record<string, unknown>;
  * @throws {JanusError} when Janus does not run, or refuses.
  */
 export async function openPublisher(options: PublisherOptions): Promise<Publisher> {
-  assertPublishable(readOffer(options.offer));
+  const offer = readOffer(options.offer);
+  assertPublishable(offer);
+  const offered = forJanus(offer);
   const link = await readLink(options.linkFile);
   if (link === null) throw new JanusError(0, 'Janus does not run');
-  const [client, socket] = await Promise.all([
-    JanusClient.connect(link),
-    openLoopbackSocket((error) => options.log.warn({ err: error }, 'a publish by WebRTC cannot be read')),
-  ]);
-  const publisher = new JanusPublisher(options, { client, socket, link });
+  const { log } = options;
+  const client = await JanusClient.connect(link);
+  const socket = await openLoopbackSocket((error) =>
+    log.warn({ err: error }, 'a publish by WebRTC cannot be read'),
+  ).catch((error: unknown) => {
+    client.close();
+    throw error;
+  });
+  const publisher = new JanusPublisher(options, { client, socket, link, offered, media: offer.media });
   try {
     await publisher.open();
     return publisher;
@@ -75,6 +81,8 @@ interface Means {
   client: JanusClient;
   socket: Socket;
   link: JanusLink;
+  offered: JanusOffer;
+  media: readonly OfferedMedia[];
 }
 
 class JanusPublisher implements Publisher {
@@ -116,8 +124,8 @@ class JanusPublisher implements Publisher {
   }
 
   async open(): Promise<void> {
-    const { client, socket, link } = this.#means;
-    const { grant, offer } = this.#options;
+    const { client, socket, link, offered } = this.#means;
+    const { grant } = this.#options;
     client.onClose(() => void this.close(false));
     const handle = await client.attach({
       onEvent: () => {},
@@ -137,10 +145,10 @@ class JanusPublisher implements Publisher {
     });
     await handle.send({ request: 'join', ptype: 'publisher', room: this.#room, id: PUBLISHER });
     socket.on('message', (packet) => this.#take(packet));
-    const sdp = withoutCandidates(offer);
-    const { jsep } = await handle.send({ request: 'publish' }, { type: 'offer', sdp });
+    const asked = handle.send({ request: 'publish' }, { type: 'offer', sdp: offered.sdp });
+    const { jsep } = await asked.catch(blameOffer);
     if (jsep === null) throw new JanusError(0, 'Janus has not answered');
-    this.answer = jsep.sdp;
+    this.answer = offered.answer(jsep.sdp);
     this.#timer = setTimeout(() => void this.close(true), CONNECT_MS);
   }
 
@@ -182,7 +190,7 @@ class JanusPublisher implements Publisher {
 
   /** From now on Janus sends here what comes. */
   async #handOn(handle: JanusHandle): Promise<void> {
-    const { link, socket } = this.#means;
+    const { link, socket, offered, media } = this.#means;
     const { ffmpeg, log } = this.#options;
     const coder = await startSoundCoder({ ffmpeg, log }, (tag) =>
       this.#feeder.message({ ...tag, streamId: 0, payload: Buffer.from(tag.payload) }),
@@ -191,10 +199,10 @@ class JanusPublisher implements Publisher {
     // It may have gone meanwhile.
     if (this.#closing !== null) return coder.stop();
     const { port } = socket.address();
-    const streams = readOffer(this.#options.offer).map(({ kind, mid, isSimulcast }) => {
+    const streams = media.map(({ kind, isSimulcast }, index) => {
       // Of several sizes the largest that comes; else it would be the smallest.
       const pictures = kind === 'video' ? { rtcp_port: port, simulcast: isSimulcast } : {};
-      return { mid, host: LOOPBACK, port, ssrc: this.#ssrcs[kind], ...pictures };
+      return { mid: offered.mids[index], host: LOOPBACK, port, ssrc: this.#ssrcs[kind], ...pictures };
     });
     const of = { admin_key: link.adminKey, room: this.#room, publisher_id: PUBLISHER };
     const { data } = await handle.send({ request: 'rtp_forward', ...of, host: LOOPBACK, streams });
