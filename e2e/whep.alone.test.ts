@@ -77,6 +77,8 @@ test('a broadcast by RTMP plays by WHEP, behind the gate of HLS', { skip: NO_JAN
 
     const { status, session = '', viewers } = await watch(page, whepUrl);
     assert.deepEqual([status, viewers], [201, '0']);
+    const trickled = await page.evaluate<number>(`trickle(${JSON.stringify(session)})`);
+    assert.equal(trickled, 204);
     await plays(page);
     assert.equal(opusCoders().length, 1, 'AAC is coded for all who watch');
     await until(async () => (await of()).viewerCount === 1, { ...PATIENT, message: 'the viewer to count' });

@@ -57,6 +57,8 @@ const ACCEPTED = [
   'X-SVC-Request-Id',
   'Svc-API-Version',
   'Last-Event-ID',
+  // Clients of WHIP and WHEP, for candidates.
+  'If-Match',
   // Players, for segments.
   'Range',
   'If-Range',

@@ -1,9 +1,12 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, badRequest } from '../kernel/errors.ts';
 
 /** The media type of a session description (RFC 8866). */
 export const SDP = 'application/sdp';
+/** Candidates that were found after the offer (RFC 8840, section 9). */
+const FRAGMENT = 'application/trickle-ice-sdpfrag';
 const MAX_BYTES = 64 * 1024;
+const UNSUPPORTED = 415;
 
 interface SdpSessions {
   /** Below it lie the sessions, each by its token. */
@@ -12,6 +15,12 @@ interface SdpSessions {
   verb: string;
   /** The client's own end. */
   end(token: string): Promise<void>;
+  /**
+   * The names of the client's side of ICE (`a=ice-ufrag`).
+   *
+   * @throws {AppError} NOT_FOUND for what is no open session.
+   */
+  iceOf(token: string): Promise<readonly string[]>;
   /** Where offers are taken. */
   endpoints: readonly string[];
   /** Declares what takes them there. */
@@ -22,40 +31,77 @@ type SessionRequest = FastifyRequest<{ Params: { token: string } }>;
 
 /** Offers by HTTP and the sessions that they begin, as RFC 9725 has them for who publishes and WHEP for who watches. */
 export function sdpSessions(sessions: SdpSessions): (app: FastifyInstance) => void {
-  const { path, end, offers } = sessions;
+  const { path, end, iceOf, endpoints, offers } = sessions;
+  const session = `${path}/:token`;
   return (app) => {
     app.register(async (scope) => {
-      scope.removeAllContentTypeParsers();
-      const parser = { parseAs: 'string', bodyLimit: MAX_BYTES } as const;
-      scope.addContentTypeParser(SDP, parser, (_request, body, done) => done(null, body));
+      takeAlone(scope, SDP, 'Accept-Post');
       offers(scope);
-      scope.delete(`${path}/:token`, async (request: SessionRequest, reply) => {
-        await end(request.params.token);
-        return reply.status(200).send();
+      // No representation is defined for them (RFC 9725, section 4.1).
+      for (const url of endpoints) scope.get(url, (_request, reply) => reply.status(204).send());
+      for (const url of endpoints) scope.options(url, (_request, reply) => reply.send());
+    });
+    app.register(async (scope) => {
+      takeAlone(scope, FRAGMENT, 'Accept-Patch');
+      scope.get(session, async (request: SessionRequest, reply) => {
+        await iceOf(request.params.token);
+        return reply.status(204).send();
       });
+      scope.options(session, (_request, reply) => reply.send());
+      scope.patch(session, (request: SessionRequest, reply) => trickle(sessions, request, reply));
     });
     app.register(async (scope) => {
       scope.removeAllContentTypeParsers();
-      // Whatever comes is refused alike.
+      // Whatever comes is not looked at.
       scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
-      refuseOthers(scope, sessions);
+      scope.delete(session, async (request: SessionRequest, reply) => {
+        await end(request.params.token);
+        return reply.status(200).send();
+      });
+      for (const url of endpoints) refuse(scope, url, ['PUT', 'PATCH', 'DELETE'], 'GET, HEAD, POST, OPTIONS');
+      refuse(scope, session, ['POST', 'PUT'], 'GET, HEAD, PATCH, DELETE, OPTIONS');
     });
   };
 }
 
-/** What later versions of the protocol may give a meaning to (RFC 9725). */
-function refuseOthers(scope: FastifyInstance, { path, verb, endpoints }: SdpSessions): void {
-  const refuse = (url: string, method: string[], Allow: string, message?: string) => {
-    const refusal = { headers: { Allow }, ...(message === undefined ? {} : { message }) };
-    const handler = () => {
-      throw new AppError('METHOD_NOT_ALLOWED', refusal);
-    };
-    scope.route({ method, url, exposeHeadRoute: false, handler });
+/** Bodies of one type, which is told to who asks (RFC 5789, section 3.1) and who has sent another. */
+function takeAlone(scope: FastifyInstance, type: string, header: string): void {
+  scope.removeAllContentTypeParsers();
+  const parser = { parseAs: 'string', bodyLimit: MAX_BYTES } as const;
+  scope.addContentTypeParser(type, parser, (_request, body, done) => done(null, body));
+  scope.addHook('onSend', async ({ method }, reply) => {
+    if (method === 'OPTIONS' || reply.statusCode === UNSUPPORTED) reply.header(header, type);
+  });
+}
+
+function refuse(scope: FastifyInstance, url: string, method: string[], Allow: string): void {
+  const handler = () => {
+    throw new AppError('METHOD_NOT_ALLOWED', { headers: { Allow } });
   };
-  for (const endpoint of endpoints) refuse(endpoint, ['GET', 'HEAD', 'PUT'], 'POST, OPTIONS');
-  refuse(`${path}/:token`, ['GET', 'HEAD', 'POST', 'PUT'], 'DELETE, OPTIONS');
-  const words = `Candidates stand in the answer, and ICE is not restarted: ${verb} anew instead.`;
-  refuse(`${path}/:token`, ['PATCH'], 'DELETE', words);
+  scope.route({ method, url, handler });
+}
+
+/**
+ * Candidates that come after the offer: taken, and not looked at, as those of the offer
+ * (docs/decisions/whip.md#candidates). A new `a=ice-ufrag` is a restart (RFC 9725, section 4.3.3), for which there is 422.
+ */
+async function trickle({ iceOf, verb }: SdpSessions, request: SessionRequest, reply: FastifyReply) {
+  const known = await iceOf(request.params.token);
+  const lines = typeof request.body === 'string' ? request.body.split(/[\r\n]+/) : [];
+  const given = lines.filter((line) => line !== '');
+  if (given.length === 0 || !given.every((line) => /^[a-z]=\S/.test(line)))
+    throw badRequest('body', 'The body is a fragment of a session description (RFC 8840).');
+  const names = given.flatMap((line) => /^a=ice-ufrag:(.*)$/.exec(line)?.[1] ?? []);
+  if (names.some((name) => !known.includes(name))) {
+    const refusal = badRequest('body', `ICE is not restarted here: ${verb} anew instead.`);
+    return reply.status(422).send(refusal.body());
+  }
+  const { 'if-match': match = '*' } = request.headers;
+  if (match.trim() !== '*') {
+    const refusal = badRequest('If-Match', 'A session has no entity tag: leave `If-Match` out.');
+    return reply.status(412).send(refusal.body());
+  }
+  return reply.status(204).send();
 }
 
 /** @throws {AppError} BAD_REQUEST for a body that is none. */

@@ -62,6 +62,8 @@ export interface Whep {
   play(request: { streamId: string; viewer: Viewer; visit: Visit; offer: string }): Promise<Playing>;
   /** The client's own end. @throws {AppError} NOT_FOUND. */
   end(token: string): Promise<void>;
+  /** The names of the client's side of ICE, of an open session. @throws {AppError} NOT_FOUND. */
+  iceOf(token: string): Promise<readonly string[]>;
   /** Looks who of those who came to this process may watch on. Every second, and when a stream has changed. */
   look(): Promise<void>;
   /** For the media plane. */
@@ -103,6 +105,11 @@ export function createWhep(deps: Deps): Whep {
     async end(token) {
       if ((await repository.endSessions(db, [idOf(token)])) === 0) throw notFound();
       told();
+    },
+    async iceOf(token) {
+      const ice = await repository.findIce(db, idOf(token));
+      if (ice === undefined) throw notFound();
+      return ice.split(' ');
     },
     look: () => audience.look(),
     port: portOf(deps, told),

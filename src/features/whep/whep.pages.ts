@@ -47,6 +47,7 @@ export function whepPages({ whep, caps, iceLinks }: Deps): (app: FastifyInstance
     path: '/whep/sessions',
     verb: 'watch',
     end: (token) => whep.end(token),
+    iceOf: (token) => whep.iceOf(token),
     offers(scope) {
       scope.post('/whep/:streamId', play);
     },

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { sdpCaller } from '../../../test/harness/sdp-request.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { publishTo } from '../../../test/harness/whip-node.ts';
 
 const clock = new TestClock();
 let app: TestApp;
@@ -18,20 +18,11 @@ after(() => app.close());
 
 const call = sdpCaller(() => app);
 
-/** Somebody who publishes by a media node that is this test. @returns the address of the session. */
+/** @returns the address of the session. */
 async function publish(nodeId: string): Promise<string> {
-  const { port } = app.container.whip;
-  port.isThere();
-  const headers = { 'content-type': 'application/sdp', authorization: `Bearer ${streamKey}` };
-  const publishing = call('POST', '/whip', headers, 'v=0\r\n');
-  const [offered] = await until(async () => {
-    const taken = await port.take(nodeId);
-    return taken.length > 0 && taken;
-  });
-  await port.answered(offered?.sessionId ?? '', 'v=0\r\n');
-  const { status, headers: answered } = await publishing;
+  const { status, session } = await publishTo(app, { nodeId, streamKey });
   assert.equal(status, 201);
-  return answered.get('location') ?? '';
+  return session;
 }
 
 test('a publish is forgotten when its media node does not come back, and not before', async () => {

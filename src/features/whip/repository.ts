@@ -29,6 +29,22 @@ export async function takeOffered(db: Db, nodeId: string, since: Date) {
     .execute();
 }
 
+/** What is left of an answered offer: the names of its side of ICE, with a space between them. */
+const ICE_OF_OFFER = sql<string>`coalesce((
+  select string_agg(found[1], ' ') from regexp_matches(offer, 'a=ice-ufrag:([^[:space:]]+)', 'g') as found
+), '')`;
+
+/** Of an open session (`ICE_OF_OFFER`). */
+export async function findIce(db: Db, id: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('whip_session')
+    .select('offer')
+    .where('id', '=', id)
+    .where('state', '=', 'ANSWERED')
+    .executeTakeFirst();
+  return row?.offer;
+}
+
 /** One that its client has ended meanwhile stays so. */
 export async function answer(
   db: Db,
@@ -38,7 +54,7 @@ export async function answer(
   const { state, text, now } = given;
   await db
     .updateTable('whip_session')
-    .set({ state, answer: text, offer: '', carried_at: now })
+    .set({ state, answer: text, offer: ICE_OF_OFFER, carried_at: now })
     .where('id', '=', id)
     .where('state', '=', 'OFFERED')
     .execute();

@@ -44,6 +44,8 @@ export interface Whip {
   publish(request: { key: string; ip: string; offer: string }): Promise<{ token: string; answer: string }>;
   /** The client's own end. @throws {AppError} NOT_FOUND. */
   end(token: string): Promise<void>;
+  /** The names of the client's side of ICE, of an open session. @throws {AppError} NOT_FOUND. */
+  iceOf(token: string): Promise<readonly string[]>;
   /** For the media plane. */
   readonly port: WhipPort;
   /** Forgets what nobody has answered or used, and what outlived its node. */
@@ -85,6 +87,11 @@ export function createWhip(deps: Deps): Whip {
     async end(token) {
       if (!(await repository.endSession(db, idOf(token)))) throw notFound();
       told();
+    },
+    async iceOf(token) {
+      const ice = await repository.findIce(db, idOf(token));
+      if (ice === undefined) throw notFound();
+      return ice.split(' ');
     },
     port: portOf(deps, told),
     sweep: () =>

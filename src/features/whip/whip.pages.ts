@@ -37,6 +37,7 @@ export function whipPages({ whip, iceServers }: Deps): (app: FastifyInstance) =>
     path: '/whip/sessions',
     verb: 'publish',
     end: (token) => whip.end(token),
+    iceOf: (token) => whip.iceOf(token),
     offers(scope) {
       scope.post('/whip', publish);
       scope.post('/whip/:token', publish);
