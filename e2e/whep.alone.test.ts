@@ -179,6 +179,28 @@ test('of several sizes the largest is shown, and a last word ends the signal', {
   await until(async () => !(await partner.stream(id)).hasSignal, { ...PATIENT, timeoutMs: 3000 });
 });
 
+test('who wants real time gets it by itself once it is possible again', { skip: NO_JANUS }, async () => {
+  const { id, streamKey } = await partner.createStream({ autoStart: true });
+  const encoder = encode(streamKey);
+  try {
+    await until(async () => (await partner.stream(id)).isLive, PATIENT);
+    const { page: site } = await browser.open(`${platform.url}/watch/${id}`);
+    let asked = 0;
+    await site.route('**/whep/**', (route) => {
+      asked += 1;
+      return route.fulfill({ status: 503 });
+    });
+    await chooseRealTime(site);
+    await site.getByText('Real time is not possible now').waitFor();
+    await until(() => asked >= 2, { ...PATIENT, message: 'it to be asked for again' });
+    await holds(site, `!(${HAS_WEBRTC}) && document.querySelector('video').currentTime > 0`);
+    await site.unroute('**/whep/**');
+    await holds(site, HAS_WEBRTC);
+  } finally {
+    await encoder.stop();
+  }
+});
+
 test('B-frames are refused in words', { skip: NO_JANUS }, async () => {
   const { id, streamKey } = await partner.createStream({ autoStart: true });
   const encoder = encode(streamKey, ['-bf', '2']);

@@ -25,6 +25,8 @@ export interface SimulatedBroadcast {
   viewers: number;
   /** With `headStart` segments that are there already. */
   start(headStart?: number): void;
+  /** As if the encoder sent another size from the next segment on: lines by the folders of the master's playlists. */
+  change(lines: Readonly<Record<string, number>>): void;
   /** Of the playlist as it is. */
   lastSegment(): string;
   register(app: FastifyInstance): void;
@@ -40,6 +42,9 @@ export async function simulateBroadcast(durationSec = 90): Promise<SimulatedBroa
   let startedAt = 0;
   let headStart = HEAD_START;
   let frozenAt = HEAD_START;
+  let master = masterOf({ src: 180 });
+  /** The first segments after each change. */
+  let changes: number[] = [];
 
   const send = (reply: FastifyReply, name: string, type: string, body: Buffer | string) => {
     broadcast.log.push(`200 ${name}`);
@@ -61,8 +66,14 @@ export async function simulateBroadcast(durationSec = 90): Promise<SimulatedBroa
       '#EXT-X-VERSION:7',
       `#EXT-X-TARGETDURATION:${SEGMENT_SEC}`,
       `#EXT-X-MEDIA-SEQUENCE:${first}`,
+      `#EXT-X-DISCONTINUITY-SEQUENCE:${changes.filter((index) => index < first).length}`,
       '#EXT-X-MAP:URI="../file/init.mp4"',
-      ...segments.slice(first, last).flatMap((name) => [`#EXTINF:${SEGMENT_SEC},`, `../file/${name}`]),
+      ...segments
+        .slice(first, last)
+        .flatMap((name, index) => [
+          ...(changes.includes(first + index) ? ['#EXT-X-DISCONTINUITY'] : []),
+          ...[`#EXTINF:${SEGMENT_SEC},`, `../file/${name}`],
+        ]),
       ...(broadcast.mode === 'ending' ? ['#EXT-X-ENDLIST'] : []),
       '',
     ].join('\n');
@@ -77,6 +88,13 @@ export async function simulateBroadcast(durationSec = 90): Promise<SimulatedBroa
       headStart = already;
       startedAt = performance.now();
       broadcast.mode = 'on';
+      master = masterOf({ src: 180 });
+      changes = [];
+    },
+    change(lines) {
+      mediaPlaylist();
+      master = masterOf(lines);
+      changes.push(frozenAt);
     },
     lastSegment: () => segments[frozenAt - 1] ?? '',
     register(app) {
@@ -85,9 +103,9 @@ export async function simulateBroadcast(durationSec = 90): Promise<SimulatedBroa
       app.get('/live/:id/master.m3u8', (_request, reply) =>
         isShut() || broadcast.mode === 'ending'
           ? refuse(reply, 'master.m3u8')
-          : send(reply, 'master.m3u8', type, MASTER),
+          : send(reply, 'master.m3u8', type, master),
       );
-      app.get('/live/:id/src/index.m3u8', (_request, reply) =>
+      app.get('/live/:id/:rung/index.m3u8', (_request, reply) =>
         isShut() ? refuse(reply, 'index.m3u8') : send(reply, 'index.m3u8', type, mediaPlaylist()),
       );
       app.get('/live/:id/thumbnail.jpg', (_request, reply) => refuse(reply, 'thumbnail.jpg'));
@@ -102,11 +120,14 @@ export async function simulateBroadcast(durationSec = 90): Promise<SimulatedBroa
   return broadcast;
 }
 
-const MASTER = `#EXTM3U
-#EXT-X-VERSION:7
-#EXT-X-STREAM-INF:BANDWIDTH=300000,CODECS="avc1.42c01e,mp4a.40.2",RESOLUTION=320x180,FRAME-RATE=10.000
-src/index.m3u8
-`;
+/** The pictures of all of them are the same. */
+function masterOf(lines: Readonly<Record<string, number>>): string {
+  const variants = Object.entries(lines).flatMap(([name, height]) => [
+    `#EXT-X-STREAM-INF:BANDWIDTH=${height * 2000},CODECS="avc1.42c01e,mp4a.40.2",RESOLUTION=${(height * 16) / 9}x${height},FRAME-RATE=10.000`,
+    `${name}/index.m3u8`,
+  ]);
+  return ['#EXTM3U', '#EXT-X-VERSION:7', ...variants, ''].join('\n');
+}
 
 async function encode(folder: string, durationSec: number): Promise<void> {
   const input = [

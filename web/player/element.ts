@@ -8,6 +8,7 @@ import { followPlan } from './plan.ts';
 import { createPlayback, type Engine, type EngineEvent, type Phase, type Playback } from './playback.ts';
 import { probe } from './probe.ts';
 import { createReach, type Reach } from './reach.ts';
+import { createRealTime, type RealTime } from './real-time.ts';
 import { offerRecording } from './recording.ts';
 import { RenditionList } from './renditions.ts';
 import { createView, type View } from './view.ts';
@@ -15,8 +16,10 @@ import { countView } from './view-count.ts';
 import { type Kind, NO_REAL_TIME } from './words.ts';
 
 const COUNTDOWN_MS = 1000;
-/** Real time that has lasted so long is asked for once more when its connection breaks. */
-const STEADY_MS = 5000;
+/** Who watches what was so long ago is left there. */
+const AWAY_SEC = 12;
+/** Something plays, or is about to. */
+const PLAYING: ReadonlySet<Phase> = new Set(['starting', 'live', 'interrupted']);
 
 declare global {
   interface HTMLElementTagNameMap {
@@ -56,8 +59,7 @@ export class MarqueePlayer extends HTMLElement {
   #phase: Phase = 'offline';
   /** What the viewer wants, through every reconnection; without a word from them, motion only if they like it. */
   #wantsPlay = false;
-  /** The viewer wants the picture as early as can be, and nothing has spoken against it. */
-  #isRealTime = false;
+  #realTime: RealTime | null = null;
   /** Where a video goes on after a reconnection. */
   #positionSec = 0;
   #beacons: Beacons | null = null;
@@ -111,6 +113,7 @@ export class MarqueePlayer extends HTMLElement {
     this.#endKeys?.();
     this.#offerRecording(false);
     this.#waitForPlan(false);
+    this.#realTime?.rest();
     this.#playback?.stop();
     this.#playback = null;
     this.#beacons?.stop();
@@ -151,7 +154,8 @@ export class MarqueePlayer extends HTMLElement {
     this.#reach = createReach({ view, isBroadcast, hasPicture, facts, open: openPanel });
     openByMenu(this.#reach);
     if (isBroadcast) followLive(view, this.#reach);
-    if (this.hasAttribute('whep')) this.#offerRealTime(view);
+    const whep = this.getAttribute('whep');
+    if (whep !== null) this.#offerRealTime(view, whep);
     const likesMotion = !matchMedia('(prefers-reduced-motion: reduce)').matches;
     this.#wantsPlay = likesMotion && (isBroadcast || this.hasAttribute('autoplay'));
     if (this.#kind === 'video') this.#buildVideo(view);
@@ -202,8 +206,11 @@ export class MarqueePlayer extends HTMLElement {
       if (event === 'ready') void this.#play(view);
       report(event);
     };
-    const realTime = await this.#attachRealTime(view, told);
-    if (realTime !== null) return this.#use(realTime);
+    const realTime = await this.#realTime?.attach(told);
+    if (realTime) {
+      this.#tell(view.video, true);
+      return this.#use(realTime);
+    }
     if (hls.canUseHls()) {
       this.#tell(view.video, true);
       const options = { startSec, isEager: this.#wantsPlay };
@@ -224,43 +231,27 @@ export class MarqueePlayer extends HTMLElement {
     return this.#use(engine);
   }
 
-  #offerRealTime({ stage }: View): void {
+  #offerRealTime({ stage, video }: View, url: string): void {
     const item = stage.querySelector<HTMLElement>('.player-real-time');
-    if (item === null) return;
-    item.hidden = false;
-    item.addEventListener('click', () => {
-      this.#setRealTime(!this.#isRealTime);
-      this.#playback?.retry();
+    const state = item?.querySelector('[slot=suffix]');
+    if (!item || !state) return;
+    const realTime = createRealTime({
+      ...{ video, url, load: () => import('./whep-engine.ts'), random: Math.random },
+      onWanted(isWanted) {
+        state.textContent = isWanted ? '✓' : '';
+      },
+      onRefused: () => this.#reach?.say(NO_REAL_TIME),
+      again: () => this.#playback?.retry(),
+      isAway: () => document.hidden || video.paused || this.#behindSec(video) > AWAY_SEC,
     });
+    this.#realTime = realTime;
+    item.hidden = false;
+    item.addEventListener('click', () => realTime.toggle());
   }
 
-  #setRealTime(isRealTime: boolean): void {
-    this.#isRealTime = isRealTime;
-    const state = this.#view?.stage.querySelector('.player-real-time [slot=suffix]');
-    if (state) state.textContent = isRealTime ? '✓' : '';
-  }
-
-  /** Null where the viewer does not want it, or it cannot be: HLS goes on then. */
-  async #attachRealTime({ video }: View, report: (event: EngineEvent) => void): Promise<Engine | null> {
-    const url = this.getAttribute('whep');
-    if (!this.#isRealTime || url === null) return null;
-    const giveUp = () => {
-      this.#setRealTime(false);
-      this.#reach?.say(NO_REAL_TIME);
-    };
-    let readyAt = Number.POSITIVE_INFINITY;
-    try {
-      const { attachWhep } = await import('./whep-engine.ts');
-      this.#tell(video, true);
-      return await attachWhep(video, url, (event) => {
-        if (event === 'ready') readyAt = performance.now();
-        if (event === 'gone' && performance.now() - readyAt < STEADY_MS) giveUp();
-        report(event);
-      });
-    } catch {
-      giveUp();
-      return null;
-    }
+  #behindSec({ currentTime }: HTMLVideoElement): number {
+    const liveSec = this.#engine?.facts()?.liveSec ?? null;
+    return liveSec === null ? 0 : liveSec - currentTime;
   }
 
   #use(engine: Engine): Engine {
@@ -310,6 +301,7 @@ export class MarqueePlayer extends HTMLElement {
 
   #enter(phase: Phase): void {
     this.#phase = phase;
+    if (!PLAYING.has(phase)) this.#realTime?.rest();
     // Who waits for an encoder that is away is still there.
     this.#beacons?.show(phase === 'live' || phase === 'interrupted' || phase === 'reconnecting');
     this.#view?.show(phase, this.#startsAt);

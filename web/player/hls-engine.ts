@@ -1,7 +1,8 @@
-import Hls, { type ErrorData, ErrorDetails, ErrorTypes, Events, type HlsConfig, type Level } from 'hls.js';
+import Hls, { type ErrorData, ErrorDetails, ErrorTypes, Events, type HlsConfig } from 'hls.js';
 import { type AudioTrackList, writeLabel } from './audio-tracks.ts';
 import type { Engine, EngineEvent, EngineFacts } from './playback.ts';
 import { watchProgress } from './progress.ts';
+import { offerQualities } from './qualities.ts';
 import type { RenditionList } from './renditions.ts';
 
 const common: Partial<HlsConfig> = {
@@ -100,8 +101,10 @@ export function attachHls(
   const onEnded = () => tell('gone');
   if (options === null) video.addEventListener('ended', onEnded);
   const unwatch = watchProgress(video, report);
+  // Who watches from before stays there, with the qualities of then.
+  const onOthers = () => hls.latency < BEHIND_SEC && tell('changed');
   const undo = [
-    offerQualities(hls, renditions),
+    offerQualities(hls, renditions, options === null ? { src, onOthers } : null),
     offerSounds(hls, audioTracks),
     options === null ? followBroadcast(hls, video, onViewers) : waitForViewer(hls, video, options, tell),
   ];
@@ -176,57 +179,6 @@ const LOOKS = ['seeking', 'pause', 'play'] as const;
 
 function videoConfig({ startSec, isEager }: VideoOptions): Partial<HlsConfig> {
   return { ...common, startPosition: startSec(), autoStartLoad: isEager };
-}
-
-/**
- * Those with the codecs that play: hls.js stays with the ones that it has begun with, and leaves them only where they fail.
- *
- * @returns what ends it.
- */
-function offerQualities(hls: Hls, renditions: RenditionList): () => void {
-  let offered: readonly Level[] = [];
-  const offer = (playing: Level | undefined) => {
-    const found = hls.levels.filter(({ codecSet }) => codecSet === playing?.codecSet);
-    const isKnown = found.length === offered.length && found.every((level) => offered.includes(level));
-    if (playing === undefined || isKnown) return;
-    offered = found;
-    renditions.replace(
-      found.map(({ width, height, bitrate }, index) => ({ id: String(index), width, height, bitrate })),
-    );
-  };
-  renditions.onSelect = (index) => {
-    const chosen = offered[index];
-    const level = chosen === undefined ? -1 : hls.levels.indexOf(chosen);
-    if (level !== hls.manualLevel) hls.nextLevel = level;
-  };
-  hls.on(Events.MANIFEST_PARSED, () => {
-    leaveSurroundOut(hls);
-    offer(hls.levels[hls.startLevel]);
-  });
-  hls.on(Events.LEVEL_SWITCHED, (_event, { level }) => offer(hls.levels[level]));
-  hls.on(Events.LEVELS_UPDATED, () => offer(hls.levels[hls.currentLevel] ?? hls.levels[hls.startLevel]));
-  return () => {
-    renditions.onSelect = () => {};
-  };
-}
-
-/** What a master calls the group of audio that needs more than two speakers. */
-const SURROUND = 'surround';
-
-/**
- * The same pictures with more sound would be qualities of their own, between which the bandwidth decides: a browser mixes
- * it down to two speakers mostly, so it takes the stereo.
- */
-function leaveSurroundOut(hls: Hls): void {
-  const isSurround = ({ audioGroups }: Level) => audioGroups?.every((group) => group === SURROUND) === true;
-  if (hls.levels.every(isSurround)) return;
-  const first = hls.levels[hls.firstLevel];
-  for (let index = hls.levels.length - 1; index >= 0; index -= 1) {
-    const level = hls.levels[index];
-    if (level !== undefined && isSurround(level)) hls.removeLevel(index);
-  }
-  // It is kept as a place in the list.
-  if (first !== undefined) hls.firstLevel = Math.max(0, hls.levels.indexOf(first));
 }
 
 /** @returns what ends it. */

@@ -86,6 +86,18 @@ test('a page made while it was live does not ask first', async (t) => {
   assert.deepEqual([state.probes, state.attached, seen], [0, 1, ['starting']]);
 });
 
+test('what is sent with other qualities is begun anew at once', async (t) => {
+  const { playback, seen, state, pass, tell } = setUp(t, 'live');
+  playback.start(true);
+  await pass(0);
+  tell('ready');
+  tell('changed');
+  await pass(0);
+  assert.deepEqual([state.probes, state.attached, state.destroyed], [0, 2, 1]);
+  tell('ready');
+  assert.deepEqual(seen, ['starting', 'live', 'starting', 'live']);
+});
+
 test('an empty playlist is asked again every second', async (t) => {
   const { playback, seen, state, pass, tell } = setUp(t, 'live');
   playback.start(true);

@@ -11,7 +11,8 @@ export type Phase = 'offline' | 'starting' | 'live' | 'interrupted' | 'reconnect
 /**
  * What an engine tells. `ready`: the first picture is there; `stalled` and `resumed`: it stopped, it moves
  * again; `empty`: a playlist without segments; `gone`: a playlist that does not exist; `network`: retries
- * are used up; `media`: the data cannot be played; `unsupported`: nor will it ever be by this browser.
+ * are used up; `media`: the data cannot be played; `unsupported`: nor will it ever be by this browser; `changed`: what is
+ * sent has qualities that are known to who begins anew.
  */
 export type EngineEvent =
   | 'ready'
@@ -21,7 +22,8 @@ export type EngineEvent =
   | 'gone'
   | 'network'
   | 'media'
-  | 'unsupported';
+  | 'unsupported'
+  | 'changed';
 
 /** What an engine knows of what plays; null is unknown. Rates are bits a second. */
 export interface EngineFacts {
@@ -217,6 +219,8 @@ export function createPlayback(deps: Deps): Playback {
       case 'unsupported':
         detach();
         return fail();
+      case 'changed':
+        return void attach();
     }
   };
 

@@ -17,6 +17,25 @@ const FACTS: EngineFacts = {
   },
 };
 
+/** The server does not show it so. */
+export class NotShown extends Error {
+  /** It may in a while: the engine is away, or full. */
+  readonly mayPass: boolean;
+
+  constructor(status: number) {
+    super(`not shown by WebRTC: ${status}`);
+    this.mayPass = status === 404 || status === 429 || status >= 500;
+  }
+}
+
+/** A viewer's connection, before it is shown. */
+export interface WhepConnection {
+  peer: RTCPeerConnection;
+  stream: MediaStream;
+  /** Idempotent; tells the server. */
+  end(): void;
+}
+
 function isOver(connection: RTCPeerConnection): boolean {
   return (
     ['failed', 'closed', 'disconnected'].includes(connection.connectionState) ||
@@ -25,51 +44,70 @@ function isOver(connection: RTCPeerConnection): boolean {
 }
 
 /**
- * Plays a broadcast by WebRTC (draft-ietf-wish-whep), some tenths of a second behind. Its end, whatever it is, is `gone`.
+ * Asks for a broadcast by WebRTC (draft-ietf-wish-whep).
  *
- * @throws {Error} when the server does not show it so.
+ * @throws {NotShown} when the server does not show it so.
+ * @throws {TypeError} when it is out of reach.
  */
-export async function attachWhep(
-  video: HTMLVideoElement,
-  url: string,
-  report: (event: EngineEvent) => void,
-): Promise<Engine> {
-  const connection = new RTCPeerConnection();
+export async function connectWhep(url: string): Promise<WhepConnection> {
+  const peer = new RTCPeerConnection();
   const stream = new MediaStream();
-  connection.addEventListener('track', ({ track }) => stream.addTrack(track));
+  peer.addEventListener('track', ({ track }) => stream.addTrack(track));
   let session: URL | null = null;
   const end = () => {
-    connection.close();
+    peer.close();
     removeEventListener('pagehide', end);
     if (session !== null) void fetch(session, { method: 'DELETE', keepalive: true }).catch(() => {});
     session = null;
-    if (video.srcObject === stream) video.srcObject = null;
   };
   addEventListener('pagehide', end);
   try {
-    for (const kind of ['video', 'audio']) connection.addTransceiver(kind, { direction: 'recvonly' });
-    await connection.setLocalDescription();
+    for (const kind of ['video', 'audio']) peer.addTransceiver(kind, { direction: 'recvonly' });
+    await peer.setLocalDescription();
     const answer = await fetch(url, {
-      ...{ method: 'POST', headers: SDP, body: connection.localDescription?.sdp ?? '' },
+      ...{ method: 'POST', headers: SDP, body: peer.localDescription?.sdp ?? '' },
     });
-    if (answer.status !== 201) throw new Error(`not shown by WebRTC: ${answer.status}`);
+    if (answer.status !== 201) throw new NotShown(answer.status);
     session = new URL(answer.headers.get('Location') ?? '', answer.url);
-    await connection.setRemoteDescription({ type: 'answer', sdp: await answer.text() });
+    await peer.setRemoteDescription({ type: 'answer', sdp: await answer.text() });
   } catch (error) {
     end();
     throw error;
   }
+  return { peer, stream, end };
+}
+
+/** Resolves when something comes. @returns whether it did in time. */
+export function hasConnected({ peer }: WhepConnection, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const decide = () => {
+      if (peer.connectionState !== 'connected' && !isOver(peer)) return;
+      clearTimeout(timer);
+      resolve(!isOver(peer));
+    };
+    const timer = setTimeout(() => resolve(false), ms);
+    peer.addEventListener('connectionstatechange', decide);
+    decide();
+  });
+}
+
+/** Plays a broadcast by WebRTC, some tenths of a second behind. Its end, whatever it is, is `gone`. */
+export function attachWhep(
+  video: HTMLVideoElement,
+  { peer, stream, end }: WhepConnection,
+  report: (event: EngineEvent) => void,
+): Engine {
   const late = setTimeout(() => report('gone'), FIRST_MS);
   const unwatch = watchProgress(video, (event) => {
     clearTimeout(late);
     report(event);
   });
   const look = () => {
-    if (isOver(connection)) report('gone');
+    if (isOver(peer)) report('gone');
   };
-  connection.addEventListener('connectionstatechange', look);
+  peer.addEventListener('connectionstatechange', look);
   // The server's end is told here at once, and there some seconds later.
-  for (const { transport } of connection.getReceivers()) transport?.addEventListener('statechange', look);
+  for (const { transport } of peer.getReceivers()) transport?.addEventListener('statechange', look);
   video.srcObject = stream;
   return {
     opaque: false,
@@ -78,6 +116,7 @@ export async function attachWhep(
       clearTimeout(late);
       unwatch();
       end();
+      if (video.srcObject === stream) video.srcObject = null;
     },
   };
 }

@@ -1,0 +1,154 @@
+import type Hls from 'hls.js';
+import { Events, type FragChangedData, type Level } from 'hls.js';
+import type { RenditionList } from './renditions.ts';
+
+interface Size {
+  width: number;
+  height: number;
+  bitrate: number;
+}
+
+/** A broadcast, whose encoder may send another size. */
+interface Changing {
+  /** Its master playlist. */
+  src: string;
+  /** There are qualities that hls.js does not know: it reads the master once. */
+  onOthers(): void;
+}
+
+/**
+ * Those with the codecs that play: hls.js stays with the ones that it has begun with, and leaves them only where they fail.
+ *
+ * @param changing null for a video.
+ * @returns what ends it.
+ */
+export function offerQualities(hls: Hls, renditions: RenditionList, changing: Changing | null): () => void {
+  let offered: readonly { level: Level; size: Size }[] = [];
+  /** As the master says since the encoder has changed its size. */
+  let sizes: ReadonlyMap<string, Size> | null = null;
+  const offer = (playing: Level | undefined) => {
+    const found = hls.levels.flatMap((level) => {
+      const size = sizes === null ? level : sizes.get(nameOf(level));
+      return level.codecSet !== playing?.codecSet || size === undefined ? [] : [{ level, size }];
+    });
+    const isKnown =
+      found.length === offered.length &&
+      found.every(({ level, size }, at) => level === offered[at]?.level && size === offered[at]?.size);
+    if (playing === undefined || isKnown) return;
+    offered = found;
+    renditions.replace(
+      found.map(({ size: { width, height, bitrate } }, index) => ({
+        id: String(index),
+        width,
+        height,
+        bitrate,
+      })),
+    );
+  };
+  const offerNow = () => offer(hls.levels[hls.currentLevel] ?? hls.levels[hls.startLevel]);
+  renditions.onSelect = (index) => {
+    const chosen = offered[index]?.level;
+    const level = chosen === undefined ? -1 : hls.levels.indexOf(chosen);
+    if (level !== hls.manualLevel) hls.nextLevel = level;
+  };
+  hls.on(Events.MANIFEST_PARSED, () => {
+    leaveSurroundOut(hls);
+    offer(hls.levels[hls.startLevel]);
+  });
+  hls.on(Events.LEVEL_SWITCHED, (_event, { level }) => offer(hls.levels[level]));
+  hls.on(Events.LEVELS_UPDATED, offerNow);
+  const known = () => sizes?.get(SOURCE) ?? hls.levels.find((level) => nameOf(level) === SOURCE);
+  const unfollow =
+    changing === null
+      ? () => {}
+      : followSize(hls, changing.src, known, (found) => {
+          sizes = found;
+          offerNow();
+          const names = hls.levels.map(nameOf);
+          if ([...found.keys()].some((name) => !names.includes(name))) changing.onOthers();
+        });
+  return () => {
+    unfollow();
+    renditions.onSelect = () => {};
+  };
+}
+
+/** What every broadcast has: what its encoder sends. */
+const SOURCE = 'src';
+
+function nameOf({ uri }: Level): string {
+  return /([^/]+)\/index\.m3u8/.exec(uri)?.[1] ?? '';
+}
+
+/**
+ * Reads the master again where the viewer comes to something else that the encoder sends, which a discontinuity tells of.
+ *
+ * @returns what ends it.
+ */
+function followSize(
+  hls: Hls,
+  src: string,
+  known: () => Pick<Size, 'width' | 'height'> | undefined,
+  onChanged: (found: ReadonlyMap<string, Size>) => void,
+): () => void {
+  /** Counts the discontinuities; null before there is a picture. */
+  let part: number | null = null;
+  const look = async () => {
+    const asked = part;
+    const found = await readMaster(src).catch(() => new Map<string, Size>());
+    const [size, former] = [found.get(SOURCE), known()];
+    if (size === undefined || asked !== part) return;
+    if (size.width !== former?.width || size.height !== former.height) onChanged(found);
+  };
+  const onFragment = (_event: Events.FRAG_CHANGED, { frag: { cc } }: FragChangedData) => {
+    if (cc === part) return;
+    // A page that was opened before the encoder has sent anything knows no size.
+    const isKnown = part === null && (known()?.height ?? 0) > 0;
+    part = cc;
+    if (!isKnown) void look();
+  };
+  hls.on(Events.FRAG_CHANGED, onFragment);
+  return () => {
+    part = Number.NaN;
+    hls.off(Events.FRAG_CHANGED, onFragment);
+  };
+}
+
+async function readMaster(src: string): Promise<Map<string, Size>> {
+  const answer = await fetch(src, { cache: 'no-store' });
+  return answer.ok ? sizesOf(await answer.text()) : new Map();
+}
+
+/** The qualities of a broadcast's master playlist, by the folders of their playlists. */
+export function sizesOf(master: string): Map<string, Size> {
+  const found = master.matchAll(/^#EXT-X-STREAM-INF:(.*)\r?\n([^/\s]+)\/index\.m3u8/gm);
+  return new Map(
+    [...found].map(([, attributes = '', name = '']) => {
+      const [, width, height] = /RESOLUTION=(\d+)x(\d+)/.exec(attributes) ?? [];
+      const [, bitrate] = /(?:^|,)BANDWIDTH=(\d+)/.exec(attributes) ?? [];
+      return [
+        name,
+        { width: Number(width ?? 0), height: Number(height ?? 0), bitrate: Number(bitrate ?? 0) },
+      ];
+    }),
+  );
+}
+
+/** What a master calls the group of audio that needs more than two speakers. */
+const SURROUND = 'surround';
+
+/**
+ * The same pictures with more sound would be qualities of their own, between which the bandwidth decides: a browser mixes
+ * it down to two speakers mostly, so it takes the stereo.
+ */
+function leaveSurroundOut(hls: Hls): void {
+  const isSurround = ({ audioGroups }: Level) => audioGroups?.every((group) => group === SURROUND) === true;
+  if (hls.levels.every(isSurround)) return;
+  const first = hls.levels[hls.firstLevel];
+  for (let index = hls.levels.length - 1; index >= 0; index -= 1) {
+    const level = hls.levels[index];
+    if (level !== undefined && isSurround(level)) hls.removeLevel(index);
+  }
+  // It is kept as a place in the list.
+  if (first !== undefined) hls.firstLevel = Math.max(0, hls.levels.indexOf(first));
+}
