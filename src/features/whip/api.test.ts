@@ -23,6 +23,7 @@ test('a publish by WHIP needs a stream key and a session description', async () 
   const bearer = { authorization: `Bearer ${streamKey}` };
   const none = await call('POST', '/whip', SDP, OFFER);
   assert.deepEqual([none.status, none.error.code], [401, 'UNAUTHORIZED']);
+  assert.equal(none.headers.get('www-authenticate'), 'Bearer');
   const wrong = await call('POST', '/whip', { ...SDP, authorization: 'Bearer wrong' }, OFFER);
   assert.deepEqual([wrong.status, wrong.error.code], [401, 'UNAUTHORIZED']);
   assert.equal((await call('POST', '/whip/wrong', SDP, OFFER)).status, 401);

@@ -103,7 +103,8 @@ export function createWhip(deps: Deps): Whip {
 }
 
 export function unauthorised(): AppError {
-  return new AppError('UNAUTHORIZED', { message: UNAUTHORISED });
+  // RFC 9110, section 15.5.2.
+  return new AppError('UNAUTHORIZED', { message: UNAUTHORISED, headers: { 'WWW-Authenticate': 'Bearer' } });
 }
 
 function portOf({ db, bus, clock, admit }: Deps, told: () => void): WhipPort {
