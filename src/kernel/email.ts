@@ -4,6 +4,8 @@ import { toHostname } from './hostname.ts';
 const LOCAL = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 const MAX_LENGTH = 254;
 const MAX_LOCAL_BYTES = 64;
+/** Composed it is shorter: a letter with its marks is one. */
+const MAX_UNITS = 4 * MAX_LENGTH;
 
 /**
  * An e-mail address in its one form: trimmed, lower-cased, composed (NFC), its domain in punycode. Null for what is
@@ -11,7 +13,10 @@ const MAX_LOCAL_BYTES = 64;
  * addresses of machines in brackets (docs/api/authentication.md#addresses).
  */
 export function parseEmail(text: string): string | null {
-  const normal = text.trim().normalize('NFC').toLowerCase();
+  const typed = text.trim();
+  // To put marks in order takes the square of their number.
+  if (typed.length > MAX_UNITS) return null;
+  const normal = typed.normalize('NFC').toLowerCase();
   const at = normal.lastIndexOf('@');
   if (at < 1) return null;
   const local = normal.slice(0, at);

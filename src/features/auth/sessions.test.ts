@@ -125,6 +125,16 @@ describe('signing in and out', () => {
     await new Browser(app).signIn(person);
   });
 
+  test('an address of a megabyte is none, at once', async () => {
+    // In order as they are to be brought into, they take the square of their number.
+    const marks = `a${'\u0301'.repeat(120_000)}${'\u0316'.repeat(120_000)}`;
+    const begun = performance.now();
+    const body = { email: `${marks}@example.com`, password: PASSWORD };
+    (await new Browser(app).send('POST', '/auth/session', { body })).assertError('INVALID_CREDENTIALS');
+    const ms = performance.now() - begun;
+    assert.ok(ms < 5000, `${ms} ms`);
+  });
+
   test('signing in counts by address with the logins, and by account from anywhere', async () => {
     const person = await auth.person();
     const address = newAddress();
