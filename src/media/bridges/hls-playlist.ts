@@ -68,10 +68,10 @@ export function parsePlaylist(text: string, url: string): MasterPlaylist | Media
     : new MediaReader(url).read(lines);
 }
 
-/** An attribute list (section 4.2), quotes taken off. */
+/** An attribute list (section 4.2), quotes taken off. A name is looked for where one begins: a line can have megabytes. */
 export function attributes(text: string): Map<string, string> {
   const found = new Map<string, string>();
-  for (const [, name, quoted, bare] of text.matchAll(/([A-Z0-9-]+)=(?:"([^"]*)"|([^,"]*))/g)) {
+  for (const [, name, quoted, bare] of text.matchAll(/(?<![A-Z0-9-])([A-Z0-9-]+)=(?:"([^"]*)"|([^,"]*))/g)) {
     if (name !== undefined) found.set(name, quoted ?? bare ?? '');
   }
   return found;

@@ -174,7 +174,7 @@ export function authorization(
     return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
   }
   const asked = new Map(
-    [...challenge.matchAll(/(\w+)=(?:"([^"]*)"|([^\s,]+))/g)].map(([, name = '', quoted, bare]) => [
+    [...challenge.matchAll(/\b(\w+)=(?:"([^"]*)"|([^\s,]+))/g)].map(([, name = '', quoted, bare]) => [
       name.toLowerCase(),
       quoted ?? bare ?? '',
     ]),

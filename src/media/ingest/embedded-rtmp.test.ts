@@ -179,6 +179,16 @@ test('another app, an empty key and an endless key are refused without asking', 
   assert.deepEqual(ingest.calls, []);
 });
 
+test('an app of many slashes keeps nobody waiting', async (t) => {
+  const ingest = await startIngest(t);
+  const client = await RtmpClient.handshaken(ingest.port);
+  const begun = performance.now();
+  client.command(0, 'connect', 1, [{ app: `${'/'.repeat(65_000)}x` }]);
+  assert.ok(await client.reply((reply) => reply.code === 'NetConnection.Connect.InvalidApp'));
+  const ms = performance.now() - begun;
+  assert.ok(ms < 1000, `${ms} ms`);
+});
+
 test('unknown commands are ignored', async (t) => {
   const ingest = await startIngest(t);
   const client = await RtmpClient.connected(ingest.port);

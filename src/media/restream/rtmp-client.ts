@@ -247,8 +247,11 @@ export class RtmpClient {
   }
 }
 
+/** Characters of each; one says it in a line. */
+const MAX_STATUS = 1000;
+
 function statusOf(info: AmfValue): { level: string; code: string; description: string } {
-  const text = (value: AmfValue) => (typeof value === 'string' ? value : '');
+  const text = (value: AmfValue) => (typeof value === 'string' ? value.slice(0, MAX_STATUS) : '');
   if (info === undefined || !isAmfObject(info)) return { level: '', code: '', description: text(info) };
   return { level: text(info.level), code: text(info.code), description: text(info.description) };
 }

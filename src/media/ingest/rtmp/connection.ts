@@ -31,6 +31,8 @@ type Phase = 'handshake' | 'opened' | 'connected' | 'accepting' | 'publishing' |
 const OUTGOING_CHUNK_BYTES = 65_536;
 const WINDOW_BYTES = 2_500_000;
 const KEY_MAX_CHARS = 256;
+/** With what is asked behind it. */
+const APP_MAX_CHARS = 2048;
 const MESSAGE_STREAMS_MAX = 16;
 /** What may wait while the key is being checked; then the socket is paused. */
 const HELD_INPUT_MAX_BYTES = 256 * 1024;
@@ -232,8 +234,10 @@ export class RtmpConnection {
   #connect(transaction: number, argument: AmfValue): void {
     if (this.#phase !== 'opened') throw new ProtocolError('connect sent twice');
     const wanted = isAmfObject(argument) && typeof argument.app === 'string' ? argument.app : '';
-    const app = wanted.replace(/\?.*$/s, '').replace(/\/+$/, '');
-    if (!this.#host.apps.has(app)) {
+    // To look for the last of many slashes takes the square of their number.
+    const isLong = wanted.length > APP_MAX_CHARS;
+    const app = isLong ? '' : wanted.replace(/\?.*$/s, '').replace(/\/+$/, '');
+    if (isLong || !this.#host.apps.has(app)) {
       const info = { level: 'error', code: 'NetConnection.Connect.InvalidApp', description: 'No such app.' };
       this.#hangUp([messages.command(0, '_error', transaction, [null, info])]);
       return;
