@@ -54,6 +54,22 @@ test('canceled: a customer within the policy and a creator give the money back; 
   assert.match(told?.text ?? '', /given back to your card/);
 });
 
+test('no refund of its creator stands for what a cancellation gives back', async () => {
+  const of = await creator();
+  const productId = await product(of);
+  const id = await booked(of, { productId, startsAt: hour(49) });
+  const purchaseId = (await booking(of, id)).string('data.purchaseId');
+  const refund = { amountCents: 1, requestId: `canceled:${id}` };
+  const path = `/purchases/${purchaseId}/refund`;
+  (await app.request('POST', path, { key: of.key, body: refund })).assertOk(201);
+  (await app.request('POST', path, { key: of.key, body: { requestId: 'cancel' } })).assertError(
+    'BAD_REQUEST',
+    'requestId',
+  );
+  const canceled = (await act(of, id, 'simulate', { event: 'CUSTOMER_CANCELED' })).assertOk(200);
+  assert.equal(canceled.at('data.refundedCents'), 5000, 'all that was left');
+});
+
 test('moved: never neither, never both', async () => {
   const of = await creator();
   const productId = await product(of, { bufferMin: 30, durationMin: 30 });

@@ -154,7 +154,7 @@ async function refund({ payments }: BookingDeps, { tx }: Work, row: BookingRow):
       purchaseId: row.purchase_id,
       amountCents: null,
       reason: 'The booking was canceled.',
-      requestId: `canceled:${row.id}`,
+      requestId: { own: 'cancel' },
     });
     return paymentId;
   } catch (error) {

@@ -69,6 +69,6 @@ async function giveBack(
     purchaseId: told.purchaseId,
     amountCents: null,
     reason: 'The payment came after the time to pay, and what it was for is not there any more.',
-    requestId: `late:${told.paymentId}`,
+    requestId: { own: 'late' },
   });
 }

@@ -21,7 +21,15 @@ export interface NewRefund {
   amountCents: number | null;
   reason: string | null;
   /** The same one of the same purchase is the same refund. */
-  requestId: string;
+  requestId: string | OwnRefund;
+}
+
+/**
+ * What the platform gives back by itself, once of each purchase. Its name is shorter than a partner's may be
+ * (docs/api/purchases.md#refunds), so that none of theirs is taken for it.
+ */
+interface OwnRefund {
+  own: 'cancel' | 'late';
 }
 
 export interface RefundService {
@@ -39,7 +47,8 @@ export function createRefundService(ports: PaymentPorts): RefundService {
 }
 
 async function begin(ports: PaymentPorts, tx: Tx, refund: NewRefund): Promise<{ paymentId: string }> {
-  const { requestId, reason } = refund;
+  const { reason } = refund;
+  const requestId = typeof refund.requestId === 'string' ? refund.requestId : refund.requestId.own;
   const purchase = await repository.lockPurchase(tx, refund.purchaseId);
   if (purchase === undefined) throw notFound();
   if (refund.workspaceId !== undefined && purchase.workspace_id !== refund.workspaceId) throw notFound();

@@ -106,7 +106,7 @@ async function giveBack(
     purchaseId: told.purchaseId,
     amountCents: null,
     reason: 'The subscription was over when the payment came.',
-    requestId: `late:${told.paymentId}`,
+    requestId: { own: 'late' },
   });
 }
 
