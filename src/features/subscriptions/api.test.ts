@@ -223,6 +223,35 @@ test('members keep their price unless it is migrated, which they are told of', a
   assert.deepEqual(await at.mails(customer.email), ['subscription-price']);
 });
 
+test('nobody keeps the old price by leaving for a moment: not by a cancellation, nor by a switch', async () => {
+  clock.set('2026-08-06T10:00:00Z');
+  const at = await creator(app);
+  const [tier, small, full] = [
+    await at.tier(),
+    await at.tier({ name: 'Small', priceCents: 300 }),
+    await at.tier({ name: 'Full', priceCents: 400, maxMembers: 1 }),
+  ];
+  await at.subscribe(full);
+  const members = [await at.subscribe(tier), await at.subscribe(tier), await at.subscribe(tier)];
+  const [canceling = '', switching = '', early = ''] = members.map(({ id }) => id);
+  (await at.post(early, 'cancel', { atPeriodEnd: true })).assertOk(200);
+  (await at.call('PATCH', `/tiers/${tier}`, { priceCents: 700, migrateExisting: true })).assertOk(200);
+  (await at.post(canceling, 'cancel', { atPeriodEnd: true })).assertOk(200);
+  (await at.post(canceling, 'resume')).assertOk(200);
+  (await at.post(early, 'resume')).assertOk(200);
+  (await at.post(switching, 'switch', { tierId: small })).assertOk(200);
+  (await at.post(switching, 'switch', { tierId: tier })).assertOk(200);
+  for (const { id } of members) assert.equal((await at.get(id)).at('data.pendingPriceCents'), 700);
+  (await at.post(switching, 'switch', { tierId: full })).assertOk(200);
+  await runAt(await endOf(at, canceling));
+  // The other tier was full: they stay, at the price of the members.
+  for (const { id } of members) {
+    const after = (await at.get(id)).assertOk(200);
+    assert.deepEqual([after.at('data.tierId'), after.at('data.priceCents')], [tier, 700]);
+    assert.equal(after.at('data.pendingPriceCents'), null);
+  }
+});
+
 test('simulations: renewals, declines, disputes, and the end', async () => {
   clock.set('2026-09-01T10:00:00Z');
   const at = await creator(app);

@@ -29,7 +29,7 @@ export function createPaymentOutcomes(ports: SubscriptionPorts): PaymentOutcomes
       if (row === undefined || row.payment_id !== told.paymentId) return;
       await releaseClaim(ports, work.tx, row);
       if (row.charge_kind === 'SWITCH') {
-        await repository.updateSubscription(work.tx, row.id, rules.switchDeclined());
+        await repository.updateSubscription(work.tx, row.id, rules.NO_CHARGE);
         await ports.payments.abandon(work.tx, told.purchaseId);
       } else if (row.charge_kind === 'CONFIRMATION') {
         await repository.updateSubscription(work.tx, row.id, rules.unconfirmed(row, ports.clock.now()));

@@ -125,8 +125,14 @@ export async function due(db: Db, now: Date, limit: number): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** The price of the members of a tier changes with their next period. */
+/** The price of the members of a tier changes with their next period, also of those who may not stay until then. */
 export async function migratePrice(tx: Tx, tierId: string, priceCents: number, now: Date): Promise<void> {
+  await tx
+    .updateTable('subscription')
+    .set({ migrated_price_cents: sql`nullif(${priceCents}::integer, price_cents)` })
+    .where('ended_at', 'is', null)
+    .where('tier_id', '=', tierId)
+    .execute();
   await tx
     .updateTable('subscription')
     .set({

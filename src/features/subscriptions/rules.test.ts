@@ -19,6 +19,7 @@ function row(change: Partial<rules.SubscriptionRow> = {}): rules.SubscriptionRow
     pending_price_cents: null,
     pending_tier_id: null,
     pending_interval: null,
+    migrated_price_cents: null,
     price_told_at: null,
     cancel_at_period_end: false,
     canceled_at: null,
@@ -208,6 +209,7 @@ test('cancel at the end of the period, and think again', () => {
     cancel_at_period_end: false,
     canceled_at: null,
     cancel_reason: null,
+    ...rules.NO_PENDING,
   });
   assert.equal(rules.resumed(row()), null);
   const over = rules.ended(flagged, 'PERIOD_ENDED', 'MEMBER_CANCELED', flagged.current_period_end);
@@ -250,6 +252,23 @@ test('a switch from months to years keeps the day', () => {
   const month = row({ ...after, ...rules.pendingSwitch(after, MONTHLY, now)?.patch });
   const back = rules.nextPeriod(month, month.current_period_end);
   assert.deepEqual([isoDay(back.start), isoDay(back.end)], ['2027-02-28', '2027-03-31']);
+});
+
+test('who thinks again about leaving pays the price that was migrated meanwhile', () => {
+  const told = { pending_price_cents: 700, migrated_price_cents: 700, price_told_at: START };
+  const canceled = row({ ...told, ...rules.cancelAtPeriodEnd(row(told), 'MEMBER_CANCELED', START)?.patch });
+  const planned = { tierId: 'tier_b', priceCents: 300, interval: 'MONTH' } as const;
+  const leaving = row({ ...told, ...rules.pendingSwitch(row(told), planned, START)?.patch });
+  assert.deepEqual([canceled.pending_price_cents, leaving.pending_price_cents], [null, 300]);
+  const again = [rules.resumed(canceled), rules.pendingSwitch(leaving, null, START)];
+  for (const change of again) {
+    assert.equal(change?.patch.pending_price_cents, 700);
+    assert.equal(change?.patch.price_told_at, null, 'and is told of it once more');
+  }
+  const due = row(told);
+  const period = rules.nextPeriod(due, due.current_period_end);
+  const renewed = rules.renewed(due, period, rules.nextTerms(due), 'pur_2');
+  assert.deepEqual([renewed?.patch.price_cents, renewed?.patch.migrated_price_cents], [700, null]);
 });
 
 test('a price that changes while a renewal is charged waits for the one after it', () => {

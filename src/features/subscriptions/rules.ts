@@ -103,7 +103,8 @@ export interface Terms {
   interval: SubscriptionInterval;
 }
 
-const NO_CHARGE = {
+/** No charge is under way. */
+export const NO_CHARGE = {
   payment_id: null,
   charge_kind: null,
   charge_tier_id: null,
@@ -117,6 +118,11 @@ export const NO_PENDING = {
   pending_interval: null,
   price_told_at: null,
 } satisfies Patch;
+
+/** Whoever stays in the present tier pays the price that its creator has set for its members meanwhile. */
+export function staying({ migrated_price_cents: cents }: SubscriptionRow): Patch {
+  return { ...NO_PENDING, pending_price_cents: cents };
+}
 
 /** A trial ends at the wall time at which it began; the periods are counted from its end. */
 export function begin(
@@ -217,9 +223,11 @@ export function renewed(row: SubscriptionRow, period: Period, terms: Terms, purc
   if (by === null) return null;
   const isAsPending =
     (row.pending_tier_id ?? row.tier_id) === terms.tierId && row.pending_price_cents === terms.priceCents;
+  const isMigrated = terms.tierId !== row.tier_id || terms.priceCents === row.migrated_price_cents;
   return changed(by, {
     ...NO_CHARGE,
     ...(isAsPending ? NO_PENDING : {}),
+    ...(isMigrated ? { migrated_price_cents: null } : {}),
     tier_id: terms.tierId,
     price_cents: terms.priceCents,
     interval: terms.interval,
@@ -321,7 +329,8 @@ export function cancelAtPeriodEnd(
 /** @returns null when nothing was to be canceled. */
 export function resumed(row: SubscriptionRow): Change | null {
   const by = row.cancel_at_period_end ? move(row.status, 'RESUMED') : null;
-  return by && changed(by, { cancel_at_period_end: false, canceled_at: null, cancel_reason: null });
+  const goesOn = { cancel_at_period_end: false, canceled_at: null, cancel_reason: null };
+  return by && changed(by, { ...goesOn, ...staying(row) });
 }
 
 /** `now`: the difference is charged first. `later`: at the end of the period. `stay`: what was pending is dropped. */
@@ -356,15 +365,12 @@ export function switched(row: SubscriptionRow, to: Terms, purchaseId: string | n
   return changed(by, {
     ...NO_CHARGE,
     ...NO_PENDING,
+    migrated_price_cents: null,
     tier_id: to.tierId,
     price_cents: to.priceCents,
     upgrade_purchase_id: purchaseId ?? row.upgrade_purchase_id,
     ...agreedBy(purchaseId),
   });
-}
-
-export function switchDeclined(): Patch {
-  return NO_CHARGE;
 }
 
 /** The tier of the next period, or none but the present one. */
@@ -378,7 +384,7 @@ export function pendingSwitch(row: SubscriptionRow, to: Terms | null, now: Date)
     // Whoever asks for a tier has seen its price.
     price_told_at: now,
   };
-  return changed(by, pending ?? NO_PENDING);
+  return changed(by, pending ?? staying(row));
 }
 
 const REMINDER_DAYS = 7;

@@ -1754,6 +1754,7 @@ export interface SubscriptionTable {
   pending_interval: SubscriptionPendingInterval | null;
   price_told_at: Date | null;
   asks_before_charge: Generated<boolean>;
+  migrated_price_cents: number | null;
 }
 
 export interface SupportMessageTable {
