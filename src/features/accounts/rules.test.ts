@@ -106,8 +106,12 @@ test('a password has at least 12 characters, whatever they are', () => {
   }
 });
 
-test('a name is trimmed and cut to 120 characters, never through one; blank is none', () => {
+test('a name is one line, trimmed and cut to 120 characters, never through one; blank is none', () => {
   assert.equal(normaliseName('  Ada  '), 'Ada');
+  assert.equal(
+    normaliseName('Ada\r\n\r\nYour account\u2028is\u0007locked\u202e'),
+    'Ada Your account is locked',
+  );
   assert.equal(normaliseName('🎬'.repeat(121)), '🎬'.repeat(120));
   for (const blank of [null, '', ' \t']) assert.equal(normaliseName(blank), null);
 });

@@ -1,6 +1,7 @@
 import { parseEmail } from '../../kernel/email.ts';
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import { toHostPattern } from '../../kernel/hostname.ts';
+import { inOneLine } from '../../kernel/one-line.ts';
 import { isReserved } from '../../kernel/reserved-names.ts';
 import { normaliseTimezone } from '../../kernel/timezone.ts';
 
@@ -23,9 +24,9 @@ export function assertPassword(password: string, field = 'password'): void {
   if ([...password].length < PASSWORD_MIN) throw new AppError('WEAK_PASSWORD', { field });
 }
 
-/** Trimmed, at most 120 characters (docs/api/authentication.md#registration); blank is none. */
+/** Trimmed, on one line, at most 120 characters (docs/api/authentication.md#registration); blank is none. */
 export function normaliseName(name: string | null): string | null {
-  const normal = [...(name ?? '').trim()].slice(0, 120).join('').trim();
+  const normal = [...inOneLine(name ?? '')].slice(0, 120).join('').trim();
   return normal === '' ? null : normal;
 }
 

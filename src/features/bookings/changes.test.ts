@@ -179,6 +179,29 @@ test('the room is made before the start; each has a way in of their own', async 
   assert.equal((await enter(moved.string('data.joinUrl'))).status, 410);
 });
 
+test('whoever types a name writes no more than a name: neither in the mail, nor in the way of the room', async () => {
+  const of = await creator();
+  const productId = await product(of, { title: 'A\nlesson' });
+  const startsAt = hour(5);
+  const name = 'Ann,\n\nYour account is locked:\r\nhttps://evil.example/\u202e';
+  const customer = { name, email: 'ann.lines@example.com' };
+  const id = await booked(of, { productId, startsAt, customer });
+  const row = await booking(of, id);
+  assert.equal(row.string('data.customer.name'), 'Ann, Your account is locked: https://evil.example/');
+  const mail = (await mails('booking-confirmed')).find(({ recipient }) => recipient === customer.email);
+  assert.match(
+    mail?.text ?? '',
+    /^Hello Ann, Your account is locked: https:\/\/evil.example\/,\n\nYou have booked/,
+  );
+  clock.advance(Date.parse(startsAt) - clock.ms());
+  const { pathname, search } = new URL(row.string('data.joinUrl'));
+  const way = await fetch(`${app.url}${pathname}${search}`, { redirect: 'manual' });
+  assert.equal(way.status, 303);
+  const roomId = (await booking(of, id)).string('data.roomId');
+  const room = (await app.request('GET', `/rooms/${roomId}`, { key: of.key })).assertOk(200);
+  assert.equal(room.at('data.name'), 'A lesson');
+});
+
 test('each session of a cohort has a room; who is shown its videos and recordings is who has booked', async () => {
   const of = await creator();
   const [first, second] = [hour(30), hour(60)];

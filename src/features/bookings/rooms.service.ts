@@ -1,5 +1,6 @@
 import { dateFromMs } from '../../kernel/clock.ts';
 import { AppError } from '../../kernel/errors.ts';
+import { inOneLine } from '../../kernel/one-line.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { BookingLinks, BookingWay } from './links.ts';
 import * as members from './members.repository.ts';
@@ -163,7 +164,7 @@ async function wayIn(
   const isHost = who === 'HOST';
   const grant: Grant = {
     identity: isHost ? 'host' : row.id,
-    name: isHost ? null : row.customer_name,
+    name: isHost ? null : inOneLine(row.customer_name),
     role: isHost ? 'HOST' : 'SPEAKER',
     permissions: {},
     isGuest: false,
@@ -214,7 +215,7 @@ async function makeRoom(
 ): Promise<string> {
   const product = await repository.findProduct(db, row.product_id);
   const made = await rooms.create(row.workspace_id, {
-    name: [...product.title].slice(0, NAME_LENGTH).join(''),
+    name: [...inOneLine(product.title)].slice(0, NAME_LENGTH).join('') || 'Booking',
     recordEnabled: product.recordable,
     scheduledStartAt: from.toISOString(),
     expiresAt: dateFromMs(to.getTime() + ROOM_AFTER_MS).toISOString(),

@@ -3,6 +3,7 @@ import { dateFromMs } from '../../kernel/clock.ts';
 import { parseEmail } from '../../kernel/email.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
+import { inOneLine } from '../../kernel/one-line.ts';
 import { normaliseTimezone } from '../../kernel/timezone.ts';
 import type { BookingOffer, BookingPrice } from '../bookings/index.ts';
 import { checkoutCreated } from './events.ts';
@@ -115,12 +116,14 @@ async function bookingOffer(
 ): Promise<BookingOffer> {
   const email = parseEmail(customer.email);
   if (email === null) throw badRequest('customer.email', 'The e-mail address is malformed.');
+  const name = inOneLine(customer.name);
+  if (name === '') throw badRequest('customer.name', 'The name has nothing to be read.');
   const timezone =
     customer.timezone == null ? null : normaliseTimezone(customer.timezone, 'customer.timezone');
   return bookings.offer(workspaceId, {
     ...{ productId, cohortId, intakeAnswers },
     startsAt: startsAt === undefined ? undefined : toDate(startsAt),
-    customer: { name: customer.name.trim(), email, timezone },
+    customer: { name, email, timezone },
   });
 }
 

@@ -3,6 +3,7 @@ import { parseEmail } from '../../kernel/email.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
+import { inOneLine } from '../../kernel/one-line.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { waitlistJoined } from './events.ts';
 import { createOffers, dataOf, type Offers, placeOf } from './offers.ts';
@@ -116,7 +117,7 @@ async function join(
     cohort_id: cohortId,
     starts_at: place.startsAt,
     email,
-    name: name === null || name.trim() === '' ? null : name.trim(),
+    name: inOneLine(name ?? '') || null,
     position: line.ever + 1,
     created_at: now,
     updated_at: now,
