@@ -76,9 +76,13 @@ function textOf(assets: WebAssets, page: Page): string | null {
   return `<!doctype html>\n${documentOf(page, [site, ...(script ? [script] : [])], assets.url(ICON))}`;
 }
 
+/** A host in an address may have a semicolon, which ends a directive of a policy (CSP 3, 2.2). */
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[\w.:[\]-]+$/i;
+const onlyOrigins = (origins: readonly string[]) => origins.filter((origin) => ORIGIN.test(origin));
+
 function policy(page: Page): string {
   const { script, frames, forms, hasPlainStyles, mediaOrigins = [], connectOrigins = [] } = page;
-  const media = ["'self'", ...mediaOrigins].join(' ');
+  const media = ["'self'", ...onlyOrigins(mediaOrigins)].join(' ');
   const directives = [
     "default-src 'none'",
     "script-src 'self'",
@@ -90,7 +94,9 @@ function policy(page: Page): string {
     `connect-src ${[media, ...connectOrigins].join(' ')}`,
     "base-uri 'none'",
     // Browsers hold what a form's answer leads to against it, too.
-    forms ? `form-action ${["'self'", ...(forms === true ? [] : forms)].join(' ')}` : "form-action 'none'",
+    forms
+      ? `form-action ${["'self'", ...(forms === true ? [] : onlyOrigins(forms))].join(' ')}`
+      : "form-action 'none'",
     `frame-ancestors ${typeof frames === 'string' ? frames : ancestors(frames)}`,
   ];
   return directives.join('; ');

@@ -56,6 +56,7 @@ async function take(ports: BookingPagePorts, pass: Pass, request: Asked, reply: 
   const creator = await repository.creatorOf(ports.db, entry.workspace_id);
   const product = await ports.products.get(entry.workspace_id, entry.product_id);
   const { startsAt, cohortId } = place;
+  if (creator.isSuspended) throw notFound();
   try {
     const asked = orderOf(product, request.body);
     const order = {

@@ -20,7 +20,7 @@ export function readAnswers(
   if (fields === null || fields.length === 0) return null;
   const answers: IntakeAnswers = {};
   for (const field of fields) {
-    const answer = readAnswer(field, given?.[field.key]);
+    const answer = readAnswer(field, given && Object.hasOwn(given, field.key) ? given[field.key] : undefined);
     if (answer !== null) answers[field.key] = answer;
   }
   return answers;

@@ -190,6 +190,8 @@ test('discounts: floored, of the first charge alone, down to nothing, and never 
   const begun = await pay(free.string('data.id'), { card: '', email: 'bob@example.com' });
   assert.equal(begun.status, 303, begun.text);
   assert.equal((await read(of, free.string('data.id'))).at('data.status'), 'COMPLETED');
+  const nothing = await tier(of, { priceCents: 0 });
+  (await ask(of, { tierId: nothing, discountCode: 'all' })).assertError('CONFLICT', 'discountCode');
   const freeVideo = await open(of, { videoId: await video(of), discountCode: 'all' });
   assert.equal((await pay(freeVideo, { card: '' })).status, 303);
   assert.equal((await read(of, freeVideo)).at('data.status'), 'COMPLETED');

@@ -216,7 +216,10 @@ async function quote({ db, clock }: Deps, workspaceId: string, text: string, sol
   if (row.product_id !== null && row.product_id !== sold.productId) {
     throw refuse('This discount code is for something else.');
   }
-  return { id: row.id, code: row.code, discountCents: discountOf(sold.priceCents, row) };
+  const discountCents = discountOf(sold.priceCents, row);
+  // It would be used up by whoever pays nothing.
+  if (discountCents === 0) throw refuse('This discount code takes nothing off here.');
+  return { id: row.id, code: row.code, discountCents };
 }
 
 async function assertProduct(deps: Deps, tx: Tx, workspaceId: string, productId: string | null) {

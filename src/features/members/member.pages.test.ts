@@ -70,6 +70,11 @@ test('the page is strict, and its session lasts a day', async () => {
   const text = await page.text();
   assert.ok(text.includes(customer.email) && text.includes('Supporter') && text.includes('$5.00'));
   assert.ok(text.includes('ends in 4242'));
+  assert.equal(
+    (await ask(`${base()}?done=constructor`, cookie)).status,
+    200,
+    'a name of nothing that is done',
+  );
   clock.advance(24 * HOUR_MS);
   assert.ok(!(await (await ask(base(), cookie)).text()).includes(customer.email));
 });

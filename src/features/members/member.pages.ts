@@ -50,13 +50,13 @@ const LINK_CAP: Limit = { bucket: 'member-link', per: 'ip', max: 10, windowSec: 
 const FORM_PURPOSE = 'member-form';
 
 /** What was done, by the name that the redirection after a form carries. */
-const DONE: Readonly<Record<string, string>> = {
-  cancel: 'Your subscription is canceled.',
-  resume: 'Your subscription goes on.',
-  switch: 'Your switch is noted.',
-  card: 'Your card is saved.',
-  pay: 'Thank you. It is renewed as soon as your bank has told us.',
-};
+const DONE: ReadonlyMap<string, string> = new Map([
+  ['cancel', 'Your subscription is canceled.'],
+  ['resume', 'Your subscription goes on.'],
+  ['switch', 'Your switch is noted.'],
+  ['card', 'Your card is saved.'],
+  ['pay', 'Thank you. It is renewed as soon as your bank has told us.'],
+]);
 
 /**
  * `/members/:username`, and `/members/:username/test` of the test mode (docs/api/subscriptions.md#the-member-page):
@@ -91,7 +91,7 @@ function linkPages(app: FastifyInstance, deps: Deps, base: string, creatorOf: Cr
     if (creator === null) return sendPage(reply, assets, views.missingPage());
     const member = await members.memberBy(creator, request.headers.cookie);
     if (member === null) return sendPage(reply, assets, views.requestPage(creator));
-    const text = DONE[textOf(request.query, 'done')];
+    const text = DONE.get(textOf(request.query, 'done'));
     const news = text === undefined ? null : { text, isProblem: false };
     return sendPage(reply, assets, await shown(deps, request, { creator, member, news }));
   });

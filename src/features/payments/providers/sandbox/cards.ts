@@ -29,7 +29,7 @@ export const TEST_CARDS: Readonly<Record<string, TestCard>> = {
 /** @returns the number of a test card without its spaces; null for any other text. */
 export function testCardOf(text: string | null): string | null {
   const digits = text?.replace(/[\s-]/g, '') ?? '';
-  return digits in TEST_CARDS ? digits : null;
+  return Object.hasOwn(TEST_CARDS, digits) ? digits : null;
 }
 
 export const DECLINES: Readonly<Record<DeclineCode, string>> = {
