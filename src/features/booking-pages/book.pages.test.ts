@@ -315,6 +315,53 @@ test('drafts, strangers and the suspended have no page', async () => {
     'wait=x',
     'cohort=y',
   ]) {
+test('the address of a picture adds no rule to the policy of its page', async () => {
+  const of = await creator();
+  const id = await product(of, { thumbnailUrl: 'https://pictures.example;frame-ancestors/a.jpg' });
+  const policy = (await see(await pageOf(of, id))).headers.get('content-security-policy') ?? '';
+  assert.deepEqual(policy.match(/frame-ancestors[^;]*/g), ["frame-ancestors 'none'"]);
+});
+
+test('nobody fills a mailbox by typing its address, nor by moving a booking', async () => {
+  const of = await creator();
+  const id = await product(of, { type: 'LIVE_CLASS', capacity: 50, priceCents: 0 });
+  const path = await pageOf(of, id);
+  const other = await startTestApp({ clock, beside: app, env: { TRUST_PROXY: '1' } });
+  let asked = 0;
+  try {
+    const post = (to: string, fields: Record<string, string>, cookie = '') =>
+      fetch(new URL(to, other.url), {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          // Each time from somewhere else.
+          'x-forwarded-for': `192.0.2.${asked++}`,
+          cookie,
+        },
+        body: new URLSearchParams(fields),
+        redirect: 'manual',
+      });
+    const start = '2026-12-01T10:00:00.000Z';
+    const book = (email: string) => post(path, { start, zone: 'UTC', name: 'Tim', email });
+    const statuses = [];
+    for (let n = 0; n < 21; n++)
+      statuses.push((await book(n % 2 === 0 ? 'tim@example.com' : ' TIM@example.com')).status);
+    assert.deepEqual(statuses, [...Array.from({ length: 20 }, () => 303), 429]);
+    const { path: own, cookie } = await opened(
+      await linkTo('booking-confirmed', 'tim@example.com', /\/bookings\/\w+\?/),
+    );
+    const { formToken = '' } = (await see(own, cookie)).fields();
+    const moved = [];
+    for (let n = 0; n < 21; n++) {
+      const to = `2026-12-0${2 + (n % 2)}T10:00:00.000Z`;
+      moved.push((await post(`${own}/move`, { start: to, formToken }, cookie)).status);
+    }
+    assert.deepEqual(moved, [...Array.from({ length: 20 }, () => 303), 429]);
+  } finally {
+    await other.close();
+  }
+});
+
     assert.equal((await see(`${path}?${odd}`)).status, 200, odd);
   }
   await app.request('POST', `/booking/products/${id}/unpublish`, { key: of.key });

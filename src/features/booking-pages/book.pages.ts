@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { textOf } from '../../http/forms.ts';
 import { type Page, sendPage } from '../../http/page.ts';
-import { countAddress } from '../../http/plugins/limits.ts';
+import { countAddress, countMailbox } from '../../http/plugins/limits.ts';
 import type { Limit } from '../../http/route.ts';
 import { bookingPath } from '../../kernel/booking-path.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
@@ -71,6 +71,7 @@ function mount(
     await countAddress(ports, ORDERS, request.ip);
     const { creator, product } = await offered(request);
     try {
+      await countMailbox(ports, textOf(request.body, 'email'));
       return redirect(
         reply,
         await ports.order(creator, orderOf(product, request.body), addresses(ports, creator, product)),

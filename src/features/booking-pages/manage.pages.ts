@@ -1,7 +1,10 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { textOf } from '../../http/forms.ts';
 import { type Page, sendPage } from '../../http/page.ts';
+import { countActor } from '../../http/plugins/limits.ts';
+import type { Limit } from '../../http/route.ts';
 import { cut } from '../../kernel/cut.ts';
+import { HOUR_SEC } from '../../kernel/durations.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import type { BookingRow, ShownBooking } from '../bookings/index.ts';
 import { redirect } from './book.pages.ts';
@@ -13,10 +16,19 @@ import type { BookingPagePorts } from './ports.ts';
 import * as repository from './repository.ts';
 import { instantOf, readChoice, zoneOr } from './rules.ts';
 
-const DONE: Readonly<Record<string, string>> = {
-  canceled: 'Your booking is canceled.',
-  moved: 'Your booking was moved. The new confirmation is on its way.',
+/** Of one booking: the creator is told of each, and its customer mailed. */
+const MOVES: Limit = {
+  bucket: 'book-moves',
+  per: 'key',
+  max: 20,
+  windowSec: HOUR_SEC,
+  refusal: 'RATE_LIMITED',
 };
+
+const DONE: ReadonlyMap<string, string> = new Map([
+  ['canceled', 'Your booking is canceled.'],
+  ['moved', 'Your booking was moved. The new confirmation is on its way.'],
+]);
 
 /**
  * `/bookings/:id`, where a customer cancels or moves a booking, by the link in the mail, which is exchanged for a cookie
@@ -52,7 +64,7 @@ async function open(ports: BookingPagePorts, pass: Pass, request: Asked, reply: 
     return redirect(reply, views.pathOf(id));
   }
   if (!pass.isGood(request.headers.cookie, id)) return send(ports, reply, views.closedPage());
-  const text = DONE[textOf(request.query, 'done')];
+  const text = DONE.get(textOf(request.query, 'done'));
   const news = text === undefined ? null : { text, isProblem: false, status: 200 };
   return send(ports, reply, await managePage(ports, pass, await ports.bookings.byId(id), news));
 }
@@ -122,6 +134,7 @@ async function move(ports: BookingPagePorts, pass: Pass, request: Asked, reply: 
   try {
     const startsAt = instantOf(textOf(request.body, 'start'));
     if (startsAt === null) throw badRequest('start', 'Choose a time.');
+    await countActor(ports, MOVES, booking.id);
     await ports.bookings.reschedule(booking.workspace_id, booking.id, startsAt);
     return redirect(reply, `${views.pathOf(booking.id)}?done=moved`);
   } catch (error) {

@@ -4,7 +4,7 @@ import type { WebAssets } from '../../http/assets.ts';
 import { sendFailure, textOf } from '../../http/forms.ts';
 import type { OwnOrigin } from '../../http/own-origin.ts';
 import { type Page, sendPage } from '../../http/page.ts';
-import { countAddress } from '../../http/plugins/limits.ts';
+import { countAddress, countMailbox } from '../../http/plugins/limits.ts';
 import type { RequestCounters } from '../../http/ports.ts';
 import type { Limit } from '../../http/route.ts';
 import { AppError } from '../../kernel/errors.ts';
@@ -112,6 +112,9 @@ async function pageOf(
 async function pay(deps: Deps, { params, body }: Asked, reply: FastifyReply): Promise<FastifyReply> {
   const typed = { email: textOf(body, 'email'), card: textOf(body, 'card') };
   try {
+    const { amount_cents: cents, trial_days: trialDays } = await deps.checkoutPayments.open(params.id);
+    // What costs nothing is mailed a receipt by whoever types an address.
+    if (cents === 0 || trialDays > 0) await countMailbox(deps, typed.email);
     const paid = await deps.checkoutPayments.pay(params.id, typed);
     return await goOn(deps, reply, params.id, paid, typed.email);
   } catch (error) {

@@ -113,6 +113,17 @@ test('a card that is saved on the member page later is charged', async () => {
   assert.equal((await subscription(of, begun)).at('data.status'), 'ACTIVE');
 });
 
+test('nobody fills a mailbox with receipts of what costs nothing', async () => {
+  const of = await shop();
+  const tierId = await tier(of, { priceCents: 0 });
+  const statuses = [];
+  for (let n = 0; n < 21; n++) {
+    const email = n % 2 === 0 ? 'zoe@example.com' : ' ZOE@Example.com';
+    statuses.push((await pay(await open(of, { tierId }), { card: '', email })).status);
+  }
+  assert.deepEqual(statuses, [...Array.from({ length: 20 }, () => 303), 429]);
+});
+
 test('a code that was deleted takes nothing off a checkout that was made with it', async () => {
   const of = await shop();
   const tierId = await tier(of);

@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { addressBlock } from '../../kernel/address.ts';
+import { HOUR_SEC } from '../../kernel/durations.ts';
+import { parseEmail } from '../../kernel/email.ts';
 import { tooMany } from '../../kernel/errors.ts';
 import { counterKey } from '../../platform/counters.ts';
 import type { HttpPorts } from '../ports.ts';
@@ -39,6 +41,24 @@ export function countAddress(ports: Ports, limit: Limit, ip: string): Promise<vo
 /** The same for one who is signed in: a session counts as on endpoints. @throws {AppError} RATE_LIMITED. */
 export function countActor(ports: Ports, limit: Limit, actorId: string): Promise<void> {
   return count(ports, limit, actorId);
+}
+
+const MAILBOX: Limit = {
+  bucket: 'mailbox',
+  per: 'key',
+  max: 20,
+  windowSec: HOUR_SEC,
+  refusal: 'RATE_LIMITED',
+};
+
+/**
+ * Counts what mails an address that anybody can type, wherever they are: nobody's mailbox is to be filled.
+ *
+ * @throws {AppError} RATE_LIMITED with `Retry-After`.
+ */
+export async function countMailbox(ports: Ports, typed: string): Promise<void> {
+  const email = parseEmail(typed);
+  if (email !== null) await count(ports, MAILBOX, email);
 }
 
 async function count(ports: Ports, limit: Limit, subject: string): Promise<void> {
