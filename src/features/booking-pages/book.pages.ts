@@ -86,7 +86,8 @@ function mount(
     await countAddress(ports, JOINS, request.ip);
     const { creator, product } = await offered(request);
     try {
-      await ports.waitlist.join(creator.workspaceId, product.id, entryOf(product, request.body));
+      await countMailbox(ports, textOf(request.body, 'email'));
+      await ports.waitlist.join(creator.workspaceId, product.id, entryOf(product, request.body), true);
       return send(reply, views.joinedPage(creator, product));
     } catch (error) {
       const form = filledBy(request.body, error, 'waitlist');

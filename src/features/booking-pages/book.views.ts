@@ -296,9 +296,9 @@ ${textField(form, { name: 'email', label: 'E-mail address', type: 'email', requi
 export function joinedPage(creator: Creator, product: ProductRow): Page {
   return framed({
     status: 200,
-    title: 'You are on the waitlist',
+    title: 'Look into your mailbox',
     isPrivate: true,
-    content: html`${testNote(creator)}<p><bdi>${product.title}</bdi>, with <bdi>${creator.name}</bdi>. We have mailed you a link by which you see where you stand, or leave the list.</p>
+    content: html`${testNote(creator)}<p><bdi>${product.title}</bdi>, with <bdi>${creator.name}</bdi>. We have mailed you a link: confirm there that you wait. By the same link you see where you stand, or leave the list.</p>
 <p><a href="${bookingPath(creator, product)}">Back to the page</a></p>`,
   });
 }

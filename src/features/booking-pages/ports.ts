@@ -58,7 +58,7 @@ export interface BookingPagePorts {
   };
   /** The first to begin first. */
   openCohorts(product: ProductRow): Promise<OpenCohort[]>;
-  waitlist: Pick<Waitlist, 'join' | 'isLink' | 'byId' | 'leave'>;
+  waitlist: Pick<Waitlist, 'join' | 'isLink' | 'byId' | 'confirm' | 'leave'>;
   bookings: Pick<Bookings, 'byId' | 'cancel' | 'reschedule'>;
   /** Until when its customer can cancel and is given everything back. */
   refundableUntil(booking: BookingRow): Date | null;

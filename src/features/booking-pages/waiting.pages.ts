@@ -16,7 +16,7 @@ import { readChoice } from './rules.ts';
 import { waitingPage, waitingPath } from './waiting.views.ts';
 
 /**
- * `/waitlist/:id`, where somebody who waits takes the place that is kept for them, or leaves; by the link in the mail,
+ * `/waitlist/:id`, where somebody confirms that they wait, takes the place that is kept for them, or leaves; by the link in the mail,
  * which is exchanged for a cookie (docs/api/booking-waitlist.md#the-link). A GET changes nothing.
  */
 export function waitingPages(ports: BookingPagePorts): (app: FastifyInstance) => void {
@@ -31,12 +31,14 @@ export function waitingPages(ports: BookingPagePorts): (app: FastifyInstance) =>
       if (!pass.isGood(request.headers.cookie, id)) return sendPage(reply, ports.assets, closedPage());
       return sendPage(reply, ports.assets, await shown(ports, pass, request, NOTHING_TYPED));
     });
-    scope.post('/waitlist/:id/leave', async (request: Asked, reply) => {
-      const id = admitted(pass, request);
-      if (!pass.isOwnForm(id, textOf(request.body, 'formToken'))) throw refused();
-      await ports.waitlist.leave(id);
-      return redirect(reply, waitingPath(id));
-    });
+    for (const act of ['confirm', 'leave'] as const) {
+      scope.post(`/waitlist/:id/${act}`, async (request: Asked, reply) => {
+        const id = admitted(pass, request);
+        if (!pass.isOwnForm(id, textOf(request.body, 'formToken'))) throw refused();
+        await ports.waitlist[act](id);
+        return redirect(reply, waitingPath(id));
+      });
+    }
     scope.post('/waitlist/:id/take', (request: Asked, reply) => take(ports, pass, request, reply));
   });
 }
@@ -54,9 +56,9 @@ async function take(ports: BookingPagePorts, pass: Pass, request: Asked, reply: 
   await countAddress(ports, ORDERS, request.ip);
   const { entry, place } = await ports.waitlist.byId(admitted(pass, request));
   const creator = await repository.creatorOf(ports.db, entry.workspace_id);
+  if (creator.isSuspended) throw notFound();
   const product = await ports.products.get(entry.workspace_id, entry.product_id);
   const { startsAt, cohortId } = place;
-  if (creator.isSuspended) throw notFound();
   try {
     const asked = orderOf(product, request.body);
     const order = {

@@ -43,6 +43,7 @@ function standing(view: WaitingView): SafeHtml {
   const { entry, choice } = view;
   switch (entry.status) {
     case 'WAITING':
+      if (entry.confirmed_at === null) return confirmForm(view);
       return html`<p>You wait. When it is your turn, we keep the place for you and write to you.</p>`;
     case 'OFFERED':
       return entry.keeps_place ? offer(view) : html`<p>You are about to book: finish the payment.</p>`;
@@ -61,6 +62,15 @@ function offer({ product, entry, choice, form }: WaitingView): SafeHtml {
 ${until !== null && html`<p>It is kept for you until ${inZone(until, choice.zone)}.</p>`}
 ${bookForm({ product, choice, form }, `${waitingPath(entry.id)}/take`, { email: entry.email })}
 </section>`;
+}
+
+function confirmForm({ entry, formToken }: WaitingView): SafeHtml {
+  return html`<section aria-labelledby="confirm-title"><h2 id="confirm-title">Do you want to wait?</h2>
+<p>Somebody, hopefully you, has put this address on the waitlist. It is your turn only once you have confirmed it.</p>
+<form method="post" action="${waitingPath(entry.id)}/confirm">
+<input type="hidden" name="formToken" value="${formToken}">
+<button class="button main" type="submit">Yes, I wait</button>
+</form></section>`;
 }
 
 function leaveForm({ entry, formToken }: WaitingView): SafeHtml {

@@ -8,16 +8,24 @@ interface Told {
   link: string;
 }
 
-export function joinedMail({ to, place, creator, link }: Told): NewMail {
+/** @param isConfirmed whoever put them on the list answers for the address. */
+export function joinedMail({
+  to,
+  place,
+  creator,
+  link,
+  isConfirmed,
+}: Told & { isConfirmed: boolean }): NewMail {
+  const asked = isConfirmed ? '' : ' once you have confirmed it there, within two days';
   return {
     kind: 'waitlist-joined',
     to,
-    subject: `You are on the waitlist: ${place}`,
+    subject: isConfirmed ? `You are on the waitlist: ${place}` : `Do you want to wait? ${place}`,
     text: `${place}, by ${creator}
 
-You are on the waitlist. When a place becomes free and it is your turn, we keep it for you and write to you.
+You are on the waitlist${asked}. When a place becomes free and it is your turn, we keep it for you and write to you.
 
-See where you stand, or leave the list:
+${isConfirmed ? 'See' : 'Confirm it, see'} where you stand, or leave the list:
 
 ${link}
 

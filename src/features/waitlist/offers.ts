@@ -82,7 +82,9 @@ export function createOffers(ports: WaitlistPorts): Offers {
         await places.nameOf(tx, product, placeOf(entry)),
         await repository.creatorName(tx, entry.workspace_id),
       ];
-      await mailbox.enqueue(tx, joinedMail({ to: entry.email, place, creator, link: linkOf(entry.id) }));
+      const isConfirmed = entry.confirmed_at !== null;
+      const told = { to: entry.email, place, creator, link: linkOf(entry.id) };
+      await mailbox.enqueue(tx, joinedMail({ ...told, isConfirmed }));
     },
   };
   return offers;

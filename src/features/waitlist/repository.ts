@@ -76,11 +76,34 @@ export function findEntry(db: Db, id: string, workspaceId?: string): Promise<Ent
     .executeTakeFirst();
 }
 
-/** The first who waits for this place, or for any of the product; it is not locked. */
+/** Of a link that was mailed: again, it changes nothing. */
+export async function confirmEntry(db: Db, id: string, now: Date): Promise<void> {
+  await db
+    .updateTable('waitlist_entry')
+    .set({ confirmed_at: now, updated_at: now })
+    .where('id', '=', id)
+    .where('status', '=', 'WAITING')
+    .where('confirmed_at', 'is', null)
+    .execute();
+}
+
+/** Whose address was never confirmed, of those who joined before then. */
+export async function expireUnconfirmed(db: Db, before: Date, now: Date): Promise<void> {
+  await db
+    .updateTable('waitlist_entry')
+    .set({ status: 'EXPIRED', updated_at: now })
+    .where('status', '=', 'WAITING')
+    .where('confirmed_at', 'is', null)
+    .where('created_at', '<', before)
+    .execute();
+}
+
+/** The first who waits for this place, or for any of the product, and has confirmed it; it is not locked. */
 export function findFirst(tx: Tx, place: PlaceOf): Promise<EntryRow | undefined> {
   return select(tx)
     .where('product_id', '=', place.productId)
     .where('status', '=', 'WAITING')
+    .where('confirmed_at', 'is not', null)
     .where(takes(place))
     .orderBy('turn')
     .limit(1)

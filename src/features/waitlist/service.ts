@@ -1,9 +1,10 @@
 import { dateFromMs } from '../../kernel/clock.ts';
+import { DAY_MS } from '../../kernel/durations.ts';
 import { parseEmail } from '../../kernel/email.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
-import type { PageRequest } from '../../kernel/page.ts';
 import { inOneLine } from '../../kernel/one-line.ts';
+import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { waitlistJoined } from './events.ts';
 import { createOffers, dataOf, type Offers, placeOf } from './offers.ts';
@@ -18,8 +19,9 @@ export interface Waitlist {
   /**
    * @throws {AppError} BAD_REQUEST, field `email`, `startsAt` or `cohortId`; NOT_FOUND; CONFLICT when the address waits
    * for the same already (`email`), the place is free, or the product is archived.
+   * @param isTyped by somebody on a public page: it is their turn once the mailed link has confirmed the address.
    */
-  join(workspaceId: string, productId: string, input: WaitlistIn): Promise<EntryRow>;
+  join(workspaceId: string, productId: string, input: WaitlistIn, isTyped: boolean): Promise<EntryRow>;
   list(workspaceId: string, filters: EntryFilters, page: PageRequest): Promise<EntryRow[]>;
   get(workspaceId: string, id: string): Promise<EntryRow>;
   /** Takes somebody off the list. @throws {AppError} CONFLICT for whoever has booked. */
@@ -28,6 +30,8 @@ export interface Waitlist {
   isLink(id: string, key: string): boolean;
   /** For whoever has the link. */
   byId(id: string): Promise<{ entry: EntryRow; place: Place }>;
+  /** The same: they do wait. Again, it changes nothing. */
+  confirm(id: string): Promise<void>;
   /** The same. @throws {AppError} as `remove`. */
   leave(id: string): Promise<EntryRow>;
   /** Is a place kept for this address? */
@@ -48,6 +52,7 @@ export interface Waitlist {
 /** In one line. */
 const MOST_WAITING = 1000;
 const BATCH = 200;
+const UNCONFIRMED_MS = 2 * DAY_MS;
 const OPEN: readonly EntryRow['status'][] = ['WAITING', 'OFFERED'];
 
 interface Deps extends WaitlistPorts {
@@ -62,8 +67,10 @@ export function createWaitlist(ports: WaitlistPorts): Waitlist {
   let looked: AwaitedPlace | null = null;
   return {
     offers,
-    join: (workspaceId, productId, input) =>
-      events.transaction((tx, append) => join(deps, { tx, append }, workspaceId, { productId, input })),
+    join: (workspaceId, productId, input, isTyped) =>
+      events.transaction((tx, append) =>
+        join(deps, { tx, append }, workspaceId, { productId, input, isTyped }),
+      ),
     list: (workspaceId, filters, page) => repository.listEntries(db, workspaceId, filters, page),
     get: async (workspaceId, id) => found(await repository.findEntry(db, id, workspaceId)),
     remove: (workspaceId, id) => endOne(deps, id, 'REMOVED', workspaceId),
@@ -72,10 +79,13 @@ export function createWaitlist(ports: WaitlistPorts): Waitlist {
       const entry = found(await repository.findEntry(db, id));
       return { entry, place: placeOf(entry) };
     },
+    confirm: (id) => repository.confirmEntry(db, id, ports.clock.now()),
     leave: (id) => endOne(deps, id, 'REMOVED'),
     isKept: async (at, place) => (await keptFor(deps, at, place)) !== null,
     take: (tx, place) => take(deps, tx, place),
     async sweep() {
+      const now = ports.clock.now();
+      await repository.expireUnconfirmed(db, dateFromMs(now.getTime() - UNCONFIRMED_MS), now);
       const lapsed = await repository.listLapsed(db, ports.clock.now(), BATCH);
       for (const { id } of lapsed) await apart(deps, { waitlistId: id }, () => endOne(deps, id, 'EXPIRED'));
       const awaited = await repository.listAwaited(db, ports.clock.now(), { after: looked, limit: BATCH });
@@ -90,7 +100,7 @@ async function join(
   { products, clock, offers }: Deps,
   work: Work,
   workspaceId: string,
-  { productId, input }: { productId: string; input: WaitlistIn },
+  { productId, input, isTyped }: { productId: string; input: WaitlistIn; isTyped: boolean },
 ): Promise<EntryRow> {
   const { tx, append } = work;
   if ((await products.find(tx, workspaceId, productId)) === undefined) throw notFound();
@@ -119,6 +129,7 @@ async function join(
     email,
     name: inOneLine(name ?? '') || null,
     position: line.ever + 1,
+    confirmed_at: isTyped ? null : now,
     created_at: now,
     updated_at: now,
   });

@@ -2527,6 +2527,7 @@ create table waitlist_entry (
   offered_starts_at timestamp with time zone,
   occurrence_id text,
   keeps_place boolean not null default false,
+  confirmed_at timestamp with time zone,
   constraint waitlist_entry_check CHECK (((status = 'OFFERED'::text) <= (offer_expires_at IS NOT NULL))),
   constraint waitlist_entry_check1 CHECK ((keeps_place <= (status = 'OFFERED'::text))),
   constraint waitlist_entry_cohort_id_fkey FOREIGN KEY (cohort_id) REFERENCES cohort(id) ON DELETE CASCADE,
@@ -2542,6 +2543,7 @@ CREATE INDEX waitlist_entry_offered ON public.waitlist_entry USING btree (offer_
 CREATE UNIQUE INDEX waitlist_entry_once ON public.waitlist_entry USING btree (product_id, cohort_id, starts_at, email) NULLS NOT DISTINCT WHERE (status = ANY (ARRAY['WAITING'::text, 'OFFERED'::text]));
 CREATE INDEX waitlist_entry_product ON public.waitlist_entry USING btree (product_id, status, id COLLATE "C" DESC);
 CREATE INDEX waitlist_entry_state ON public.waitlist_entry USING btree (workspace_id, status, id COLLATE "C" DESC);
+CREATE INDEX waitlist_entry_unconfirmed ON public.waitlist_entry USING btree (created_at) WHERE ((status = 'WAITING'::text) AND (confirmed_at IS NULL));
 CREATE INDEX waitlist_entry_waiting ON public.waitlist_entry USING btree (product_id, turn) WHERE (status = 'WAITING'::text);
 CREATE INDEX waitlist_entry_workspace ON public.waitlist_entry USING btree (workspace_id, id DESC);
 

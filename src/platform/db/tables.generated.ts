@@ -2107,6 +2107,7 @@ export interface WaitlistEntryTable {
   offered_starts_at: Date | null;
   occurrence_id: string | null;
   keeps_place: Generated<boolean>;
+  confirmed_at: Date | null;
 }
 
 export interface WatchedStreamTable {
