@@ -107,13 +107,15 @@ function mediaOf(lines: string[]): OfferedMedia {
   const mid = attributeOf(lines, 'mid:');
   if (!/^[!-~]+$/.test(mid) || mid.length > MAX_MID)
     throw new BadOffer(`Each section of the offer needs an \`a=mid\` of 1 to ${MAX_MID} characters.`);
-  const codecs = types.split(' ').flatMap((text): OfferedCodec[] => {
-    const payloadType = Number(text);
-    const encoding = attributeOf(lines, `rtpmap:${text} `).toUpperCase();
+  // Each is looked for in all lines, and a line may have thousands.
+  const payloadTypes = new Set(types.split(' ').flatMap((text) => (text === '' ? [] : Number(text))));
+  const codecs = [...payloadTypes].flatMap((payloadType): OfferedCodec[] => {
+    if (payloadType > 127) return [];
+    const encoding = attributeOf(lines, `rtpmap:${payloadType} `).toUpperCase();
     const [, name] = /^([\w.-]{1,40})\//.exec(encoding) ?? [];
-    if (text === '' || payloadType > 127 || name === undefined) return [];
+    if (name === undefined) return [];
     if (name === 'OPUS' && encoding !== OPUS) return [];
-    const parameters = attributeOf(lines, `fmtp:${text} `).slice(0, MAX_PARAMETERS);
+    const parameters = attributeOf(lines, `fmtp:${payloadType} `).slice(0, MAX_PARAMETERS);
     return [{ payloadType, name, parameters }];
   });
   const direction = DIRECTIONS.find((one) => lines.includes(`a=${one}`)) ?? 'sendrecv';
@@ -122,7 +124,8 @@ function mediaOf(lines: string[]): OfferedMedia {
 }
 
 function attributeOf(lines: readonly string[], name: string): string {
-  return lines.find((line) => line.startsWith(`a=${name}`))?.slice(2 + name.length) ?? '';
+  const start = `a=${name}`;
+  return lines.find((line) => line.startsWith(start))?.slice(start.length) ?? '';
 }
 
 /** Janus would not take these mids. */
