@@ -113,7 +113,8 @@ export const participantLeft = defineEvent({
 
 export const roomRecordingReady = defineEvent({
   type: 'room.recording_ready',
-  description: 'The video of a recording can be played. Better renditions may still follow.',
+  description:
+    'The video of a recording can be played, also after its room was deleted. Better renditions may still follow.',
   data: named(
     'RoomRecordingEventData',
     Type.Object({

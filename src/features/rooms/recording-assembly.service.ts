@@ -21,6 +21,7 @@ import { roomRecordingJob } from './recording.jobs.ts';
 import type { RoomRecordingRow } from './recording.repository.ts';
 import * as recordings from './recording.repository.ts';
 import { prefixOf } from './recording.service.ts';
+import { lockAnyRoom } from './repository.ts';
 
 export interface RoomAssemblyDeps {
   db: Db;
@@ -137,6 +138,17 @@ async function handOver(
   });
 }
 
+/** The room of a recording, and the number of its next event; null where nobody knows it any more. */
+async function ofRoom(tx: Tx, known: RoomRecordingRow): Promise<{ roomId: string; sequence: number } | null> {
+  const { room_id: present } = known;
+  if (present !== null && (await lockAnyRoom(tx, present)) !== undefined) {
+    return { roomId: present, sequence: await nextSequence(tx, 'room', present) };
+  }
+  // It may have been deleted while its lock was waited for.
+  const roomId = (await recordings.findRecording(tx, known.id))?.deleted_room_id ?? null;
+  return roomId === null ? null : { roomId, sequence: await recordings.nextOfDeleted(tx, roomId) };
+}
+
 /** What is done in the transaction that makes a video playable: a recording is told of, once. */
 export function createRoomRecordingReady({ clock }: { clock: Clock }) {
   return async (
@@ -144,13 +156,17 @@ export function createRoomRecordingReady({ clock }: { clock: Clock }) {
     append: AppendEvent,
     video: { id: string; duration_sec: number | null },
   ): Promise<void> => {
-    const row = await recordings.markReady(tx, video.id, clock.now());
-    if (row === undefined || row.room_id === null) return;
-    await append(roomRecordingReady, row.workspace_id, {
-      roomId: row.room_id,
+    // Behind the lock of its video: nobody else says it meanwhile.
+    const known = await recordings.findUnsaid(tx, video.id);
+    const told = known === undefined ? null : await ofRoom(tx, known);
+    if (known === undefined || told === null) return;
+    const { roomId, sequence } = told;
+    await recordings.updateRecording(tx, known.id, { ready_said_at: clock.now() });
+    await append(roomRecordingReady, known.workspace_id, {
+      roomId,
       videoId: video.id,
       durationSec: video.duration_sec,
-      sequence: await nextSequence(tx, 'room', row.room_id),
+      sequence,
     });
   };
 }

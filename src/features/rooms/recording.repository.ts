@@ -119,15 +119,38 @@ export async function addVideo(tx: Tx, roomId: string, videoId: string): Promise
     .execute();
 }
 
-/** That the video can be played is said now. @returns undefined when it is no recording, or it was said before. */
-export function markReady(tx: Tx, videoId: string, now: Date): Promise<RoomRecordingRow | undefined> {
-  return tx
+/** Before the room is deleted, behind its last event: what is still to be said of its recordings needs its id. */
+export async function keepRoomOf(tx: Tx, roomId: string): Promise<void> {
+  await tx
     .updateTable('room_recording')
-    .set({ ready_said_at: now })
+    .from('room')
+    .set((eb) => ({ deleted_room_id: roomId, deleted_room_sequence: eb.ref('room.event_sequence') }))
+    .where('room.id', '=', roomId)
+    .where('room_recording.room_id', '=', roomId)
+    .where('ready_said_at', 'is', null)
+    .execute();
+}
+
+/** @param videoId of a recording of which it is not said yet that it can be played. */
+export function findUnsaid(tx: Tx, videoId: string): Promise<RoomRecordingRow | undefined> {
+  return tx
+    .selectFrom('room_recording')
+    .selectAll()
     .where('video_id', '=', videoId)
     .where('ready_said_at', 'is', null)
-    .returningAll()
     .executeTakeFirst();
+}
+
+/** The number of the next event about a deleted room, whose recordings are locked from here on, in one order. */
+export async function nextOfDeleted(tx: Tx, roomId: string): Promise<number> {
+  const { rows } = await sql<{ sequence: number }>`
+    with of_room as materialized (
+      select id from room_recording where deleted_room_id = ${roomId} order by id for no key update)
+    update room_recording set deleted_room_sequence = deleted_room_sequence + 1
+    where id in (select id from of_room) returning deleted_room_sequence as sequence`.execute(tx);
+  const [row] = rows;
+  if (row === undefined) throw new Error(`there is no recording of the deleted room ${roomId}`);
+  return row.sequence;
 }
 
 /** What people were called last. */

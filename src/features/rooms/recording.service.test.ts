@@ -111,6 +111,22 @@ describe('what is recorded', () => {
     await collect(id, 'tracks');
     const videos = await read('/videos?limit=1');
     assert.equal(videos.at('data.0.visibility'), 'PRIVATE', 'what was recorded is kept');
+    const ready = createRoomRecordingReady({ clock });
+    const playable = { id: videos.string('data.0.id'), duration_sec: 2 };
+    for (const _ of [1, 2]) {
+      await app.container.events.transaction((tx, append) => ready(tx, append, playable));
+    }
+    const told = (await read('/me/events?limit=100')).list('data').map((row) => Object(row));
+    const ofRoom = told.filter(({ data }) => data.roomId === roomId);
+    const [said, ...more] = ofRoom.filter(({ type }) => type === 'room.recording_ready');
+    assert.deepEqual([said?.data.videoId, said?.data.durationSec, more], [playable.id, 2, []]);
+    const sequences = ofRoom.map(({ data }) => data.sequence).toSorted((a, b) => a - b);
+    assert.deepEqual(
+      sequences,
+      [...sequences.keys()].map((index) => index + 1),
+      'the number behind its last event',
+    );
+    assert.equal(said?.data.sequence, sequences.length);
   });
 
   test('no longer than a video may be: another one goes on', async () => {

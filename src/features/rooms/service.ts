@@ -12,6 +12,7 @@ import { changeLocked, ROOM_TOPIC, type RoomDeps, type RoomPlace, type ShownRoom
 import type { ParticipantFilter, ParticipantRow } from './participants.repository.ts';
 import * as participants from './participants.repository.ts';
 import type { RoomRecorder } from './recorder.ts';
+import { keepRoomOf } from './recording.repository.ts';
 import type { RoomFilter, RoomRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { isName } from './rules.ts';
@@ -91,6 +92,7 @@ export function createRooms(deps: Deps): Rooms {
     async remove(workspaceId, id) {
       await changeLocked(deps, { workspaceId, roomId: id }, async (told, room) => {
         await emitRoom(told, roomDeleted, await endRoom(told, room, 'DELETED'));
+        await keepRoomOf(told.tx, id);
         await repository.deleteRoom(told.tx, id);
       });
     },

@@ -1699,6 +1699,8 @@ create table room_recording (
   video_id text,
   settled_at timestamp with time zone,
   ready_said_at timestamp with time zone,
+  deleted_room_id text,
+  deleted_room_sequence integer,
   constraint room_recording_end_reason_check CHECK ((end_reason = ANY (ARRAY['QUOTA_EXCEEDED'::text, 'DISK_FULL'::text, 'TOO_LONG'::text]))),
   constraint room_recording_layout_check CHECK ((layout = ANY (ARRAY['GRID'::text, 'SPEAKER'::text]))),
   constraint room_recording_pkey PRIMARY KEY (id),
@@ -1706,6 +1708,7 @@ create table room_recording (
   constraint room_recording_video_id_key UNIQUE (video_id),
   constraint room_recording_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
+CREATE INDEX room_recording_deleted_room ON public.room_recording USING btree (deleted_room_id) WHERE (deleted_room_id IS NOT NULL);
 CREATE UNIQUE INDEX room_recording_open ON public.room_recording USING btree (room_id) WHERE (ended_at IS NULL);
 CREATE INDEX room_recording_room ON public.room_recording USING btree (room_id, started_at);
 CREATE INDEX room_recording_unsettled ON public.room_recording USING btree (id) WHERE (settled_at IS NULL);

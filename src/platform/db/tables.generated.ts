@@ -1520,6 +1520,8 @@ export interface RoomRecordingTable {
   video_id: string | null;
   settled_at: Date | null;
   ready_said_at: Date | null;
+  deleted_room_id: string | null;
+  deleted_room_sequence: number | null;
 }
 
 export interface SandboxCardTable {
