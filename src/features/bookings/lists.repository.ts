@@ -86,7 +86,8 @@ function beginningOf(
   return pageBySpans(page, {
     table: 'booking',
     within: within(page, { table: 'booking', prefix: 'bkg', of: { workspace_id: workspaceId } }),
-    spans: '(id_spans(product_id, id) || id_spans(workspace_id || customer_email, id) || array[status])',
+    spans:
+      '(sampled_spans(product_id, id) || sampled_spans(workspace_id || customer_email, id) || array[status])',
     scope: customerEmail === undefined ? `${productId}` : `${workspaceId}${customerEmail}`,
     one: [status],
     indexed: sql`(day_and_month(starts_at) || array[cohort_id])

@@ -75,7 +75,7 @@ function onPageOfPayouts(
     pageBySpans(page, {
       table: 'payout',
       within: within({ ...page, createdAfter: null, createdBefore: null }, listed),
-      spans: '(id_spans(workspace_id, id) || array[status])',
+      spans: '(sampled_spans(workspace_id, id) || array[status])',
       scope: workspaceId,
       one: [statuses],
       indexed: sql`day_and_month(created_at)

@@ -131,7 +131,7 @@ function searched(
   return pageBySpans(page, {
     table: 'subscriber',
     within: within(page, listed),
-    spans: '(id_spans(workspace_id, id) || array[status])',
+    spans: '(sampled_spans(workspace_id, id) || array[status])',
     scope: workspaceId,
     one: [statuses],
     indexed: hasPart(TEXT, q),

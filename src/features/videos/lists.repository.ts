@@ -81,7 +81,7 @@ function searched(
   return pageBySpans(page, {
     table: 'video',
     within: inRange(workspaceId, page),
-    spans: '(id_spans(workspace_id, id) || array[status, visibility, external_id, stream_id] || tags)',
+    spans: '(sampled_spans(workspace_id, id) || array[status, visibility, external_id, stream_id] || tags)',
     scope: workspaceId,
     one: [status, visibility, ...one],
     indexed: hasPart('title', q),

@@ -285,7 +285,7 @@ CREATE INDEX booking_product_start ON public.booking USING btree (product_id, st
 CREATE INDEX booking_product_state ON public.booking USING btree (product_id, status, id COLLATE "C" DESC);
 CREATE INDEX booking_recording ON public.booking USING btree (recording_video_id) WHERE (recording_video_id IS NOT NULL);
 CREATE INDEX booking_room ON public.booking USING btree (room_id) WHERE (room_id IS NOT NULL);
-CREATE INDEX booking_search ON public.booking USING gin ((((id_spans(product_id, id) || id_spans((workspace_id || customer_email), id)) || ARRAY[status])), ((day_and_month(starts_at) || ARRAY[cohort_id]))) WITH (gin_pending_list_limit='64');
+CREATE INDEX booking_search ON public.booking USING gin ((((sampled_spans(product_id, id) || sampled_spans((workspace_id || customer_email), id)) || ARRAY[status])), ((day_and_month(starts_at) || ARRAY[cohort_id]))) WITH (gin_pending_list_limit='64');
 CREATE INDEX booking_starts ON public.booking USING btree (workspace_id, starts_at);
 CREATE INDEX booking_state ON public.booking USING btree (workspace_id, status, id COLLATE "C" DESC);
 CREATE INDEX booking_unreminded ON public.booking USING btree (starts_at) WHERE ((status = 'CONFIRMED'::text) AND (reminded_at IS NULL));
@@ -1291,7 +1291,7 @@ create table payout (
 );
 CREATE INDEX payout_created ON public.payout USING btree (workspace_id, created_at);
 CREATE UNIQUE INDEX payout_provider_provider_ref_key ON public.payout USING btree (provider, provider_ref);
-CREATE INDEX payout_search ON public.payout USING gin (((id_spans(workspace_id, id) || ARRAY[status])), day_and_month(created_at)) WITH (gin_pending_list_limit='64');
+CREATE INDEX payout_search ON public.payout USING gin (((sampled_spans(workspace_id, id) || ARRAY[status])), day_and_month(created_at)) WITH (gin_pending_list_limit='64');
 CREATE INDEX payout_state ON public.payout USING btree (workspace_id, status, id COLLATE "C" DESC);
 CREATE INDEX payout_workspace ON public.payout USING btree (workspace_id, id DESC);
 
@@ -1962,7 +1962,7 @@ create table subscriber (
   constraint subscriber_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX subscriber_email ON public.subscriber USING btree (workspace_id, email);
-CREATE INDEX subscriber_search ON public.subscriber USING gin (((id_spans(workspace_id, id) || ARRAY[status])), (((email || ' '::text) || COALESCE(name, ''::text))) gin_trgm_ops, string_to_array(lower(((email || ' '::text) || COALESCE(name, ''::text))), NULL::text)) WITH (gin_pending_list_limit='64');
+CREATE INDEX subscriber_search ON public.subscriber USING gin (((sampled_spans(workspace_id, id) || ARRAY[status])), (((email || ' '::text) || COALESCE(name, ''::text))) gin_trgm_ops, string_to_array(lower(((email || ' '::text) || COALESCE(name, ''::text))), NULL::text)) WITH (gin_pending_list_limit='64');
 CREATE INDEX subscriber_status ON public.subscriber USING btree (workspace_id, status, id COLLATE "C" DESC);
 CREATE INDEX subscriber_workspace ON public.subscriber USING btree (workspace_id, id DESC);
 
@@ -2340,7 +2340,7 @@ CREATE INDEX video_public ON public.video USING btree (id DESC) WHERE ((deleted_
 CREATE INDEX video_public_workspace ON public.video USING btree (workspace_id, id DESC) WHERE ((deleted_at IS NULL) AND (status = 'READY'::text) AND (visibility = 'PUBLIC'::text));
 CREATE INDEX video_publish_at ON public.video USING btree (publish_at) WHERE ((publish_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX video_recording ON public.video USING btree (created_at) WHERE ((deleted_at IS NULL) AND (source = 'RECORDING'::text));
-CREATE INDEX video_search ON public.video USING gin ((((id_spans(workspace_id, id) || ARRAY[status, visibility, external_id, stream_id]) || tags)), title gin_trgm_ops, string_to_array(lower(title), NULL::text)) WITH (gin_pending_list_limit='64') WHERE (deleted_at IS NULL);
+CREATE INDEX video_search ON public.video USING gin ((((sampled_spans(workspace_id, id) || ARRAY[status, visibility, external_id, stream_id]) || tags)), title gin_trgm_ops, string_to_array(lower(title), NULL::text)) WITH (gin_pending_list_limit='64') WHERE (deleted_at IS NULL);
 CREATE INDEX video_session ON public.video USING btree (session_id) WHERE (session_id IS NOT NULL);
 CREATE INDEX video_state ON public.video USING btree (workspace_id, status, visibility, id COLLATE "C" DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX video_stream_state ON public.video USING btree (stream_id, status, visibility, id COLLATE "C" DESC) WHERE ((stream_id IS NOT NULL) AND (deleted_at IS NULL));
@@ -2739,6 +2739,56 @@ begin
     raise exception 'the entries of ledger transaction % do not sum to nothing', new.transaction_id;
   end if;
   return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.sampled_spans(scope text, id text)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+declare
+  hash constant integer := hashtext(id);
+  digits constant text := substr(id, 5, 7);
+  fours constant text := translate(digits, '0123456789abcdefghjkmnpqrstvwxyz', 'AAAABBBBCCCCDDDDEEEEFFFFGGGGHHHH');
+  name text := scope;
+  spans text[] := '{}';
+begin
+  for sample in 0..3 loop
+    exit when hash % (1 << 5 * sample) <> 0;
+    if sample > 0 then name := sample || scope; end if;
+    spans := spans || (array[name || left(digits, 2), name || left(digits, 3),
+      name || left(digits, 4), name || left(digits, 3) || substr(fours, 4, 1),
+      name || left(digits, 5), name || left(digits, 4) || substr(fours, 5, 1),
+      name || left(digits, 6), name || left(digits, 5) || substr(fours, 6, 1), name || digits])[:10 - 2 * sample];
+  end loop;
+  return spans;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.spans_between(scope text, low text, high text)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+declare
+  digits constant text := '0123456789abcdefghjkmnpqrstvwxyz';
+begin
+  return array(
+    select scope || parent || case when is_group then chr(65 + digit / 4) else substr(digits, digit + 1, 1) end
+    from (
+      select width, left(low, width - 1) as below, left(high, width - 1) as above,
+        strpos(digits, substr(low, width, 1)) - (width = length(low))::integer as first,
+        strpos(digits, substr(high, width, 1)) - 2 + (width = length(high))::integer as last,
+        width <= length(low) as has_low, width <= length(high) as has_high
+      from generate_series(2, greatest(length(low), length(high))) width) level,
+    -- Behind the low one, before the high one; where both are in one span, between them.
+    lateral (
+      select below as parent, first as earliest, case when has_high and below = above then last else 31 end as latest
+      where has_low
+      union all
+      select above, 0, last where has_high and not (has_low and below = above)) side,
+    generate_series(earliest, latest) digit,
+    lateral (select width between 4 and 6 and digit / 4 * 4 >= earliest and digit / 4 * 4 + 3 <= latest as is_group) grouped
+    where not is_group or digit % 4 = 0);
 end $function$;
 
 CREATE TRIGGER ledger_account_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_account FOR EACH STATEMENT EXECUTE FUNCTION ledger_is_append_only();

@@ -5,23 +5,19 @@ import { pageCondition } from './page.ts';
 
 /** So many of the newest are looked through before an index is asked. */
 const NEAR = 300;
-/** A span with fewer rows that match is taken as a whole; one with more is divided. */
-const MOST = 200;
-/** Characters of the shortest and the longest span that the index has, as `id_spans` makes them. */
-const [WIDEST, NARROWEST] = [2, 7];
-/** Of the first span that is looked at, 400 days: a look at one has the index list all that match in it. */
-const BEGINNING = 3;
-/** Of ids, in their order. */
-const FIRST_DIGIT = '0';
-const LAST_DIGIT = 'z';
-const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz';
+/** The samples of `sampled_spans`, and 0 for all rows: each has one of 32 rows of the one before. */
+const SPARSEST = 3;
+/** Characters of the narrowest span that the index has; of a sample it has so many fewer as its number says. */
+const NARROWEST = 7;
+/** Of the spans at the ends of all rows, which need not be narrow. */
+const OPEN = 3;
 
 /** What is looked for in a table of which a GIN index has rows by spans of their ids. */
 export interface Spanned {
   table: string;
   /** Which rows, and which page of them: what an index has in the order of the ids. */
   within: RawBuilder<unknown>;
-  /** The first column of the GIN index: `id_spans(…)`, and the values of columns that are compared with one. */
+  /** The first column of the GIN index: `sampled_spans(…)`, and the values of columns that are compared with one. */
   spans: string;
   /** What the spans that count are named by. */
   scope: string;
@@ -35,8 +31,9 @@ export interface Spanned {
 
 /**
  * A query for the ids of one page of the rows that match, of which no index has an order, by few rows that are none of
- * the page (docs/decisions/lists-and-ids.md#searches): the newest are looked through, then spans of ids one after the other
- * until the page is full. A span in which very many match is divided, so that only its end is read.
+ * the page (docs/decisions/lists-and-ids.md#searches): the newest are looked through; then what matches in samples of the rows,
+ * the sparsest first, says how far to go, and all that match up to there are taken, until the page is full. The samples
+ * decide how much is read, and not what is found.
  */
 export function pageBySpans(page: PageRequest, spanned: Spanned): RawBuilder<unknown> {
   const { within } = spanned;
@@ -53,54 +50,66 @@ export function pageBySpans(page: PageRequest, spanned: Spanned): RawBuilder<unk
           ${page.take} - (select count(*) from near)::integer as wanted
         from newest having count(*) = ${NEAR} and (select count(*) from near) < ${page.take}),
       walk as (
-        select next.span, next.wanted, found.* from rest, ${beginning()}, ${look(page, spanned)}
+        select ${SPARSEST}::integer as sample, first as behind, last as until, wanted, null::text[] as ids from rest
         union all
-        select next.span, next.wanted, found.* from walk, rest, ${step(page)}, ${look(page, spanned)}
-        where next.wanted > 0 and length(next.span) >= ${WIDEST} and ${isBefore(page)})
+        select next.* from walk, rest, ${look(page, spanned)}, ${step(page)}
+        where walk.wanted > 0 and walk.behind is not null)
     select id from near
-    union all select unnest(ids) as id from walk where not is_crowded
+    union all select unnest(ids) as id from walk
     order by id ${direction} limit ${page.take}`;
 }
 
 const timesOf = (page: PageRequest) => pageCondition({ ...page, after: null });
 
-const beginning = () => sql`lateral (select substr(first, 5, ${BEGINNING}::integer) as span, wanted) next`;
-
-/** The ids in a span that match: all, or `MOST` of them, and then it is to be divided. */
+/** The first ones of a sample that say how far a page goes, or all that there are of all rows. */
 function look(page: PageRequest, spanned: Spanned): RawBuilder<unknown> {
   const { table, scope, one = [], indexed, matching } = spanned;
   const spans = sql.raw(spanned.spans);
-  const asked = one
+  const others = one
     .filter((values) => values !== undefined)
     .map((values) => sql`and ${spans} && ${[...values]}::text[]`);
-  const isDivisible = sql`length(next.span) < ${NARROWEST}`;
-  // Nothing here is for the index of ids, which would be walked from its end for each span.
+  const [isBehind, isUntil] = page.order === 'desc' ? [sql`<`, sql`>=`] : [sql`>`, sql`<=`];
+  // Nothing here is for the index of ids, which would be walked from its end, nor for those of other columns beside them.
+  const id = sql`(id || '') collate "C"`;
+  // The spans are named before: a row that the index gives is compared with all of them once more.
   return sql`lateral (
-    select cardinality(ids) = ${MOST} and ${isDivisible} as is_crowded, ids
-    from (select array(
-      select id from ${sql.table(table)}
-      where ${spans} @> array[${scope}::text || next.span] ${sql.join(asked, sql` `)} and ${indexed} and ${matching} and ${timesOf(page)}
-        and id collate "C" ${sql.raw(page.order === 'desc' ? '<' : '>')} rest.first
-      limit case when ${isDivisible} then ${MOST}::bigint end) as ids offset 0) one) found`;
+    select spans_between(concat(nullif(walk.sample, 0), ${scope}::text), ${edges(page)}) as spans offset 0) asked,
+    lateral (
+    select array(
+      select id from (
+        select id from ${sql.table(table)}
+        where ${spans} && asked.spans ${sql.join(others, sql` `)} and ${indexed} and ${matching} and ${timesOf(page)}
+          and ${id} ${isBehind} walk.behind and ${id} ${isUntil} walk.until offset 0) one
+      order by id ${sql.raw(page.order)} limit case when walk.sample > 0 then ${enough(page)} end) as ids offset 0) found`;
 }
 
-/** Into a crowded span, at the end where the page is; from any other to the one that follows. */
-function step({ order }: PageRequest): RawBuilder<unknown> {
-  const [nearest, farthest] = order === 'desc' ? [LAST_DIGIT, FIRST_DIGIT] : [FIRST_DIGIT, LAST_DIGIT];
-  const [from, to] = [DIGITS.slice(1), DIGITS.slice(0, -1)];
-  const [digits, following] = order === 'desc' ? [from, to] : [to, from];
-  const trimmed = sql`rtrim(walk.span, ${farthest})`;
+/** The lower and the upper span that a look is for. Where the page has no end, the rows have: few lie behind. */
+function edges({ order, after, createdAfter, createdBefore }: PageRequest): RawBuilder<unknown> {
+  const [begun, ended] = order === 'desc' ? [createdBefore, createdAfter] : [createdAfter, createdBefore];
+  const narrow = sql`${NARROWEST}::integer - walk.sample`;
+  const span = (id: RawBuilder<unknown>, end: RawBuilder<unknown>, isOpen: boolean) =>
+    sql`substr(${id}, 5, ${isOpen ? sql`case when ${id} = ${end} then ${OPEN} else ${narrow} end` : narrow})`;
+  const near = span(sql`walk.behind`, sql`rest.first`, after === null && begun === null);
+  const far = span(sql`walk.until`, sql`rest.last`, ended === null);
+  return order === 'desc' ? sql`${far}, ${near}` : sql`${near}, ${far}`;
+}
+
+/**
+ * Up to which row of a sample the next look goes. The last sample is of one of 32 rows: up to this one there is a page
+ * nearly always, and if not, the walk goes on from there.
+ */
+function enough({ take }: PageRequest): RawBuilder<unknown> {
+  return sql`case when walk.sample > 1 then 1 else ${2 + Math.ceil(take / 16)}::integer end`;
+}
+
+/** To the next sample as far as was found, or on behind what was taken. */
+function step(page: PageRequest): RawBuilder<unknown> {
   return sql`lateral (select
-      case when not is_crowded then left(${trimmed}, -1) || translate(right(${trimmed}, 1), ${digits}, ${following})
-        when starts_with(substr(first, 5), walk.span) then substr(first, 5, length(walk.span) + 1)
-        else walk.span || ${nearest} end as span,
-      walk.wanted - case when is_crowded then 0 else cardinality(ids) end as wanted) next`;
-}
-
-/** There are rows in the span, or behind it. */
-function isBefore({ order }: PageRequest): RawBuilder<unknown> {
-  const last = sql`substr(rest.last, 5, length(next.span)) collate "C"`;
-  return order === 'desc' ? sql`next.span >= ${last}` : sql`next.span <= ${last}`;
+      case when walk.sample > 0 then walk.sample - 1 else ${SPARSEST}::integer end as sample,
+      case when walk.sample > 0 then walk.behind else nullif(walk.until, rest.last) end as behind,
+      case when walk.sample > 0 then coalesce(found.ids[${enough(page)}], walk.until) else rest.last end as until,
+      walk.wanted - case when walk.sample > 0 then 0 else cardinality(found.ids) end as wanted,
+      case when walk.sample = 0 then found.ids end as ids) next`;
 }
 
 /** Short texts, and those in alphabets that the locale of the database does not know, have no three letters in a row. */
