@@ -1,16 +1,17 @@
 import { badRequest } from './errors.ts';
 
 /**
- * IANA names only: an offset would not follow the change to summer time.
+ * IANA names only: an offset would not follow the change to summer time. One of several names of a zone stays (CLDR's
+ * canonical ones are old: Asia/Calcutta, Europe/Kiev).
  *
  * @param field where it was given.
- * @returns its canonical form. @throws {AppError} BAD_REQUEST naming the field.
+ * @returns it in the letters of IANA. @throws {AppError} BAD_REQUEST naming the field.
  */
 export function normaliseTimezone(timezone: string, field = 'timezone'): string {
   try {
-    if (/^[A-Za-z]/.test(timezone)) {
-      return new Intl.DateTimeFormat('en', { timeZone: timezone }).resolvedOptions().timeZone;
-    }
+    const { timeZoneId: id } = Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(timezone);
+    // It also reads times that name a zone.
+    if (/^[A-Z]/.test(id) && id.toLowerCase() === timezone.toLowerCase()) return id;
   } catch {
     // Said below.
   }

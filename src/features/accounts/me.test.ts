@@ -88,6 +88,11 @@ describe('PATCH /me', () => {
     assert.deepEqual([cleared.at('data.name'), cleared.at('data.bio')], [null, null]);
     assert.equal(cleared.at('data.username'), 'ada-1');
     (await patch({})).assertOk(200);
+    // Not Asia/Calcutta, its name of old.
+    assert.equal(
+      (await patch({ timezone: 'asia/KOLKATA' })).assertOk(200).at('data.timezone'),
+      'Asia/Kolkata',
+    );
   });
 
   const wrong: [body: object, field: string][] = [
@@ -98,6 +103,7 @@ describe('PATCH /me', () => {
     [{ locale: null }, 'locale'],
     [{ timezone: 'Mars/Olympus' }, 'timezone'],
     [{ timezone: '+02:00' }, 'timezone'],
+    [{ timezone: 'T10:00[Europe/Berlin]' }, 'timezone'],
     [{ username: 'a' }, 'username'],
     [{ username: 'ada lovelace' }, 'username'],
     [{ username: 'Supp0rt' }, 'username'],
