@@ -112,6 +112,9 @@ describe('POST /streams', () => {
       assert.deepEqual(read.at(`data.${name}`), value, name);
     }
     assert.equal(read.at('data.status'), 'DISABLED');
+    const scheduledStartAt = '0001-01-01T00:00:00.000Z';
+    const ancient = await app.request('PATCH', `/streams/${id}`, { key, body: { scheduledStartAt } });
+    assert.equal(ancient.assertOk(200).at('data.scheduledStartAt'), scheduledStartAt);
   });
 
   test('unknown fields are ignored; of equal names the last counts', async () => {

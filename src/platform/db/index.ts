@@ -1,5 +1,6 @@
 import { Kysely, type Transaction } from 'kysely';
 import postgres, { type Sql } from 'postgres';
+import { dateFromMs, dateFromText } from '../../kernel/clock.ts';
 import { postgresDialect } from './dialect.ts';
 import type { Database } from './tables.generated.ts';
 
@@ -24,6 +25,7 @@ export interface DatabaseHandle {
 }
 
 const INT8 = 20;
+const TIMESTAMPTZ = 1184;
 
 /** Of each pool, those that are opened first; the others were wanted by a busy moment, such as the start. */
 const KEPT = 2;
@@ -54,10 +56,13 @@ export function openDatabase(options: DatabaseOptions): DatabaseHandle {
     types: {
       // Counts and byte sizes stay far below 2^53.
       bigint: { to: INT8, from: [INT8], parse: Number, serialize: String },
+      instant: { to: TIMESTAMPTZ, from: [TIMESTAMPTZ], parse: toDate, serialize: toText },
       json: { to: 114, from: [114, 3802], parse: JSON.parse, serialize: String },
     },
     connection: {
       application_name: options.name,
+      // Offsets of old have seconds, which `Date` does not read.
+      TimeZone: 'UTC',
       // A vanished client must not hold row locks (docs/decisions/database.md#our-own-kysely-dialect).
       idle_in_transaction_session_timeout: 15_000,
     },
@@ -67,6 +72,15 @@ export function openDatabase(options: DatabaseOptions): DatabaseHandle {
   const sql: Sql = postgres(options.url, settings);
   const db = new Kysely<Database>({ dialect: postgresDialect(sql) });
   return { db, sql, close: () => sql.end({ timeout: 5 }) };
+}
+
+/** `Date` reads the years 1 to 99 as those of our time. */
+function toDate(text: string): Date {
+  return text.startsWith('00') ? dateFromText(text) : dateFromMs(Date.parse(text));
+}
+
+function toText(instant: Date | string): string {
+  return (typeof instant === 'string' ? dateFromMs(Date.parse(instant)) : instant).toISOString();
 }
 
 /**

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
 import { until } from '../../../test/harness/wait.ts';
+import { openDatabase } from './index.ts';
 import { afterCommit, inSharedTransaction, share } from './shared-transaction.ts';
 
 let database: TestDatabase;
@@ -51,6 +52,20 @@ test('a transaction whose session is lost fails; the process and the pool go on'
   await Promise.allSettled(Array.from({ length: 3 }, () => database.sql`select pg_sleep(0.05)`));
   const results = await Promise.all(Array.from({ length: 20 }, () => database.sql`select 1 as one`));
   assert.ok(results.every(([row]) => row?.one === 1));
+});
+
+test('an instant is read as it was written, whatever the zone of the server', async () => {
+  const instants = ['0001-01-01T00:00:00.000Z', '0099-12-31T23:59:59.999Z', '1850-06-01T12:00:00.000Z'];
+  instants.push('1900-01-01T00:00:00.000Z', '2026-10-25T00:30:00.000Z', '9999-12-31T23:59:59.999Z');
+  await database.sql`alter database ${database.sql(new URL(database.url).pathname.slice(1))}
+    set timezone = 'Europe/Amsterdam'`;
+  const { sql: another, close } = openDatabase({ url: database.url, pool: 1, name: 'another' });
+  const rows = await another<{ at: Date }[]>`select unnest(${instants}::timestamptz[]) as at`;
+  await close();
+  assert.deepEqual(
+    rows.map(({ at }) => at.toISOString()),
+    instants,
+  );
 });
 
 test('a commit after a statement that failed is an error, not a silent rollback', async () => {
