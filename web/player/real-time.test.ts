@@ -75,7 +75,7 @@ test('what is away or full is asked for again, with growing waits, beside what p
     assert.equal(await attach(), false);
   }
   assert.deepEqual([state.refused, wanted, state.asked], [2, [true], 2]);
-  for (const ms of [8000, 16_000, 32_000, 60_000, 60_000]) {
+  for (const ms of [6000, 9000, 13_500, 20_250, 30_000]) {
     const { asked } = state;
     await pass(ms - 1);
     assert.equal(state.asked, asked, `not before ${ms} ms`);
@@ -84,7 +84,7 @@ test('what is away or full is asked for again, with growing waits, beside what p
   }
   assert.deepEqual([state.again, state.refused], [1, 2], 'and without a word');
   answer.error = null;
-  await pass(60_000);
+  await pass(30_000);
   assert.equal(state.again, 2);
   assert.equal(await attach(), true);
   assert.deepEqual([state.asked, state.ended], [8, 0], 'by the connection that is there');
@@ -100,10 +100,10 @@ test('what plays goes on where real time cannot come, and who has turned away is
   await pass(4000);
   assert.deepEqual([state.asked, state.ended, state.again], [2, 1, 1]);
   state.isReached = state.isAway = true;
-  await pass(8000);
+  await pass(6000);
   assert.deepEqual([state.asked, state.again], [2, 1]);
   state.isAway = false;
-  await pass(16_000);
+  await pass(9000);
   assert.equal(state.again, 2);
   realTime.rest();
   assert.equal(state.ended, 2, 'nothing plays any more');

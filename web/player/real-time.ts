@@ -4,7 +4,8 @@ import type { WhepConnection } from './whep-engine.ts';
 /** Real time that has lasted so long is asked for at once when its connection breaks. */
 const STEADY_MS = 5000;
 /** How long is waited before it is asked for again, at first and at most. */
-const WAIT_MS = { first: 4000, most: 60_000 };
+const WAIT_MS = { first: 4000, most: 30_000 };
+const SLOWER = 1.5;
 const CONNECT_MS = 8000;
 
 /** How it is done: a chunk of its own. */
@@ -81,7 +82,7 @@ export function createRealTime(deps: Deps): RealTime {
   };
   const later = () => {
     timer = setTimeout(() => void prepare(), waitMs * (0.75 + deps.random() / 2));
-    waitMs = Math.min(WAIT_MS.most, waitMs * 2);
+    waitMs = Math.min(WAIT_MS.most, waitMs * SLOWER);
   };
   /** Beside what plays, which is not disturbed before it is known that real time comes. */
   const prepare = async () => {
