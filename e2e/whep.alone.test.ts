@@ -140,6 +140,49 @@ test('long names of sections, and lines that Janus stumbles over, are no hindran
   await plays(page);
 });
 
+/** What a browser offers that sends pictures and sound. */
+const OFFER = `(async () => {
+  const pc = new RTCPeerConnection();
+  for (const kind of ['video', 'audio']) pc.addTransceiver(kind, { direction: 'sendonly' });
+  await pc.setLocalDescription();
+  return pc.localDescription.sdp;
+})()`;
+
+test('an offer ends in a session, or in words that say why not', { skip: NO_JANUS }, async () => {
+  const { streamKey } = await partner.createStream();
+  const sdp = await (await player()).evaluate<string>(OFFER);
+  const without = (line: RegExp) => sdp.replaceAll(line, '');
+  const data = 'm=application 9 UDP/DTLS/SCTP webrtc-datachannel\r\na=mid:2\r\na=sctp-port:5000\r\n';
+  const video = sdp.slice(sdp.indexOf('m=video'), sdp.indexOf('m=audio'));
+  const offers: [what: string, offer: string, refusal: RegExp | null][] = [
+    ['as it is', sdp, null],
+    ['no role', without(/^a=setup:.*\r\n/gm), null],
+    ['no data, but a line of it', `${sdp}a=sctp-port:5000\r\n`, null],
+    ['ICE lite', sdp.replace('\r\nt=0 0', '\r\nt=0 0\r\na=ice-lite'), /ice-lite/],
+    ['no bundle', without(/^a=group:.*\r\n/gm), /BUNDLE/],
+    ['a data channel', sdp + data, /audio or video/],
+    ['two pictures', sdp + video, /more than one video/],
+    ['no fingerprint', without(/^a=fingerprint:.*\r\n/gm), /a=fingerprint/],
+    ['no names', without(/^a=mid:.*\r\n/gm), /a=mid/],
+    ['nobody tells packets apart', without(/^a=(?:ssrc|extmap).*\r\n/gm), /a=ssrc/],
+    ['much', sdp + 'a=x:y\r\n'.repeat(2000), /2000 lines/],
+  ];
+  for (const [what, body, refusal] of offers) {
+    const headers = { ...SDP, authorization: `Bearer ${streamKey}` };
+    const answer = await fetch(`${platform.url}/whip`, { method: 'POST', headers, body });
+    const text = await answer.text();
+    assert.equal(answer.status, refusal === null ? 201 : 400, `${what}: ${text}`);
+    if (refusal !== null) {
+      const { error } = JSON.parse(text);
+      assert.equal(error.field, 'body', what);
+      assert.match(error.message, refusal);
+      continue;
+    }
+    const session = new URL(answer.headers.get('location') ?? '', platform.url);
+    assert.equal((await fetch(session, { method: 'DELETE' })).status, 200, what);
+  }
+});
+
 test('nothing is sent to the addresses that an offer names', { skip: NO_JANUS }, async (t) => {
   const { candidates, heard } = await openTraps(t);
   const more = candidates.map((one) => `a=${one}\r\n`).join('');
