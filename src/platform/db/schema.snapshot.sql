@@ -2748,18 +2748,22 @@ CREATE OR REPLACE FUNCTION public.sampled_spans(scope text, id text)
 AS $function$
 declare
   hash constant integer := hashtext(id);
-  digits constant text := substr(id, 5, 7);
-  fours constant text := translate(digits, '0123456789abcdefghjkmnpqrstvwxyz', 'AAAABBBBCCCCDDDDEEEEFFFFGGGGHHHH');
+  fours constant text := translate(substr(id, 8, 3), '0123456789abcdefghjkmnpqrstvwxyz', 'AAAABBBBCCCCDDDDEEEEFFFFGGGGHHHH');
   name text := scope;
-  spans text[] := '{}';
+  spans text[];
 begin
-  for sample in 0..3 loop
+  spans := array[scope || substr(id, 5, 2), scope || substr(id, 5, 3),
+    scope || substr(id, 5, 4), scope || substr(id, 5, 3) || left(fours, 1),
+    scope || substr(id, 5, 5), scope || substr(id, 5, 4) || substr(fours, 2, 1),
+    scope || substr(id, 5, 6), scope || substr(id, 5, 5) || substr(fours, 3, 1), scope || substr(id, 5, 7)];
+  if hash % 32 <> 0 then return spans; end if;
+  for sample in 1..3 loop
     exit when hash % (1 << 5 * sample) <> 0;
-    if sample > 0 then name := sample || scope; end if;
-    spans := spans || (array[name || left(digits, 2), name || left(digits, 3),
-      name || left(digits, 4), name || left(digits, 3) || substr(fours, 4, 1),
-      name || left(digits, 5), name || left(digits, 4) || substr(fours, 5, 1),
-      name || left(digits, 6), name || left(digits, 5) || substr(fours, 6, 1), name || digits])[:10 - 2 * sample];
+    name := sample || scope;
+    spans := spans || (array[name || substr(id, 5, 2), name || substr(id, 5, 3),
+      name || substr(id, 5, 4), name || substr(id, 5, 3) || left(fours, 1),
+      name || substr(id, 5, 5), name || substr(id, 5, 4) || substr(fours, 2, 1),
+      name || substr(id, 5, 6), name || substr(id, 5, 5) || substr(fours, 3, 1)])[:10 - 2 * sample];
   end loop;
   return spans;
 end $function$;

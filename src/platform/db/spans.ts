@@ -65,6 +65,7 @@ const timesOf = (page: PageRequest) => pageCondition({ ...page, after: null });
 function look(page: PageRequest, spanned: Spanned): RawBuilder<unknown> {
   const { table, scope, one = [], indexed, matching } = spanned;
   const spans = sql.raw(spanned.spans);
+  // Each by itself: the index ends with the first that has no more rows, and not so where one has two values.
   const others = one
     .filter((values) => values !== undefined)
     .map((values) => sql`and ${spans} && ${[...values]}::text[]`);
@@ -73,12 +74,12 @@ function look(page: PageRequest, spanned: Spanned): RawBuilder<unknown> {
   const id = sql`(id || '') collate "C"`;
   // The spans are named before: a row that the index gives is compared with all of them once more.
   return sql`lateral (
-    select spans_between(concat(nullif(walk.sample, 0), ${scope}::text), ${edges(page)}) as spans offset 0) asked,
+    select spans_between(concat(nullif(walk.sample, 0), ${scope}::text), ${edges(page)}) as spans offset 0) between_edges,
     lateral (
     select array(
       select id from (
         select id from ${sql.table(table)}
-        where ${spans} && asked.spans ${sql.join(others, sql` `)} and ${indexed} and ${matching} and ${timesOf(page)}
+        where ${spans} && between_edges.spans ${sql.join(others, sql` `)} and ${indexed} and ${matching} and ${timesOf(page)}
           and ${id} ${isBehind} walk.behind and ${id} ${isUntil} walk.until offset 0) one
       order by id ${sql.raw(page.order)} limit case when walk.sample > 0 then ${enough(page)} end) as ids offset 0) found`;
 }
@@ -99,7 +100,7 @@ function edges({ order, after, createdAfter, createdBefore }: PageRequest): RawB
  * nearly always, and if not, the walk goes on from there.
  */
 function enough({ take }: PageRequest): RawBuilder<unknown> {
-  return sql`case when walk.sample > 1 then 1 else ${2 + Math.ceil(take / 16)}::integer end`;
+  return sql`case when walk.sample > 1 then 1 else ${1 + Math.ceil(take / 16)}::integer end`;
 }
 
 /** To the next sample as far as was found, or on behind what was taken. */
