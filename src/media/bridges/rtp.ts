@@ -62,6 +62,8 @@ export class H264Depacketiser implements Depacketiser {
   #damaged: number | null = null;
   #ms = 0;
   #lastDts = Number.NEGATIVE_INFINITY;
+  /** Of the picture that is shown last, of all so far. */
+  #lastShown: number | null = null;
 
   constructor(parameters: ReadonlyMap<string, string>, onTag: OnTag) {
     this.#onTag = onTag;
@@ -146,10 +148,20 @@ export class H264Depacketiser implements Depacketiser {
     const pts = Math.round(this.#ms);
     const dts = Math.max(pts, this.#lastDts + 1);
     this.#lastDts = dts;
+    // Milliseconds step back where a clock is corrected as well: that is no picture out of order.
+    const compositionMs = this.#isShownNext() ? 0 : Math.max(pts - dts, MIN_COMPOSITION_MS);
     const head = Buffer.of(isKey ? 0x17 : 0x27, 1, 0, 0, 0);
-    head.writeIntBE(Math.max(pts - dts, MIN_COMPOSITION_MS), 2, 3);
+    head.writeIntBE(compositionMs, 2, 3);
     const parts = units.flatMap((unit) => [uint32(unit.length), unit]);
     this.#onTag({ type: FlvTagType.video, timestamp: dts, payload: Buffer.concat([head, ...parts]) });
+  }
+
+  /** By timestamps, which begin anew after 32 bits. */
+  #isShownNext(): boolean {
+    const timestamp = this.#timestamp ?? 0;
+    const isNext = this.#lastShown === null || ((timestamp - this.#lastShown) | 0) > 0;
+    if (isNext) this.#lastShown = timestamp;
+    return isNext;
   }
 
   /** An AVCDecoderConfigurationRecord (ISO/IEC 14496-15, 5.3.3.1). */

@@ -60,6 +60,16 @@ describe('what the times of frames tell', () => {
     assert.equal(slow.read().lateFrames, lateFrames, 'of the connection');
   });
 
+  test('pictures that were pressed together at the beginning make no gaps of those that follow', () => {
+    const pressed = encoder();
+    for (let frame = 0; frame < 40; frame++) {
+      pressed.send(STEP_MS / 1000, { takesMs: 1 });
+      pressed.skip(1 - STEP_MS);
+    }
+    pressed.send(10);
+    assert.deepEqual([pressed.read().droppedFrames, pressed.issues()], [0, []]);
+  });
+
   test('frames that are missing are dropped ones; a few are no issue', () => {
     const lossy = encoder();
     lossy.send(10);

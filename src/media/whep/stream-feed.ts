@@ -46,6 +46,8 @@ const AT_ONCE = 0;
 /** So many pictures tell whether they come in another order than they are shown. */
 const TELLING_PICTURES = 6;
 const TELLING_MS = 1000;
+/** Encoders round the times of a picture one by one; B-frames are off by a picture at least. */
+const ROUNDING_MS = 1;
 /** More than that is not sent at once to who has just come: they begin at the next keyframe. */
 const GROUP = { pictures: 150, bytes: 2 ** 20 } as const;
 
@@ -171,7 +173,7 @@ export class StreamFeed {
   #frame({ data, compositionMs = 0, keyframe: isKey }: VideoPacket, timestamp: number): void {
     if (data === undefined) return;
     this.#compositionMs ??= compositionMs;
-    if (compositionMs !== this.#compositionMs) {
+    if (Math.abs(compositionMs - this.#compositionMs) > ROUNDING_MS) {
       this.#unfit(UNFIT.reordered);
       return;
     }
