@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { dateFromMs } from '../../../kernel/clock.ts';
+import { dateFromMs, systemClock } from '../../../kernel/clock.ts';
 import type { Db, Tx } from '../../../platform/db/index.ts';
 import type {
   DeliveryLogStatus as DeliveryStatus,
@@ -55,11 +55,17 @@ export interface Slot {
   cap: number;
 }
 
-type Taken = Omit<ClaimedJob, 'eventType' | 'body'> & {
-  /** To the microsecond. */
-  eventAt: string;
-  eventMs: number;
+type Taken = ClaimedJob & {
+  /** When its event was made, to the microsecond; null when that was read with it. */
+  eventAt: string | null;
+  eventMs: number | null;
 };
+
+/**
+ * All retries are over by then (docs/decisions/events-and-deliveries.md#the-schedule): what is older is a replay, or has waited for
+ * a process.
+ */
+const RECENT_MS = 26 * 3_600_000;
 
 /**
  * Takes due jobs of the given webhooks, earliest first, under a lease, whose number is odd from here to the
@@ -69,15 +75,21 @@ type Taken = Omit<ClaimedJob, 'eventType' | 'body'> & {
 export async function claim(db: Db, slots: readonly Slot[], leaseSec: number): Promise<ClaimedJob[]> {
   const taken = await take(db, slots, leaseSec);
   const events = new Map((await eventsOf(db, taken)).map((event) => [event.id, event]));
-  return taken.map(({ eventAt: _at, eventMs: _ms, ...job }) => {
+  return taken.map(({ eventAt, eventMs: _ms, ...job }) => {
+    if (eventAt === null) return job;
     const { type: eventType = null, body = null } = events.get(job.eventId) ?? {};
     return { ...job, eventType, body };
   });
 }
 
+/**
+ * With the events of the last day: the statement names it, so that it opens no more partitions. It does so by the clock of this
+ * machine: a wrong one makes it slower, and no more.
+ */
 async function take(db: Db, slots: readonly Slot[], leaseSec: number): Promise<Taken[]> {
   const ids = slots.map((slot) => slot.webhookId);
   const caps = slots.map((slot) => slot.cap);
+  const recent = dateFromMs(systemClock.ms() - RECENT_MS);
   // The time is a sub-select: a bare clock_timestamp() could not bound the index scan. The ids are an array:
   // for a join the planner, who cannot know how few they are, would read the whole table.
   const { rows } = await sql<Taken>`
@@ -93,28 +105,32 @@ async function take(db: Db, slots: readonly Slot[], leaseSec: number): Promise<T
           order by j.next_at limit slot.cap for update skip locked) x))
       returning j.id, j.lease, j.webhook_id, j.event_id, j.event_created_at, j.trigger, j.attempt)
     select c.id, c.lease, c.webhook_id as "webhookId", c.event_id as "eventId", c.trigger, c.attempt,
-      w.url, w.secret, w.is_active as "isActive", c.event_created_at::text as "eventAt",
-      floor(extract(epoch from c.event_created_at) * 1000)::float8 as "eventMs"
+      w.url, w.secret, w.is_active as "isActive", e.type as "eventType", e.body,
+      o.at::text as "eventAt", floor(extract(epoch from o.at) * 1000)::float8 as "eventMs"
     from claimed c
+    cross join lateral (select case when c.event_created_at < ${recent}::timestamptz then c.event_created_at end as at) o
     left join webhook w on w.id = c.webhook_id
+    left join lateral (
+      select type, body from event
+      where id = c.event_id and created_at = c.event_created_at and created_at >= ${recent}::timestamptz limit 1) e on true
     order by c.id`.execute(db);
   return rows;
 }
 
-/**
- * By a statement of its own, which knows between which times they are: it opens the partitions of these days. Joined
- * to the claim, where nobody knows, all of 30 days were opened for each, which cost twice what the claim does.
- */
+/** By a statement of its own, which knows between which times they are: it opens the partitions of these days. */
 async function eventsOf(
   db: Db,
   jobs: readonly Taken[],
 ): Promise<{ id: string; type: string; body: string }[]> {
-  if (jobs.length === 0) return [];
-  const times = jobs.map(({ eventMs }) => eventMs);
+  const old = jobs.flatMap(({ eventId: id, eventAt: at, eventMs: ms }) =>
+    at === null || ms === null ? [] : [{ id, at, ms }],
+  );
+  if (old.length === 0) return [];
+  const times = old.map(({ ms }) => ms);
   const [low, high] = [dateFromMs(Math.min(...times)), dateFromMs(Math.max(...times) + 1)];
   const { rows } = await sql<{ id: string; type: string; body: string }>`
     select e.id, e.type, e.body
-    from unnest(${jobs.map(({ eventId }) => eventId)}::uuid[], ${jobs.map(({ eventAt }) => eventAt)}::timestamptz[])
+    from unnest(${old.map(({ id }) => id)}::uuid[], ${old.map(({ at }) => at)}::timestamptz[])
       as wanted (id, at)
     cross join lateral (
       select id, type, body from event

@@ -106,6 +106,20 @@ describe('a worker that vanishes', () => {
     assert.equal(rows.at(-1)?.status, 'EXHAUSTED');
   });
 
+  test('for days: what waited is sent with what the day of each said', async () => {
+    const id = await addWebhook('/hook');
+    const [old, recent] = [await f.emit(1), await f.emit(2)];
+    const { sql } = f.database;
+    await sql`update event set created_at = created_at - interval '3 days' where id = ${old}`;
+    await sql`update delivery_job set event_created_at = event_created_at - interval '3 days' where event_id = ${old}`;
+    start();
+    await f.logged(id, 2);
+    assert.deepEqual(
+      f.sink.requests.map(({ rawBody }) => JSON.parse(rawBody.toString()).id).toSorted(),
+      [old, recent].toSorted(),
+    );
+  });
+
   test('but only seemed to: its late finish changes nothing', async () => {
     const id = await addWebhook('/hook');
     await f.emit();
