@@ -43,3 +43,15 @@ export function busySeconds(pid: number): number {
   const [ran, waited] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
   return (Number(ran) + Number(waited)) / 1e9;
 }
+
+/** Processor time in seconds of everything that ran on the machine since it began: also of what is in a sandbox of its own. */
+export function machineSeconds(): number {
+  const [user, nice, system, , , interrupts, softInterrupts] = readFileSync('/proc/stat', 'utf8')
+    .split('\n', 1)
+    .join()
+    .split(/ +/)
+    .slice(1)
+    .map(Number);
+  const ticks = [user, nice, system, interrupts, softInterrupts];
+  return ticks.reduce<number>((sum, one = 0) => sum + one, 0) / TICKS_PER_SEC;
+}

@@ -6,8 +6,9 @@ import { rateText } from './frame-rate.ts';
 import { encodeLimits } from './limits.ts';
 import { runTool, type Tools } from './run.ts';
 
-/** Where the source is looked at, as shares of its length, and for how long each time. */
-const PLACES = [0.15, 0.5, 0.85];
+/** Where the source is looked at, as shares of its length, and for how long each time: what is hard in its middle is looked at no more. */
+const MIDDLE = [0.5];
+const ELSEWHERE = [0.15, 0.85];
 const WINDOW_SEC = 6;
 /** Lines of what is tried: bytes grow with size by a law that the second one tells. */
 const TRIED_LINES = 480;
@@ -17,6 +18,8 @@ const MOST_RATE = 30;
 const FAR_SEC = 6;
 const NEAR_SEC = 2;
 const WORTH_SHARE = 0.9;
+/** The middle says it, however easy the rest may be: by keyframes, and by all bytes. */
+const HARD = { share: 0.96, bytes: 0.5 };
 /** What the lowest rung of an ordinary ladder may take: who can watch that can watch this. */
 const FLOOR_BITRATE = 400_000;
 /** Of an average, for moments that were not looked at. */
@@ -35,34 +38,57 @@ export interface Sample {
   small: number;
 }
 
+type Run = Parameters<Transcoder['refine']>[0];
+
 /**
  * Encodes a few seconds spread over the source, small, and makes of a ladder what its pictures need
  * (docs/decisions/transcoding.md#by-title).
  *
  * @returns the ladder with `keyframeSec`; as it was where the pictures are too small for a judgement.
  */
-export async function refine(tools: Tools, run: Parameters<Transcoder['refine']>[0]): Promise<LadderPlan> {
-  const { ladder, source, outDir, keep } = run;
+export async function refine(tools: Tools, run: Run): Promise<LadderPlan> {
+  const { ladder, source, keep } = run;
   const [top] = ladder.rungs;
   const lines = Math.min(TRIED_LINES, source.video.height, source.video.width);
   if (top === undefined || lines < LEAST_LINES) return { ...ladder, keyframeSec: NEAR_SEC };
   const sizes = [scaled(source, lines), scaled(source, lines / 2)] as const;
-  const frameRate = Math.min(MOST_RATE, source.video.frameRate);
+  const tried = { top, sizes, frameRate: Math.min(MOST_RATE, source.video.frameRate) };
+  const middle = await look(tools, run, tried, MIDDLE);
+  if (isHard(ladder, middle, keep)) return { ...ladder, keyframeSec: NEAR_SEC };
+  return byTitle(ladder, together(middle, await look(tools, run, tried, ELSEWHERE)), keep);
+}
+
+/** Is nothing to be gained, whatever the rest of the source is like? */
+function isHard(ladder: LadderPlan, middle: Sample, keep: readonly string[]): boolean {
+  const { far, near, small } = middle;
+  const easiest = { ...middle, far: far * HARD.bytes, near: near * HARD.bytes, small: small * HARD.bytes };
+  const { rungs } = byTitle(ladder, easiest, keep);
+  return far > near * HARD.share && rungs.length === ladder.rungs.length;
+}
+
+function together(one: Sample, other: Sample): Sample {
+  const both = (part: 'sec' | 'far' | 'near' | 'small') => one[part] + other[part];
+  return { ...one, sec: both('sec'), far: both('far'), near: both('near'), small: both('small') };
+}
+
+/** @param places as shares of the length. */
+async function look(tools: Tools, run: Run, tried: Tried, places: readonly number[]): Promise<Sample> {
+  const { source, outDir, ladder, signal } = run;
+  const sec = places.length * WINDOW_SEC;
   await runTool(tools, {
     program: 'ffmpeg',
     cwd: outDir,
-    args: sampleArgs(tools, run, { top, sizes, frameRate }),
-    limits: encodeLimits({ ...source, durationSec: PLACES.length * WINDOW_SEC }, ladder.rungs.slice(0, 1)),
-    signal: run.signal,
+    args: sampleArgs(tools, run, tried, places),
+    limits: encodeLimits({ ...source, durationSec: sec }, ladder.rungs.slice(0, 1)),
+    signal,
     onProgress: () => {},
   });
   const [large, small] = await Promise.all(OUTPUTS.map(({ file }) => sizesOf(outDir, file)));
+  const { frameRate, sizes } = tried;
+  const [{ width, height }] = sizes;
   const far = sum(large ?? []);
   const near = withKeyframes(large ?? [], frameRate);
-  const [{ width, height }] = sizes;
-  const tried = { pixels: width * height, frameRate, sec: PLACES.length * WINDOW_SEC };
-  const sample = { ...tried, far, near, small: sum(small ?? []) };
-  return byTitle(ladder, sample, keep);
+  return { pixels: width * height, frameRate, sec, far, near, small: sum(small ?? []) };
 }
 
 /** Lists of the packets, by the sizes of `Tried`. */
@@ -84,11 +110,11 @@ interface Size {
 function sampleArgs(
   { threads }: Tools,
   { input, source }: { input: string; source: SourceInfo },
-  tried: Tried,
+  { top, sizes, frameRate }: Tried,
+  places: readonly number[],
 ) {
-  const { top, sizes, frameRate } = tried;
   const rate = rateText(frameRate);
-  const spans = PLACES.map((share) => Math.max(0, source.durationSec * share - WINDOW_SEC / 2).toFixed(3));
+  const spans = places.map((share) => Math.max(0, source.durationSec * share - WINDOW_SEC / 2).toFixed(3));
   const pieces = spans.map(
     (_, index) => `[${index}:${source.video.streamIndex}]fps=${rate},setpts=PTS-STARTPTS[p${index}]`,
   );
@@ -97,7 +123,7 @@ function sampleArgs(
     return `[${'ab'[index]}]scale=${width}:${height}:flags=bicubic,format=yuv420p,setsar=1[v${index}]`;
   });
   return [
-    ...['-nostdin', '-v', 'error', '-stats_period', '1'],
+    ...['-nostdin', '-y', '-v', 'error', '-stats_period', '1'],
     ...spans.flatMap((at) => [
       ...['-threads', String(threads), '-ss', at, '-t', String(WINDOW_SEC), ...inputGuard(input)],
     ]),

@@ -66,7 +66,7 @@ function waitSecOf({ rungs }: LadderPlan, durationSec: number): number {
 
 /** A look costs some seconds of the processor: the whole of a short or small video does not take many more. */
 const LOOK_MIN_SEC = 60;
-const LOOK_MIN_WAIT_SEC = 30;
+const LOOK_MIN_WAIT_SEC = 45;
 
 /** Is it time to find out what the pictures need, and has nobody done so? */
 export function isWorthALook(task: EncodeTask, ladder: LadderPlan, durationSec: number): boolean {
