@@ -85,6 +85,7 @@ function beginningOf(
   const times = daysAndMonths(span, 'starts_at', sql`booking where workspace_id = ${workspaceId}`);
   return pageBySpans(page, {
     table: 'booking',
+    workspaceId,
     within: within(page, { table: 'booking', prefix: 'bkg', of: { workspace_id: workspaceId } }),
     spans:
       '(sampled_spans(product_id, id) || sampled_spans(workspace_id || customer_email, id) || array[status])',
@@ -92,8 +93,8 @@ function beginningOf(
     one: [status],
     indexed: sql`(day_and_month(starts_at) || array[cohort_id])
       && (array(${times}) || array(${cohortsWithin(workspaceId, span)}))`,
-    matching: sql`workspace_id = ${workspaceId} and ${sql.join(isOf, sql` and `)}
-      and status = any(${statuses}::text[]) and ${beginsWithin(workspaceId, span)}`,
+    matching: sql`${sql.join(isOf, sql` and `)} and status = any(${statuses}::text[])
+      and ${beginsWithin(workspaceId, span)}`,
   });
 }
 

@@ -74,13 +74,14 @@ function onPageOfPayouts(
     listed,
     pageBySpans(page, {
       table: 'payout',
+      workspaceId,
       within: within({ ...page, createdAfter: null, createdBefore: null }, listed),
       spans: '(sampled_spans(workspace_id, id) || array[status])',
       scope: workspaceId,
       one: [statuses],
       indexed: sql`day_and_month(created_at)
         && array(${daysAndMonths(times, 'created_at', sql`payout where workspace_id = ${workspaceId}`)})`,
-      matching: sql`workspace_id = ${workspaceId} and status = any(${[...(statuses ?? VALUES.payout.status)]}::text[])`,
+      matching: sql`status = any(${[...(statuses ?? VALUES.payout.status)]}::text[])`,
     }),
   );
 }

@@ -130,6 +130,7 @@ function searched(
   const isOf = statuses === undefined ? sql`true` : sql`status = any(${statuses}::text[])`;
   return pageBySpans(page, {
     table: 'subscriber',
+    workspaceId,
     within: within(page, listed),
     spans: '(sampled_spans(workspace_id, id) || array[status])',
     scope: workspaceId,

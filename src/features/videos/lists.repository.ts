@@ -80,6 +80,7 @@ function searched(
   const one = [tag, externalId, streamId].map((value) => (value === undefined ? undefined : [value]));
   return pageBySpans(page, {
     table: 'video',
+    workspaceId,
     within: inRange(workspaceId, page),
     spans: '(sampled_spans(workspace_id, id) || array[status, visibility, external_id, stream_id] || tags)',
     scope: workspaceId,

@@ -9,6 +9,8 @@ let key: string;
 
 interface Made {
   id: string;
+  /** Of one like it in another workspace. */
+  foreignId: string;
   title: string;
   status: 'READY' | 'FAILED';
   tags: string[];
@@ -27,7 +29,8 @@ before(async () => {
       const at = clock.now().toISOString();
       const id = newId('vid', clock);
       const status = n % 7 === 0 ? 'FAILED' : 'READY';
-      videos.push({ id, title: title(n), status, tags: n % 5 === 0 ? ['fifth'] : [], at });
+      const foreignId = newId('vid', clock);
+      videos.push({ id, foreignId, title: title(n), status, tags: n % 5 === 0 ? ['fifth'] : [], at });
       clock.advance(everyMs);
     }
   };
@@ -38,13 +41,15 @@ before(async () => {
   add(400, 1000, (n) => (n % 150 === 0 ? 'A late needle' : `Straw ${n}`));
   const foreign = (await app.createAccount()).live;
   for (const workspaceId of [made.account.live, foreign]) {
-    const rows = videos.map((one) => ({
-      ...one,
-      id: workspaceId === foreign ? newId('vid', clock) : one.id,
-    }));
-    await app.container.sql`
+    const rows = videos.map((one) => (workspaceId === foreign ? { ...one, id: one.foreignId } : one));
+    const { sql } = app.container;
+    // As if the rows were ours: the index has tags and whose a row is in one place.
+    const namesOwn =
+      workspaceId === foreign ? sql`sampled_spans(${made.account.live}, id)` : sql`'{}'::text[]`;
+    await sql`
       insert into video (id, workspace_id, title, status, visibility, source, tags, created_at, updated_at)
-      select id, ${workspaceId}, title, status, 'PUBLIC', 'UPLOAD', array(select json_array_elements_text(tags)), "at", "at"
+      select id, ${workspaceId}, title, status, 'PUBLIC', 'UPLOAD',
+        array(select json_array_elements_text(tags)) || ${namesOwn}, "at", "at"
       from json_to_recordset(${JSON.stringify(rows)}::json)
         as x (id text, title text, status text, tags json, "at" timestamptz)`;
   }

@@ -43,12 +43,12 @@ before(async () => {
     clock.advance(n > COUNT * 0.4 && n < COUNT * 0.7 ? 3 : 45 * MINUTE);
   }
   await database.sql.unsafe(`
-    create table spanned (id text primary key, scope text not null, title text not null, created_at timestamptz not null);
+    create table spanned (id text primary key, workspace_id text not null, title text not null, created_at timestamptz not null);
     insert into spanned select id, scope, title, "at"
       from json_to_recordset('${JSON.stringify(rows)}') as x (id text, scope text, title text, "at" timestamptz);
     create index on spanned using gin
-      (sampled_spans(scope, id), title gin_trgm_ops, string_to_array(lower(title), null));
-    create index on spanned (scope, id);
+      (sampled_spans(workspace_id, id), title gin_trgm_ops, string_to_array(lower(title), null));
+    create index on spanned (workspace_id, id);
     analyze spanned`);
 });
 after(() => database.close());
@@ -68,11 +68,12 @@ test('a page is the one that reading all rows gives, wherever those lie that mat
   const find = async (page: PageRequest, word: string) => {
     const query = pageBySpans(page, {
       table: 'spanned',
-      within: sql`scope = 'own' and ${pageCondition(page, 'id', 'created_at', 'vid')}`,
-      spans: 'sampled_spans(scope, id)',
+      workspaceId: 'own',
+      within: sql`workspace_id = 'own' and ${pageCondition(page, 'id', 'created_at', 'vid')}`,
+      spans: 'sampled_spans(workspace_id, id)',
       scope: 'own',
       indexed: hasPart('title', word),
-      matching: sql`scope = 'own' and (title || '') ilike ${likePart(word)}`,
+      matching: sql`(title || '') ilike ${likePart(word)}`,
     });
     const found = await sql<{ id: string }>`${plannedWithValues} ${query}`.execute(database.db);
     return found.rows.map(({ id }) => id);

@@ -15,6 +15,8 @@ const OPEN = 3;
 /** What is looked for in a table of which a GIN index has rows by spans of their ids. */
 export interface Spanned {
   table: string;
+  /** Whose rows: what the index is asked for may also stand in a text that others chose, such as a tag. */
+  workspaceId: string;
   /** Which rows, and which page of them: what an index has in the order of the ids. */
   within: RawBuilder<unknown>;
   /** The first column of the GIN index: `sampled_spans(…)`, and the values of columns that are compared with one. */
@@ -63,7 +65,7 @@ const timesOf = (page: PageRequest) => pageCondition({ ...page, after: null });
 
 /** The first ones of a sample that say how far a page goes, or all that there are of all rows. */
 function look(page: PageRequest, spanned: Spanned): RawBuilder<unknown> {
-  const { table, scope, one = [], indexed, matching } = spanned;
+  const { table, workspaceId, scope, one = [], indexed, matching } = spanned;
   const spans = sql.raw(spanned.spans);
   // Each by itself: the index ends with the first that has no more rows, and not so where one has two values.
   const others = one
@@ -72,6 +74,7 @@ function look(page: PageRequest, spanned: Spanned): RawBuilder<unknown> {
   const [isBehind, isUntil] = page.order === 'desc' ? [sql`<`, sql`>=`] : [sql`>`, sql`<=`];
   // Nothing here is for the index of ids, which would be walked from its end, nor for those of other columns beside them.
   const id = sql`(id || '') collate "C"`;
+  const isOwn = sql`(workspace_id || '') = ${workspaceId}::text`;
   // The spans are named before: a row that the index gives is compared with all of them once more.
   return sql`lateral (
     select spans_between(concat(nullif(walk.sample, 0), ${scope}::text), ${edges(page)}) as spans offset 0) between_edges,
@@ -79,8 +82,8 @@ function look(page: PageRequest, spanned: Spanned): RawBuilder<unknown> {
     select array(
       select id from (
         select id from ${sql.table(table)}
-        where ${spans} && between_edges.spans ${sql.join(others, sql` `)} and ${indexed} and ${matching} and ${timesOf(page)}
-          and ${id} ${isBehind} walk.behind and ${id} ${isUntil} walk.until offset 0) one
+        where ${spans} && between_edges.spans ${sql.join(others, sql` `)} and ${indexed} and ${isOwn} and ${matching}
+          and ${timesOf(page)} and ${id} ${isBehind} walk.behind and ${id} ${isUntil} walk.until offset 0) one
       order by id ${sql.raw(page.order)} limit case when walk.sample > 0 then ${enough(page)} end) as ids offset 0) found`;
 }
 
