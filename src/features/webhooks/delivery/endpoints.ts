@@ -7,8 +7,11 @@ const REMEMBERED = 10_000;
 const PATIENCE_MS = 100;
 /** So many in line are a backlog: they go side by side. */
 const CROWD = 4;
-/** What waits in line for a receiver that keeps up. */
-const LINE = 32;
+/**
+ * What waits in line for a receiver that keeps up: so many at least, and more, within its share of all places, where that is sent
+ * in a moment.
+ */
+const LINE = { least: 32, most: 128, momentMs: 500 } as const;
 
 interface Waiting<Job> {
   job: Job;
@@ -70,11 +73,13 @@ export class Endpoints<Job extends { webhookId: string }> {
     let left = maxHeld - this.#held;
     let extra = Math.floor(maxHeld / 2);
     for (const endpoint of this.#active.values()) extra -= Math.max(0, heldBy(endpoint) - FIRST_WINDOW);
+    const share = Math.floor(maxHeld / 2 / Math.max(1, this.#due.size, this.#active.size));
     for (const webhookId of this.#due) {
       if (left <= 0) break;
       const endpoint = this.#active.get(webhookId);
       const held = endpoint === undefined ? 0 : heldBy(endpoint);
-      const cap = Math.min(left, room(endpoint?.window ?? this.#windowOf(webhookId), held, extra));
+      const window = endpoint?.window ?? this.#windowOf(webhookId);
+      const cap = Math.min(left, room(window, lineOf(window, share), { held, extra }));
       if (cap <= 0) continue;
       slots.push({ webhookId, cap });
       left -= cap;
@@ -109,7 +114,7 @@ export class Endpoints<Job extends { webhookId: string }> {
     if (end !== null) window.ended(end, endpoint.inFlight * 2 >= window.size);
     endpoint.inFlight -= 1;
     this.#held -= 1;
-    this.#giveBack(webhookId, endpoint, endpoint.line.splice(window.isProven ? LINE : window.size));
+    this.#giveBack(webhookId, endpoint, endpoint.line.splice(window.isProven ? LINE.most : window.size));
     this.#beginReady(webhookId, endpoint);
   }
 
@@ -187,14 +192,18 @@ function heldBy({ line, inFlight }: Endpoint<unknown>): number {
   return line.length + inFlight;
 }
 
+function lineOf(window: Window, share: number): number {
+  return Math.max(LINE.least, Math.min(LINE.most, share, window.within(LINE.momentMs)));
+}
+
 /**
  * How many to claim. For a receiver that keeps up some wait in line, so that claims, which cost about the same for one
  * job and for many, are few.
  */
-function room(window: Window, held: number, extra: number): number {
+function room(window: Window, line: number, { held, extra }: { held: number; extra: number }): number {
   if (!window.isProven) return window.size - held;
-  const wanted = window.size + LINE - held;
-  if (held > 0 && wanted < LINE / 2) return 0;
+  const wanted = window.size + line - held;
+  if (held > 0 && wanted < line / 2) return 0;
   const own = Math.max(0, FIRST_WINDOW - held);
   const cap = Math.min(wanted, own + Math.max(0, extra));
   return held > 0 && cap < FIRST_WINDOW ? 0 : cap;

@@ -45,6 +45,11 @@ export class Window {
     return this.#size > this.#first;
   }
 
+  /** How many it takes in so many milliseconds. */
+  within(ms: number): number {
+    return Math.ceil((this.#size * ms) / Math.max(1, this.#goodMs));
+  }
+
   /** @param isWanted the window is in use: what was not asked for proves nothing. */
   ended({ success, latencyMs }: Ended, isWanted: boolean): void {
     if (!success) {
