@@ -6,21 +6,35 @@ export type CsvRows = AsyncIterable<CsvRow>;
 
 export const CSV_TYPE = 'text/csv; charset=utf-8';
 
-/** Sends a table as it is read (RFC 4180), for as long as the receiver takes it. */
-export function sendCsv(
+/**
+ * Sends a table as it is read (RFC 4180), for as long as the receiver takes it.
+ *
+ * @throws what keeps the first row from being read: nothing was sent then.
+ */
+export async function sendCsv(
   reply: FastifyReply,
-  table: { name: string; columns: readonly string[]; rows: CsvRows },
-): FastifyReply {
+  { name, columns, rows }: { name: string; columns: readonly string[]; rows: CsvRows },
+): Promise<FastifyReply> {
+  const rest = rows[Symbol.asyncIterator]();
+  const first = await rest.next();
   reply.headers({
     'Content-Type': CSV_TYPE,
-    'Content-Disposition': `attachment; filename="${table.name}.csv"`,
+    'Content-Disposition': `attachment; filename="${name}.csv"`,
   });
-  return reply.send(Readable.from(linesOf(table.columns, table.rows)));
+  return reply.send(Readable.from(linesOf(columns, first, rest)));
 }
 
-async function* linesOf(columns: readonly string[], rows: CsvRows): AsyncGenerator<string> {
-  yield lineOf(columns);
-  for await (const row of rows) yield lineOf(row);
+async function* linesOf(
+  columns: readonly string[],
+  first: IteratorResult<CsvRow>,
+  rest: AsyncIterator<CsvRow>,
+): AsyncGenerator<string> {
+  try {
+    yield lineOf(columns);
+    for (let row = first; row.done !== true; row = await rest.next()) yield lineOf(row.value);
+  } finally {
+    await rest.return?.();
+  }
 }
 
 const lineOf = (cells: CsvRow): string => `${cells.map(cellOf).join(',')}\r\n`;

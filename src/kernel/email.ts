@@ -26,3 +26,12 @@ export function parseEmail(text: string): string | null {
   const email = `${local}@${domain}`;
   return email.length <= MAX_LENGTH ? email : null;
 }
+
+/**
+ * How an address is looked up (docs/api/authentication.md#registration): as it was stored. Null when nobody
+ * can have it.
+ */
+export function lookupEmail(email: string): string | null {
+  const normal = parseEmail(email) ?? email.trim().toLowerCase();
+  return normal === '' || normal.length > MAX_LENGTH || normal.includes('\0') ? null : normal;
+}

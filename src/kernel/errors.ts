@@ -380,9 +380,18 @@ export function tooMany(
 /**
  * 404 for a missing and for a foreign resource alike: existence is never revealed
  * (docs/decisions/errors.md#missing-and-foreign-look-alike).
+ *
+ * @param field the member of the body that names it, unless the path does.
  */
-export function notFound(): AppError {
-  return new AppError('NOT_FOUND');
+export function notFound(field?: string): AppError {
+  return new AppError('NOT_FOUND', field === undefined ? {} : { field });
+}
+
+/** For `catch`: what is not there was named by this member of the body. */
+export function missingAs(field: string): (error: unknown) => never {
+  return (error) => {
+    throw error instanceof AppError && error.code === 'NOT_FOUND' ? notFound(field) : error;
+  };
 }
 
 /** For `catch`: null in the place of what is not there. @throws what is no NOT_FOUND. */

@@ -42,6 +42,22 @@ const date = (at: string) => dateFromMs(Date.parse(at));
 
 const RANGE = 'from=2026-11-18&to=2026-11-20';
 
+describe('tables that cannot be made', () => {
+  const bad: [path: string, code: 'BAD_REQUEST' | 'NOT_FOUND', field?: string][] = [
+    ['/analytics/videos?from=garbage', 'BAD_REQUEST', 'from'],
+    ['/analytics/streams?filter.country=DE&filter.os=x', 'BAD_REQUEST', 'filter.os'],
+    ['/analytics/geography?videoId=vid_01kafe3n4pfx2v9yq6m8d7t5zr', 'NOT_FOUND'],
+    ['/usage/requests?from=2026-01-01T05:00:00Z', 'BAD_REQUEST', 'from'],
+  ];
+  for (const [path, code, field] of bad) {
+    test(`${path} is refused as it is in JSON`, async () => {
+      const [table, json] = [await csv(path), await get(path)];
+      json.assertError(code, field);
+      table.assertError(code, field);
+    });
+  }
+});
+
 describe('lists', () => {
   test('are pages in the order asked for, and the table has all of them', async () => {
     const videos = await Promise.all(

@@ -10,6 +10,7 @@ import {
 } from '../../kernel/access.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
+import { lookupEmail } from '../../kernel/email.ts';
 import { AppError, badRequest, notFound, quotaExceeded } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
@@ -208,7 +209,7 @@ async function createForOperator({ db, events, clock }: Deps, input: KeyInput) {
   const { ipAllowlist = [], domainAllowlist = [], mode = 'live' } = input;
   rules.assertPermissions(input.scope, input.permissions ?? []);
   assertRestrictions(ipAllowlist, domainAllowlist);
-  const workspace = await repository.findWorkspace(db, input.email.trim().toLowerCase(), mode);
+  const workspace = await repository.findWorkspace(db, lookupEmail(input.email) ?? '', mode);
   if (workspace === undefined) throw notFound();
   const key = input.key ?? rules.newKey();
   const row: NewApiKey = {

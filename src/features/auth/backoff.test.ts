@@ -28,6 +28,16 @@ describe('guessing the password of one account from many addresses', () => {
     });
   }
 
+  it('counts what is tried at the second factor, with however many keys', async () => {
+    const owner = await fixture.person();
+    const token = await fixture.token(owner);
+    const body = { password: 'a wrong password' };
+    const tryOnce = () => fixture.asUser('POST', '/me/two-factor', owner, token, body);
+    for (let i = 0; i < 11; i++) (await tryOnce()).assertError('INVALID_CREDENTIALS');
+    (await tryOnce()).assertError('RATE_LIMITED');
+    assert.equal((await fixture.login(owner)).status, 429);
+  });
+
   it('lets nobody in, and no other account feels it', async () => {
     const [victim, other] = [await fixture.person(), await fixture.person()];
     for (let i = 0; i < 11; i++) await guess(victim.email);

@@ -73,10 +73,10 @@ export function createAuth(deps: Deps): Auth {
   const tokens = createUserTokens({ ...deps, credentials, issuer: deps.publicUrl });
   const sessions = createSessions(deps);
   const signIns = createSignIns({ tokens, sessions });
-  const twoFactor = createTwoFactor({ ...deps, credentials, signIns });
+  const backoff = createLoginBackoff(deps.caps);
+  const twoFactor = createTwoFactor({ ...deps, credentials, signIns, backoff });
   const links = createMailLinks({ ...deps, credentials, hashPassword, signIns });
   const places = createSignInPlaces(deps);
-  const backoff = createLoginBackoff(deps.caps);
   const identities = createIdentities({ ...deps, credentials, twoFactor, links, backoff });
   const signIn = createSignIn({ identities, tokens, places });
   const registration = createRegistration({

@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { lookupEmail } from '../../kernel/email.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { Plan } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
@@ -8,7 +9,6 @@ import type { AccountCredentials, AccountMaker, CredentialStore } from './accoun
 import type { LoginBackoff } from './backoff.ts';
 import { isKept } from './links.repository.ts';
 import type { MailLinks } from './links.service.ts';
-import { lookupEmail } from './rules.ts';
 import type { TwoFactor } from './two-factor.service.ts';
 
 export interface NewIdentity {

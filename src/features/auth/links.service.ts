@@ -1,5 +1,6 @@
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { HOUR_MS } from '../../kernel/durations.ts';
+import { lookupEmail } from '../../kernel/email.ts';
 import { AppError, tooMany } from '../../kernel/errors.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { LinkRequestPurpose as LinkPurpose } from '../../platform/db/tables.generated.ts';
@@ -7,7 +8,6 @@ import { hashSecret, newSecret } from '../../platform/tokens.ts';
 import type { CredentialStore } from './accounts.ts';
 import * as repository from './links.repository.ts';
 import { passwordChangedMail, resetMail, verifyMail } from './mails.ts';
-import * as rules from './rules.ts';
 import { NOTHING, type SignIns } from './sign-ins.ts';
 import { deleteChallengesOf } from './two-factor.repository.ts';
 
@@ -75,7 +75,7 @@ export function createMailLinks(deps: Deps): MailLinks {
   return {
     sendVerification: (tx, account) => sendLink(deps, tx, 'VERIFY_EMAIL', account),
     async request(purpose, email) {
-      const address = rules.lookupEmail(email);
+      const address = lookupEmail(email);
       if (address !== null) await repository.insertRequest(db, purpose, address, clock.now());
     },
     async sendRequested() {

@@ -1,10 +1,10 @@
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
+import { lookupEmail } from '../../kernel/email.ts';
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { hashSecret, newSecret } from '../../platform/tokens.ts';
 import * as repository from './registration.repository.ts';
-import { lookupEmail } from './rules.ts';
 
 /** Who may make an account in the dashboard (docs/api/authentication.md#registration). */
 export interface Registration {

@@ -1,14 +1,4 @@
 import { randomInt } from 'node:crypto';
-import { parseEmail } from '../../kernel/email.ts';
-
-/**
- * How an address is looked up (docs/api/authentication.md#registration): as it was stored. Null when no account
- * can have it.
- */
-export function lookupEmail(email: string): string | null {
-  const normal = parseEmail(email) ?? email.trim().toLowerCase();
-  return normal === '' || normal.length > 254 || normal.includes('\0') ? null : normal;
-}
 
 /** Without letters that are read as digits. */
 const RECOVERY_ALPHABET = 'abcdefghjkmnpqrstvwxyz23456789';

@@ -6,6 +6,7 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Passwords } from '../../platform/passwords.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { CredentialStore } from './accounts.ts';
+import type { LoginBackoff } from './backoff.ts';
 import type { MailOutbox } from './links.service.ts';
 import { twoFactorMail } from './mails.ts';
 import * as rules from './rules.ts';
@@ -59,6 +60,7 @@ interface Deps {
   db: Db;
   credentials: Pick<CredentialStore, 'findById'>;
   passwords: Pick<Passwords, 'verify'>;
+  backoff: LoginBackoff;
   secrets: Pick<Secrets, 'encrypt' | 'decrypt' | 'sign'>;
   signIns: SignIns;
   mailbox: MailOutbox;
@@ -94,14 +96,19 @@ export function createTwoFactor(deps: Deps): TwoFactor {
       return codes;
     },
     async disable(accountId, { password, code }, keep) {
-      await assertPassword(deps, accountId, password);
-      await db.transaction().execute(async (tx) => {
+      const { email } = await assertPassword(deps, accountId, password);
+      const isOff = await db.transaction().execute(async (tx) => {
         const row = await repository.lockTwoFactor(tx, accountId);
         if (row === undefined || row.enabled_at === null) throw new AppError('NOT_FOUND');
-        if (!(await useCode(deps, tx, row, code))) throw new AppError('INVALID_CREDENTIALS');
+        if (!(await useCode(deps, tx, row, code))) return false;
         await repository.remove(tx, accountId);
         await changed(deps, tx, { accountId, keep, isOn: false });
+        return true;
       });
+      if (!isOff) {
+        await deps.backoff.failed(email);
+        throw new AppError('INVALID_CREDENTIALS');
+      }
       deps.signIns.forget();
     },
     challenge: (accountId) =>
@@ -147,11 +154,19 @@ async function changed(
   await mailbox.enqueue(tx, twoFactorMail(account.email, isOn, `${publicUrl}/forgot-password`));
 }
 
-async function assertPassword({ db, credentials, passwords }: Deps, accountId: string, password: string) {
+/** Wrong ones count with those of the log-in: it is the same password. */
+async function assertPassword(
+  { db, credentials, passwords, backoff }: Deps,
+  accountId: string,
+  password: string,
+) {
   const account = await credentials.findById(db, accountId);
-  const { ok } = await passwords.verify(password, account?.password_hash ?? null);
-  if (account === undefined || !ok) throw new AppError('INVALID_CREDENTIALS');
-  return account;
+  if (account === undefined) throw new AppError('INVALID_CREDENTIALS');
+  await backoff.admit(account.email);
+  const { ok } = await passwords.verify(password, account.password_hash);
+  if (ok) return account;
+  await backoff.failed(account.email);
+  throw new AppError('INVALID_CREDENTIALS');
 }
 
 async function startChallenge({ db, clock }: Deps, accountId: string) {

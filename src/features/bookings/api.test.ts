@@ -195,8 +195,11 @@ test('each input that is refused is named', async () => {
   for (const [field, body] of refused) {
     (await ask(of, { productId, intakeAnswers, ...body })).assertError('BAD_REQUEST', field);
   }
-  (await ask(of, { productId: 'bkp_01kafe3n4pfx2v9yq6m8d7t5zr', startsAt })).assertError('NOT_FOUND');
-  (await ask(await creator(), { productId, startsAt, intakeAnswers })).assertError('NOT_FOUND');
+  (await ask(of, { productId: 'bkp_01kafe3n4pfx2v9yq6m8d7t5zr', startsAt })).assertError(
+    'NOT_FOUND',
+    'productId',
+  );
+  (await ask(await creator(), { productId, startsAt, intakeAnswers })).assertError('NOT_FOUND', 'productId');
   const cheap = await product(of, { priceCents: 49 });
   (await ask(of, { productId: cheap, startsAt })).assertError('CONFLICT');
   (await app.request('POST', `/booking/products/${cheap}/unpublish`, { key: of.key })).assertOk(200);
@@ -340,6 +343,9 @@ test('lists by what is asked for', async () => {
   assert.deepEqual(await list('status=CONFIRMED,COMPLETED'), [ann, bob]);
   assert.deepEqual(await list(`productId=${second}`), [bob, open1]);
   assert.deepEqual(await list('customerEmail=BOB%40example.com'), [bob]);
+  await app.container.sql`update booking set customer_email = 'bob@xn--bcher-kva.example' where id = ${bob}`;
+  assert.deepEqual(await list(`customerEmail=${encodeURIComponent('Bob@bücher.example')}`), [bob]);
+  assert.deepEqual(await list('customerEmail=%20'), []);
   assert.deepEqual(await list(`from=${hour(40)}&to=${hour(50)}`), [bob]);
   assert.deepEqual(await list('cohortId=coh_01kafe3n4pfx2v9yq6m8d7t5zr'), []);
   const bad = await app.request('GET', '/booking/bookings?status=LOST', { key: of.key });

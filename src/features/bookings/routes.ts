@@ -6,6 +6,7 @@ import { CommaList, IdParams, parseList } from '../../http/schema.ts';
 import { type Caller, holds } from '../../kernel/access.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
+import { lookupEmail } from '../../kernel/email.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { BookingLinks } from './links.ts';
 import type { ShownBooking } from './repository.ts';
@@ -54,11 +55,11 @@ export function bookingRoutes({ bookings, simulations, links, cursors }: Deps): 
       reply: { status: 200, schema: Booking, list: true },
       async handler({ caller }, { query }) {
         const list = new ListReader(cursors, `bookings:${caller.workspaceId}`, query);
-        const { productId, cohortId, from, to } = query;
+        const { productId, cohortId, customerEmail, from, to } = query;
         const filter = {
           status: parseList('status', booking.status, query.status),
           ...{ productId, cohortId },
-          customerEmail: query.customerEmail?.trim().toLowerCase(),
+          customerEmail: customerEmail === undefined ? undefined : (lookupEmail(customerEmail) ?? ''),
           from: from === undefined ? undefined : instant(from),
           to: to === undefined ? undefined : instant(to),
         };

@@ -1,6 +1,6 @@
 import { dateFromMs } from '../../kernel/clock.ts';
 import { MINUTE_MS } from '../../kernel/durations.ts';
-import { AppError, badRequest } from '../../kernel/errors.ts';
+import { AppError, badRequest, missingAs } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { tell } from './emit.ts';
@@ -115,7 +115,7 @@ const columnsOf = ({ amountCents, discountCents, discountCode }: BookingPrice) =
 });
 
 async function offer(deps: Deps, workspaceId: string, input: NewBooking): Promise<BookingOffer> {
-  const product = await deps.products.get(workspaceId, input.productId);
+  const product = await deps.products.get(workspaceId, input.productId).catch(missingAs('productId'));
   assertSold(product);
   readAnswers(product.intake_fields, input.intakeAnswers);
   const begins = await beginOf(deps, product, input);
@@ -136,7 +136,7 @@ async function beginOf(deps: Deps, product: ProductRow, input: NewBooking): Prom
   }
   if (startsAt !== undefined) throw badRequest('startsAt', 'A cohort has times of its own.');
   if (cohortId === undefined) throw badRequest('cohortId', 'Say which cohort it is to be.');
-  const cohort = await deps.cohorts.get(product.workspace_id, cohortId);
+  const cohort = await deps.cohorts.get(product.workspace_id, cohortId).catch(missingAs('cohortId'));
   if (cohort.product_id !== product.id) throw badRequest('cohortId', 'The cohort is of another product.');
   const place = { productId: product.id, cohortId, startsAt: null, email: input.customer.email };
   const isOpen = cohort.status === 'OPEN' || (await deps.waitlist.isKept(deps.db, place));

@@ -176,6 +176,14 @@ describe('/channels', () => {
     const list = (await app.request('GET', '/channels', { key })).assertOk(200);
     assert.equal(list.list('data').length, 1);
     const id = list.string('data.0.id');
+    for (const [query, count] of [
+      ['createdAfter=2999-01-01T00:00:00Z', 0],
+      ['createdBefore=2000-01-01T00:00:00Z', 0],
+      ['createdAfter=2000-01-01T00:00:00Z', 1],
+    ] as const) {
+      const within = (await app.request('GET', `/channels?${query}`, { key })).assertOk(200);
+      assert.equal(within.list('data').length, count, query);
+    }
     for (const name of [id, 'me']) {
       const one = (await app.request('GET', `/channels/${name}`, { key })).assertOk(200);
       assert.deepEqual(one.at('data'), list.at('data.0'));

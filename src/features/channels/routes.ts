@@ -137,9 +137,12 @@ function ownRoutes({ channels, links, cursors }: Deps): Route[] {
       reply: { status: 200, schema: Channel, list: true },
       async handler({ caller }, { query }) {
         const reader = new ListReader(cursors, `channels:${caller.workspaceId}`, query);
-        const { after } = reader.request;
+        const { after, createdAfter, createdBefore } = reader.request;
         const own = toChannel(await channels.own(caller, 'me'), caller.mode, links);
-        return reader.page(after === null ? [own] : [], (row) => row);
+        const isWithin =
+          (createdAfter === null || Date.parse(own.createdAt) > Date.parse(createdAfter)) &&
+          (createdBefore === null || Date.parse(own.createdAt) < Date.parse(createdBefore));
+        return reader.page(after === null && isWithin ? [own] : [], (row) => row);
       },
     }),
     defineRoute({

@@ -178,7 +178,8 @@ export function createChat(deps: Deps): Chat {
         if (!AUTHOR.test(authorId)) throw badRequest('authorId', 'This is the id of no author.');
         if (authorId === settings.account_id)
           throw badRequest('authorId', 'The creator of the stream cannot be banned.');
-        if ((await repository.countBans(tx, streamId, now)) >= MAX_BANS) {
+        const known = await repository.findBan(tx, streamId, authorId, now);
+        if (known === undefined && (await repository.countBans(tx, streamId, now)) >= MAX_BANS) {
           const message = `The stream has ${MAX_BANS} bans, its maximum. Lift some, or end them after a time.`;
           throw new AppError('CONFLICT', { message });
         }

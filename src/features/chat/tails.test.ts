@@ -167,6 +167,13 @@ describe('moderation', () => {
     await ban({ authorId, seconds: 10 });
     clock.advance(10_000);
     assert.deepEqual((await chat.request('GET', '/bans')).assertOk(200).list('data'), []);
+    // One more than a stream may have: who is banned already may get another end.
+    await app.container.sql`
+      insert into chat_ban (id, stream_id, author_id, created_at)
+      select 'ban_' || n, ${chat.id}, 'gst_' || n, now() from generate_series(1, 999) n`;
+    (await ban({ authorId })).assertOk(201);
+    (await ban({ authorId, seconds: 60 })).assertOk(201);
+    (await ban({ authorId: 'gst_01kafe3n4pfx2v9yq6m8d7t5zs' })).assertError('CONFLICT');
     (await ban({ authorId: accountId })).assertError('BAD_REQUEST', 'authorId');
     (await ban({ authorId: 'somebody' })).assertError('BAD_REQUEST', 'authorId');
     (await ban({ authorId, seconds: 0 })).assertError('BAD_REQUEST', 'seconds');

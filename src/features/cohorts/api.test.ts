@@ -270,7 +270,7 @@ test('videos are added once, in order, and taken out', async () => {
   assert.deepEqual(first.at('data'), { id: first.at('data.id'), videoId: one, releaseAt: null, position: 0 });
   const second = (await add({ videoId: two, releaseAt: at(8), position: 7 })).assertOk(201);
   (await add({ videoId: one })).assertError('CONFLICT', 'videoId');
-  (await add({ videoId: await video((await app.createKey()).key) })).assertError('NOT_FOUND');
+  (await add({ videoId: await video((await app.createKey()).key) })).assertError('NOT_FOUND', 'videoId');
   const third = (await add({ videoId: await video(), releaseAt: null })).assertOk(201);
   assert.equal(third.at('data.position'), 8);
   const refused: [string, object][] = [

@@ -228,7 +228,7 @@ async function addVideo(
   { videoId, releaseAt = null, position }: CohortVideoIn,
 ): Promise<CohortVideoRow> {
   assertOpenToChange(found(await repository.lockOwnCohort(tx, workspaceId, id)));
-  if (!(await ports.hasVideo(tx, workspaceId, videoId))) throw notFound();
+  if (!(await ports.hasVideo(tx, workspaceId, videoId))) throw notFound('videoId');
   const videos = await content.videosOf(tx, [id]);
   if (videos.length >= MAX_VIDEOS) {
     throw new AppError('CONFLICT', { message: `A cohort has at most ${MAX_VIDEOS} videos.` });

@@ -74,7 +74,10 @@ test('both edges of every field', async () => {
     ['productId', { ...good, productId: 7 }],
   ];
   for (const [field, body] of refused) (await create(key, body)).assertError('BAD_REQUEST', field);
-  (await create(key, { ...good, productId: 'bkp_01kafe3n4pfx2v9yq6m8d7t5zr' })).assertError('NOT_FOUND');
+  (await create(key, { ...good, productId: 'bkp_01kafe3n4pfx2v9yq6m8d7t5zr' })).assertError(
+    'NOT_FOUND',
+    'productId',
+  );
   await make(key, { code: 'x', percentOff: 1, maxUses: 1, notes: '' });
   await make(key, { code: 'y'.repeat(64), percentOff: 100, maxUses: 2 ** 31 - 1, notes: 'x'.repeat(500) });
   await make(key, { code: 'ß'.repeat(32), percentOff: null, amountCentsOff: 1, productId: null });
@@ -173,7 +176,7 @@ test('a code of one product is for a product of the workspace', async () => {
     const body = { ...code, productId };
     (await app.request('POST', '/booking/discount-codes', { key: stranger, body })).assertError('NOT_FOUND');
   }
-  (await patch({ productId: 'bkp_01kafe3n4pfx2v9yq6m8d7t5zr' })).assertError('NOT_FOUND');
+  (await patch({ productId: 'bkp_01kafe3n4pfx2v9yq6m8d7t5zr' })).assertError('NOT_FOUND', 'productId');
 });
 
 test('permissions', async () => {

@@ -223,7 +223,7 @@ async function quote({ db, clock }: Deps, workspaceId: string, text: string, sol
 }
 
 async function assertProduct(deps: Deps, tx: Tx, workspaceId: string, productId: string | null) {
-  if (productId !== null && !(await deps.hasProduct(tx, workspaceId, productId))) throw notFound();
+  if (productId !== null && !(await deps.hasProduct(tx, workspaceId, productId))) throw notFound('productId');
 }
 
 function taken(): AppError {

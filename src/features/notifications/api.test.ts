@@ -183,7 +183,7 @@ describe('the list', () => {
       'BAD_REQUEST',
       'cursor',
     );
-    assert.equal((await titles('?type=api_key.expiring,integration_domain.lapsed')).length, 4);
+    assert.equal((await titles('?type=api_key.expiring,%20integration_domain.lapsed')).length, 4);
     assert.deepEqual(await titles('?type=none'), []);
     (await call('POST', `/${first.string('data.0.id')}/read`)).assertOk(200);
     assert.deepEqual(await titles('?unread=false'), [expiring('c')]);

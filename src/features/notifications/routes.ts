@@ -46,7 +46,10 @@ function listRoutes({ notifications, cursors }: Deps): Route[] {
       reply: { status: 200, schema: Notification, list: true },
       async handler({ caller }, { query }) {
         const list = new ListReader(cursors, `notifications:${caller.accountId}`, query);
-        const filter = { unread: query.unread, types: query.type?.split(',') ?? null };
+        const filter = {
+          unread: query.unread,
+          types: query.type?.split(',').map((type) => type.trim()) ?? null,
+        };
         return list.page(await notifications.list(readerOf(caller), filter, list.request), toNotification);
       },
     }),

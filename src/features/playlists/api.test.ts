@@ -250,7 +250,7 @@ describe('/playlists/{id}/items', () => {
     const deleted = await video();
     await app.container.sql`update video set deleted_at = now() where id = ${deleted}`;
     for (const videoId of ['none', deleted, await video({}, other.live), await video({}, account.test)]) {
-      (await call('POST', `/playlists/${id}/items`, { videoId })).assertError('NOT_FOUND');
+      (await call('POST', `/playlists/${id}/items`, { videoId })).assertError('NOT_FOUND', 'videoId');
     }
     const item = await add(await createPlaylist(), await video());
     for (const method of ['PATCH', 'DELETE']) {

@@ -134,7 +134,7 @@ export function createPlaylists({ db, events, clock, videosOf, hasVideo }: Playl
     },
     addItem: (workspaceId, id, input) =>
       locked(workspaceId, id, async (change) => {
-        if (!(await hasVideo(change.tx, workspaceId, input.videoId))) throw notFound();
+        if (!(await hasVideo(change.tx, workspaceId, input.videoId))) throw notFound('videoId');
         return addItem(change, input, clock.now());
       }),
     updateItem: (workspaceId, id, itemId, input) =>

@@ -31,8 +31,8 @@ const look = () =>
 async function customer(plan: Plan) {
   const account = await app.createAccount({ plan });
   const { key } = await app.createKey({ account });
-  const call = (method: string, path: string, body?: object) =>
-    app.request(method, path, body === undefined ? { key } : { key, body });
+  const call = (method: string, path: string, body?: object, headers: Record<string, string> = {}) =>
+    app.request(method, path, { key, headers, ...(body === undefined ? {} : { body }) });
   let number = 0;
   const hook = async () => {
     number += 1;
@@ -108,6 +108,19 @@ test('a refusal tells 100 percent, whatever is used, and again only after less w
   await look();
   await tooLarge();
   assert.deepEqual(await told(2), [exceeded, { ...exceeded, used: 0, sequence: 2 }]);
+});
+
+test('a refusal under an Idempotency-Key tells it as well', async () => {
+  const { call, told } = await customer('FREE');
+  const streamId = (await call('POST', '/streams', { title: 'One' })).string('data.id');
+  const targets = Array.from({ length: 3 }, () => ({
+    url: 'rtmp://live.example.com/app',
+    streamKey: 'abcd',
+  }));
+  const headers = { 'idempotency-key': 'too-many-targets' };
+  (await call('POST', '/restreams', { streamId, targets }, headers)).assertError('QUOTA_EXCEEDED');
+  const [event] = await told(1);
+  assert.deepEqual([event?.type, event?.key], ['quota.exceeded', 'RESTREAM_TARGETS']);
 });
 
 test('what is on at once is told once a day, and nobody is notified of it', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
+import { startTestDns } from '../../../test/harness/dns.ts';
 import { insertAccount, type TestAccount } from '../../../test/harness/factories.ts';
 
 let app: TestApp;
@@ -169,6 +170,37 @@ describe('POST /restreams', () => {
     const other = await post(key, '/restreams', { streamId }, headers);
     other.assertError('IDEMPOTENCY_KEY_REUSE', 'Idempotency-Key');
     assert.equal((await app.request('GET', '/restreams', { key })).list('data').length, 1);
+  });
+
+  test('name servers that are silent hold up nobody else', async () => {
+    const dns = await startTestDns();
+    dns.fault = 'silent';
+    // One request with a key at a time may hold a transaction here.
+    const env = { DNS_SERVERS: dns.address, DATABASE_POOL: '3' };
+    const slow = await startTestApp({ env });
+    try {
+      const { key } = await slow.createKey();
+      const create = (name: string) =>
+        slow.request('POST', '/streams', {
+          key,
+          body: { title: name },
+          headers: { 'idempotency-key': `stream-${name}` },
+        });
+      const streamId = (await create('one')).string('data.id');
+      const body = { streamId, targets: [{ url: 'rtmp://live.example.com/app', streamKey: 'abcd' }] };
+      let isOver = false;
+      const waiting = slow
+        .request('POST', '/restreams', { key, body, headers: { 'idempotency-key': 'restream-one' } })
+        .finally(() => {
+          isOver = true;
+        });
+      (await create('two')).assertOk(201);
+      assert.equal(isOver, false);
+      await waiting;
+    } finally {
+      await slow.close();
+      await dns.close();
+    }
   });
 
   test('with more targets than the plan has left none is made', async () => {

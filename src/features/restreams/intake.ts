@@ -3,7 +3,7 @@ import { badRequest, quotaExceeded } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { PLANS, type Plan } from '../../kernel/plans.ts';
 import type { PushAddress } from '../../kernel/push-address.ts';
-import type { Tx } from '../../platform/db/index.ts';
+import type { Db } from '../../platform/db/index.ts';
 import type { RestreamTargetPlatform, RestreamTargetTable } from '../../platform/db/tables.generated.ts';
 import { GuardError, type Outbound } from '../../platform/outbound/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
@@ -19,7 +19,7 @@ export interface NewTarget {
   enabled?: boolean;
 }
 
-type CheckedTarget = NewTarget & { url: string; address: PushAddress };
+export type CheckedTarget = NewTarget & { url: string; address: PushAddress };
 
 /**
  * The form of a target, and its address before the guard: docs/decisions/restreams.md#addresses.
@@ -52,11 +52,11 @@ export async function checkPlace(
   }
 }
 
-/** @throws {AppError} QUOTA_EXCEEDED; under the lock of the workspace. */
-export async function admitTargets(tx: Tx, workspaceId: string, plan: Plan, more: number): Promise<void> {
+/** @throws {AppError} QUOTA_EXCEEDED; for certain under the lock of the workspace. */
+export async function admitTargets(db: Db, workspaceId: string, plan: Plan, more: number): Promise<void> {
   if (more === 0) return;
   const limit = PLANS[plan].restreamTargets;
-  if ((await repository.countTargets(tx, workspaceId)) + more > limit) {
+  if ((await repository.countTargets(db, workspaceId)) + more > limit) {
     throw quotaExceeded(
       { workspaceId, resource: 'RESTREAM_TARGETS' },
       `The plan allows ${limit} restream targets.`,

@@ -23,6 +23,11 @@ export function insertRestream(tx: Tx, row: Insertable<RestreamTable>): Promise<
   return tx.insertInto('restream').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
+/** What a request with an Idempotency-Key has made before. */
+export function findByOperation(db: Db, operationId: string): Promise<RestreamRow | undefined> {
+  return db.selectFrom('restream').selectAll().where('operation_id', '=', operationId).executeTakeFirst();
+}
+
 export async function insertTargets(tx: Tx, rows: Insertable<RestreamTargetTable>[]): Promise<void> {
   if (rows.length > 0) await tx.insertInto('restream_target').values(rows).execute();
 }

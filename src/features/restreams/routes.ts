@@ -43,12 +43,12 @@ function wholeRoutes({ restreams, cursors }: Deps): Route[] {
       path: '/restreams',
       summary: 'Create a restream',
       description: 'With its targets. The plan counts the targets of all restreams together.',
-      idempotent: true,
+      idempotent: 'leased',
       body: RestreamIn,
       reply: { status: 201, schema: Restream },
       errors: ['QUOTA_EXCEEDED', 'CONFLICT'],
-      handler: async ({ caller }, { body }) =>
-        toRestream(await restreams.create(caller.workspaceId, body), caller.mode),
+      handler: async ({ caller, operationId }, { body }) =>
+        toRestream(await restreams.create(caller, body, operationId), caller.mode),
     }),
     defineRoute({
       ...reads('restreams:read'),

@@ -1,10 +1,12 @@
+import type { Caller } from '../../kernel/access.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
+import type { Db } from '../../platform/db/index.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
 import { type Changes, emitRestream, emitUpdated } from './emit.ts';
 import { restreamCreated, restreamDeleted } from './events.ts';
-import { admitTargets, checkedTarget, newTarget } from './intake.ts';
+import { admitTargets, type CheckedTarget, checkedTarget, newTarget } from './intake.ts';
 import { changeLocked, type LockedWork, type RestreamDeps, tellChanged } from './locked.ts';
 import { logRestream } from './log.ts';
 import type { RestreamFilter, RestreamRow, WholeRestream } from './repository.ts';
@@ -19,7 +21,11 @@ export interface Restreams {
    * @throws {AppError} BAD_REQUEST, field `streamId`, `targets.<n>.url` or `targets.<n>.streamKey`; QUOTA_EXCEEDED;
    * CONFLICT when the stream has as many as it may.
    */
-  create(workspaceId: string, input: RestreamIn): Promise<WholeRestream>;
+  create(
+    caller: Pick<Caller, 'workspaceId' | 'plan'>,
+    input: RestreamIn,
+    operationId: string | null,
+  ): Promise<WholeRestream>;
   list(workspaceId: string, filter: RestreamFilter, page: PageRequest): Promise<WholeRestream[]>;
   get(workspaceId: string, id: string): Promise<WholeRestream>;
   update(workspaceId: string, id: string, input: RestreamPatch): Promise<WholeRestream>;
@@ -37,7 +43,7 @@ export function createRestreams(deps: RestreamDeps): Restreams {
   const locked = (workspaceId: string, id: string, work: LockedWork) =>
     changeLocked(deps, workspaceId, id, work);
   return {
-    create: (workspaceId, input) => create(deps, workspaceId, input),
+    create: (caller, input, operationId) => create(deps, caller, input, operationId),
     countTargets: (workspaceId) => repository.countTargets(db, workspaceId),
     async list(workspaceId, filter, page) {
       const rows = await repository.listRestreams(db, workspaceId, filter, page);
@@ -104,44 +110,78 @@ export async function removeLocked(change: Change, row: RestreamRow): Promise<vo
   await repository.deleteRestream(change.tx, row.id);
 }
 
-async function create(deps: RestreamDeps, workspaceId: string, input: RestreamIn): Promise<WholeRestream> {
-  const { events, clock, streams } = deps;
-  const id = newId('rst', clock);
+async function create(
+  deps: RestreamDeps,
+  { workspaceId, plan }: Pick<Caller, 'workspaceId' | 'plan'>,
+  input: RestreamIn,
+  operationId: string | null,
+): Promise<WholeRestream> {
+  const { db, events, clock } = deps;
+  const known = await madeBy(db, operationId);
+  if (known !== null) return known;
+  const given = input.targets ?? [];
+  // What the plan refuses makes nobody look up names.
+  await admitTargets(db, workspaceId, plan, given.length);
   const targets = await Promise.all(
-    (input.targets ?? []).map((target, index) => checkedTarget(deps, target, `targets.${index}.`)),
+    given.map((target, index) => checkedTarget(deps, target, `targets.${index}.`)),
   );
   const whole = await events.transaction(async (tx, append) => {
-    const now = clock.now();
-    const change = { tx, append, now };
     const owner = await lockWorkspace(tx, workspaceId);
+    // Another run of the same operation was faster.
+    const made = await madeBy(tx, operationId);
+    if (made !== null) return made;
     await admitTargets(tx, workspaceId, owner.plan, targets.length);
-    const title = await streams.attach(tx, workspaceId, input.streamId, id);
-    if (title === undefined) throw badRequest('streamId', 'There is no such stream.');
-    if ((await repository.countRestreams(tx, input.streamId)) >= MAX_PER_STREAM) {
-      const message = `A stream has at most ${MAX_PER_STREAM} restreams.`;
-      throw new AppError('CONFLICT', { field: 'streamId', message });
-    }
-    const made = await repository.insertRestream(tx, {
-      id,
-      workspace_id: workspaceId,
-      stream_id: input.streamId,
-      name: input.name ?? title,
-      enabled: input.enabled ?? true,
-      start_mode: input.startMode ?? 'WITH_BROADCAST',
-      created_at: now,
-      updated_at: now,
-    });
-    await repository.insertTargets(
-      tx,
-      targets.map((target) => newTarget(deps, id, target, now)),
-    );
-    await emitRestream(change, restreamCreated, made);
-    await logRestream(tx, made, now);
-    const row = await bringInLine(change, made);
-    return { row, targets: await repository.targetsOf(tx, [id]) };
+    const change = { tx, append, now: clock.now() };
+    return insert(deps, change, { workspaceId, input, targets, operationId });
   });
-  tellChanged(deps, id, input.streamId);
+  tellChanged(deps, whole.row.id, input.streamId);
   return whole;
+}
+
+async function madeBy(db: Db, operationId: string | null): Promise<WholeRestream | null> {
+  const row = operationId === null ? undefined : await repository.findByOperation(db, operationId);
+  return row === undefined ? null : { row, targets: await repository.targetsOf(db, [row.id]) };
+}
+
+interface New {
+  workspaceId: string;
+  input: RestreamIn;
+  targets: CheckedTarget[];
+  operationId: string | null;
+}
+
+async function insert(
+  deps: RestreamDeps,
+  change: Change,
+  { workspaceId, input, targets, operationId }: New,
+): Promise<WholeRestream> {
+  const { tx, now } = change;
+  const id = newId('rst', deps.clock);
+  const title = await deps.streams.attach(tx, workspaceId, input.streamId, id);
+  if (title === undefined) throw badRequest('streamId', 'There is no such stream.');
+  if ((await repository.countRestreams(tx, input.streamId)) >= MAX_PER_STREAM) {
+    const message = `A stream has at most ${MAX_PER_STREAM} restreams.`;
+    throw new AppError('CONFLICT', { field: 'streamId', message });
+  }
+  const made = await repository.insertRestream(tx, {
+    id,
+    workspace_id: workspaceId,
+    stream_id: input.streamId,
+    name: input.name ?? title,
+    enabled: input.enabled ?? true,
+    start_mode: input.startMode ?? 'WITH_BROADCAST',
+    operation_id: operationId,
+    created_at: now,
+    updated_at: now,
+  });
+  await repository.insertTargets(
+    tx,
+    targets.map((target) => newTarget(deps, id, target, now)),
+  );
+  await emitRestream(change, restreamCreated, made);
+  await logRestream(tx, made, now);
+  const row = await bringInLine(change, made);
+  return { row, targets: await repository.targetsOf(tx, [id]) };
 }
 
 function changesOf(before: RestreamRow, after: RestreamRow): Changes {

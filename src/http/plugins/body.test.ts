@@ -109,6 +109,13 @@ describe('the media type', () => {
     (await app.request('POST', `/streams/${created}/start`, { key })).assertOk(200);
   });
 
+  test('of an empty body it does not matter', async () => {
+    const created = (await post({ title: 'x' })).string('data.id');
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    (await app.request('POST', `/streams/${created}/start`, { key, body: '', headers })).assertOk(200);
+    (await post('', { headers })).assertError('BAD_REQUEST', 'body');
+  });
+
   test('a byte order mark is no harm', async () => {
     (await post(Buffer.from('\ufeff{"title":"x"}'))).assertOk(201);
   });

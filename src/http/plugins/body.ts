@@ -31,6 +31,7 @@ export function bodyDeadline(app: FastifyInstance, limitMs = BODY_MS): void {
   });
 }
 
+const JSON_TYPE = /^application\/json *(;|$)/i;
 const INVALID = 'The body is not valid JSON, or nests deeper than 64 levels.';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -38,6 +39,19 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 /** Parses JSON bodies and keeps the text; every other media type is 415. */
 export function jsonBody(app: FastifyInstance): void {
   app.decorateRequest('rawBody', null);
+  // Clients such as curl name a type of forms beside the empty body of a call that has none.
+  app.addHook('onRequest', ({ routeOptions, raw }, _reply, done) => {
+    const { headers } = raw;
+    const isEmpty = headers['content-length'] === '0' && headers['transfer-encoding'] === undefined;
+    if (
+      isEmpty &&
+      routeOptions.config.route !== undefined &&
+      !JSON_TYPE.test(headers['content-type'] ?? '')
+    ) {
+      delete headers['content-type'];
+    }
+    done();
+  });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
     try {

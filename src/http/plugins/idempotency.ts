@@ -49,7 +49,7 @@ export async function answerOnce(ports: Ports, call: IdempotentCall): Promise<Fa
   let ran = false;
   const claim = {
     workspaceId: caller.workspaceId,
-    scope: [caller.actor.id, request.method, request.url.split('?', 1)[0] ?? '', key],
+    scope: [holderOf(caller), request.method, request.url.split('?', 1)[0] ?? '', key],
     fingerprint: fingerprintOf(request),
   };
   let outcome: IdempotentOutcome;
@@ -79,6 +79,11 @@ export async function answerOnce(ports: Ports, call: IdempotentCall): Promise<Fa
   return reply.status(status).header('Content-Type', JSON_TYPE).send(body);
 }
 
+/** A key is of one workspace; a session says with each request which one it is for. */
+function holderOf({ actor, workspaceId }: Caller): string {
+  return actor.kind === 'key' ? actor.id : `${actor.id} ${workspaceId}`;
+}
+
 /** The bytes as they were sent: a repetition that was serialised anew is another body. */
 function fingerprintOf(request: FastifyRequest): Uint8Array {
   const mediaType = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
@@ -106,6 +111,7 @@ async function respond(
     if (failure.status >= 500 || failure.status === 429) throw error;
     logRefusal(ports.log, failure, request.id);
     request.errorCode = failure.code;
+    request.quotaRefusal = failure.refusal ?? null;
     reply.headers(failure.headers);
     return { status: failure.status, body: JSON.stringify(failure.body()) };
   }

@@ -191,6 +191,19 @@ describe('what a session may', () => {
     wrong.assertError('BAD_REQUEST', 'X-Workspace-Mode');
   });
 
+  test('one Idempotency-Key is another one in each mode', async () => {
+    const tabs = new Browser(app);
+    await tabs.signIn(await auth.person());
+    const create = async (mode: string) => {
+      const headers = { 'x-workspace-mode': mode, 'idempotency-key': 'one-for-both' };
+      const answer = await tabs.send('POST', '/streams', { body: { title: 'One' }, headers });
+      return [answer.assertOk(201).at('data.mode'), answer.headers['x-svc-idempotent-replay']];
+    };
+    assert.deepEqual(await create('live'), ['live', undefined]);
+    assert.deepEqual(await create('test'), ['test', undefined]);
+    assert.deepEqual(await create('live'), ['live', 'true']);
+  });
+
   test('only its own account', async () => {
     const other = await auth.person();
     (await browser.get('/me', { 'x-account-id': person.id })).assertOk(200);
