@@ -65,6 +65,8 @@ export function openDatabase(options: DatabaseOptions): DatabaseHandle {
       TimeZone: 'UTC',
       // A vanished client must not hold row locks (docs/decisions/database.md#our-own-kysely-dialect).
       idle_in_transaction_session_timeout: 15_000,
+      // Compiling a statement takes longer than any of ours runs (docs/decisions/database.md#no-compiled-statements).
+      jit: 'off',
     },
   };
   // The driver's own default is a function too, which its types do not know.
