@@ -54,6 +54,11 @@ test('a transaction whose session is lost fails; the process and the pool go on'
   assert.ok(results.every(([row]) => row?.one === 1));
 });
 
+test('no server compiles our statements', async () => {
+  const [row] = await database.sql`select current_setting('jit') as jit`;
+  assert.equal(row?.jit, 'off');
+});
+
 test('an instant is read as it was written, whatever the zone of the server', async () => {
   const instants = ['0001-01-01T00:00:00.000Z', '0099-12-31T23:59:59.999Z', '1850-06-01T12:00:00.000Z'];
   instants.push('1900-01-01T00:00:00.000Z', '2026-10-25T00:30:00.000Z', '9999-12-31T23:59:59.999Z');
