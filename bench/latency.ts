@@ -2,8 +2,9 @@
  * How far behind the camera a viewer of the watch page is: the time is in the picture, as bits, and Chromium reads it.
  * `node bench/latency.ts [seconds [keyframes]]`: for each latency mode and distance of keyframes (`1,2,4` seconds) one
  * broadcast, of 30 seconds unless told (600 shows ten minutes without a stall). Prints JSON lines with the 95th percentile, the
- * time to the first picture and the stalls, and beside them what hls.js shows of the HLS that nginx-rtmp makes of the same camera,
- * and what a client of WHEP shows of the same camera by RTMP and by WHIP. `whep` as a third argument measures those two alone.
+ * time to the first picture (the median of five openings) and the stalls, and beside them what hls.js shows of the HLS that
+ * nginx-rtmp makes of the same camera, and what a client of WHEP shows of the same camera by RTMP and by WHIP. `whep` as a third
+ * argument measures those two alone.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
@@ -21,6 +22,8 @@ const SECONDS = Number(process.argv[2] ?? 30);
 const GOPS_SEC = (process.argv[3] ?? '1,2,4').split(',').map(Number);
 const TARGET_MS = { LOW: 2000, STANDARD: 5000 } as const;
 const WHEP_TARGET_MS = 500;
+/** Of the page, after each other: one is no median. */
+const OPENINGS = 5;
 const IS_WHEP_ALONE = process.argv[4] === 'whep';
 
 interface Setting {
@@ -57,7 +60,8 @@ async function measure(
     const waits = await early.page.evaluate<number>('stalls');
     report({ name: `${name}: stalls of who was there first`, value: waits, unit: '', target: '<= 1' });
     await early.close();
-    await watch(browser, name, { page: `${platform.url}/watch/${stream.id}`, targetMs: TARGET_MS[mode] });
+    const page = `${platform.url}/watch/${stream.id}`;
+    await watch(browser, name, { page, targetMs: TARGET_MS[mode], openings: OPENINGS });
   } finally {
     camera.stop();
     await partner.stop(stream.id);
@@ -68,7 +72,12 @@ async function measure(
 async function watch(
   browser: TestBrowser,
   name: string,
-  { page, targetMs, script = READER }: { page: string; targetMs: number; script?: string },
+  {
+    page,
+    targetMs,
+    script = READER,
+    openings = 1,
+  }: { page: string; targetMs: number; script?: string; openings?: number },
 ): Promise<void> {
   const opened = await browser.open(page, { initScript: script });
   await sleep(SECONDS * 1000);
@@ -84,7 +93,20 @@ async function watch(
   report({ name: `${name}: delay p95`, value: p95, unit: 'ms', target });
   report({ name: `${name}: delay p50`, value: median(sorted), unit: 'ms', target });
   report({ name: `${name}: stalls`, value: stalls, unit: '', target: '<= 0' });
-  report({ name: `${name}: first picture`, value: firstAt ?? Number.NaN, unit: 'ms', target: '<= 1000' });
+  const firstsMs = [firstAt ?? Number.POSITIVE_INFINITY];
+  while (firstsMs.length < openings) firstsMs.push(await firstPicture(browser, page, script));
+  const of = openings > 1 ? `, p50 of ${openings}` : '';
+  report({ name: `${name}: first picture${of}`, value: median(firstsMs), unit: 'ms', target: '<= 1000' });
+}
+
+/** Milliseconds from the opening of a page. */
+async function firstPicture(browser: TestBrowser, page: string, script: string): Promise<number> {
+  const opened = await browser.open(page, { initScript: script });
+  const firstAt = () => opened.page.evaluate<number | null>('firstAt');
+  await until(async () => (await firstAt()) !== null, { timeoutMs: 30_000, intervalMs: 50 });
+  const ms = await firstAt();
+  await opened.close();
+  return ms ?? Number.POSITIVE_INFINITY;
 }
 
 /** The baseline: no target of ours, so that what it reaches is the figure. */

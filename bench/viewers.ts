@@ -1,7 +1,7 @@
 /**
- * Players of parts on one api process: `node bench/viewers.ts [seconds]` (20 unless told; a minute and a half in all). 500 of them,
- * the same beside one that reads nothing of what it asks for, and 1,000 behind nginx as docs/guides/playback.md sets it up; then
- * what is still shown after a stop. The players are a process of their own.
+ * Players of parts on one api process: `node bench/viewers.ts [seconds] [LOW|STANDARD]` (20, and one mode after the other, unless
+ * told; three minutes in all). 500 of them, the same beside one that reads nothing of what it asks for, and 1,000 behind nginx as
+ * docs/guides/playback.md sets it up; then what is still shown after a stop. The players are a process of their own.
  */
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,8 +10,8 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { broadcastGuide, hasNginx, startNginx } from '../test/harness/nginx.ts';
-import { createPartner } from '../test/harness/partner.ts';
-import { startPlatform } from '../test/harness/platform.ts';
+import { createPartner, type Partner } from '../test/harness/partner.ts';
+import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
 import { until } from '../test/harness/wait.ts';
 import type { ViewersOrder, ViewersReport } from './support/live-viewers.ts';
 import { ownSeconds } from './support/processes.ts';
@@ -20,7 +20,9 @@ import { report } from './support/report.ts';
 const SECONDS = Number(process.argv.find((word) => /^\d+$/.test(word)) ?? 20);
 const PLAYERS = 500;
 const BEHIND_NGINX = 1000;
-const MODE = 'STANDARD';
+const MODES = ['LOW', 'STANDARD'] as const;
+
+type Mode = (typeof MODES)[number];
 
 async function watch(order: ViewersOrder): Promise<ViewersReport> {
   const child = fork(join(import.meta.dirname, 'support/live-viewers.ts'));
@@ -68,7 +70,7 @@ async function shownFor(addresses: readonly string[]): Promise<number> {
 }
 
 /** @param lines what nginx was asked for, and whom it asked: `-` where it knew. */
-function passedOn(lines: readonly string[]): void {
+function passedOn(mode: Mode, lines: readonly string[]): void {
   const requests = lines
     .filter((line) => line !== '' && !line.endsWith(' -'))
     .map((line) => line.split(' ')[0] ?? '');
@@ -76,58 +78,77 @@ function passedOn(lines: readonly string[]): void {
   const parts = new Set(fetches).size;
   const playlists = requests.filter((path) => path.endsWith('/index.m3u8')).length;
   const passed = { unit: 'a part', target: '<= 1.1' };
-  report({ name: 'parts that nginx passes on', value: fetches.length / parts, ...passed });
-  report({ name: 'playlists that nginx passes on', value: playlists / parts, ...passed });
+  report({ name: `${mode}, parts that nginx passes on`, value: fetches.length / parts, ...passed });
+  report({ name: `${mode}, playlists that nginx passes on`, value: playlists / parts, ...passed });
+}
+
+/** A broadcast to publish to. */
+function startCamera(rtmpPort: number, streamKey: string): () => void {
+  const sources =
+    '-re -f lavfi -i testsrc2=size=640x360:rate=30 -f lavfi -i sine=frequency=440:sample_rate=48000';
+  const codecs = '-c:v libx264 -preset ultrafast -g 60 -b:v 1500k -pix_fmt yuv420p -c:a aac -f flv';
+  const camera = spawn(
+    'ffmpeg',
+    [
+      ...['-v', 'error', '-nostdin', ...`${sources} ${codecs}`.split(' ')],
+      `rtmp://127.0.0.1:${rtmpPort}/live/${streamKey}`,
+    ],
+    { stdio: 'ignore' },
+  );
+  return () => camera.kill('SIGKILL');
+}
+
+async function startGuidesNginx(platform: RunningPlatform) {
+  if (!hasNginx()) {
+    process.stdout.write('skipped: players behind nginx; there is no nginx on this machine\n');
+    return null;
+  }
+  const { http, server } = await broadcastGuide(platform.url);
+  const log = "log_format asked '$uri $upstream_addr';";
+  return startNginx(`access_log /var/cache/nginx/asked asked; ${server}`, http + log);
+}
+
+async function measureMode(platform: RunningPlatform, partner: Partner, mode: Mode): Promise<void> {
+  const stream = await partner.createStream({ latencyMode: mode });
+  await partner.start(stream.id);
+  const stopCamera = startCamera(platform.rtmpPort, stream.streamKey);
+  try {
+    const pid = platform.process.pid ?? 0;
+    const path = `/live/${stream.id}/src/index.m3u8`;
+    const playlist = platform.url + path;
+    await until(async () => (await (await fetch(playlist)).text()).includes('#EXTINF'), {
+      timeoutMs: 30_000,
+    });
+    const order = { playlist, count: PLAYERS, seconds: SECONDS };
+    await measure(`${mode}, ${PLAYERS} players`, order, pid);
+    const stopReading = readNothing(playlist);
+    await measure(`${mode}, ${PLAYERS} players beside one that reads nothing`, order, pid);
+    stopReading();
+    const addresses = [playlist];
+    const nginx = await startGuidesNginx(platform);
+    if (nginx !== null) {
+      addresses.push(nginx.url + path);
+      const behind = { playlist: nginx.url + path, count: BEHIND_NGINX, seconds: SECONDS };
+      await measure(`${mode}, ${BEHIND_NGINX} players behind nginx`, behind, pid);
+      passedOn(mode, (await readFile(join(nginx.dir, 'asked'), 'utf8')).split('\n'));
+    }
+    const shown = addresses.map((address) => shownFor([address]));
+    await partner.stop(stream.id);
+    for (const [index, ms] of (await Promise.all(shown)).entries()) {
+      const by = index === 0 ? '' : ', by nginx';
+      report({ name: `${mode}, shown after a stop${by}`, value: ms, unit: 'ms', target: '<= 2000' });
+    }
+    await nginx?.close();
+  } finally {
+    stopCamera();
+  }
 }
 
 const platform = await startPlatform();
-const partner = createPartner(platform);
-const stream = await partner.createStream({ latencyMode: MODE });
-await partner.start(stream.id);
-const sources =
-  '-re -f lavfi -i testsrc2=size=640x360:rate=30 -f lavfi -i sine=frequency=440:sample_rate=48000';
-const codecs = '-c:v libx264 -preset ultrafast -g 60 -b:v 1500k -pix_fmt yuv420p -c:a aac -f flv';
-const camera = spawn(
-  'ffmpeg',
-  [
-    '-v',
-    'error',
-    '-nostdin',
-    ...`${sources} ${codecs}`.split(' '),
-    `rtmp://127.0.0.1:${platform.rtmpPort}/live/${stream.streamKey}`,
-  ],
-  { stdio: 'ignore' },
-);
 try {
-  const pid = platform.process.pid ?? 0;
-  const path = `/live/${stream.id}/src/index.m3u8`;
-  const playlist = platform.url + path;
-  await until(async () => (await (await fetch(playlist)).text()).includes('#EXTINF'), { timeoutMs: 30_000 });
-  const order = { playlist, count: PLAYERS, seconds: SECONDS };
-  await measure(`${PLAYERS} players`, order, pid);
-  const stopReading = readNothing(playlist);
-  await measure(`${PLAYERS} players beside one that reads nothing`, order, pid);
-  stopReading();
-  const addresses = [playlist];
-  const { http, server } = await broadcastGuide(platform.url);
-  const log = "log_format asked '$uri $upstream_addr';";
-  const nginx = hasNginx()
-    ? await startNginx(`access_log /var/cache/nginx/asked asked; ${server}`, http + log)
-    : null;
-  if (nginx !== null) {
-    addresses.push(nginx.url + path);
-    const behind = { playlist: nginx.url + path, count: BEHIND_NGINX, seconds: SECONDS };
-    await measure(`${BEHIND_NGINX} players behind nginx`, behind, pid);
-    passedOn((await readFile(join(nginx.dir, 'asked'), 'utf8')).split('\n'));
-  } else process.stdout.write('skipped: players behind nginx; there is no nginx on this machine\n');
-  const shown = addresses.map((address) => shownFor([address]));
-  await partner.stop(stream.id);
-  const [direct = 0, cached = 0] = await Promise.all(shown);
-  report({ name: 'shown after a stop', value: direct, unit: 'ms', target: '<= 2000' });
-  if (nginx !== null)
-    report({ name: 'shown after a stop, by nginx', value: cached, unit: 'ms', target: '<= 2000' });
-  await nginx?.close();
+  const partner = createPartner(platform);
+  const named = MODES.filter((mode) => process.argv.includes(mode));
+  for (const mode of named.length > 0 ? named : MODES) await measureMode(platform, partner, mode);
 } finally {
-  camera.kill('SIGKILL');
   await platform.stop();
 }
