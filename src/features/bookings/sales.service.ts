@@ -1,7 +1,8 @@
 import { dateFromMs } from '../../kernel/clock.ts';
 import { MINUTE_MS } from '../../kernel/durations.ts';
-import { AppError, badRequest, missingAs } from '../../kernel/errors.ts';
+import { AppError, badRequest } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
+import { missingAs } from '../../kernel/missing.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { tell } from './emit.ts';
 import { bookingConfirmed, bookingCreated, bookingExpired } from './events.ts';

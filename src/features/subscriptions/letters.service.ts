@@ -11,9 +11,13 @@ import * as rules from './rules.ts';
 /** What members are told before it happens: another price, a yearly renewal, a card that ends. */
 export interface Letters {
   send(): Promise<void>;
+  /** Of another price, to one member, now. */
+  sendPrice(id: string): Promise<void>;
 }
 
 const BATCH = 100;
+/** Nothing is charged before its price was told: of one that thousands are to pay, all are told at once. */
+const PRICE_BATCHES = 100;
 const AHEAD_DAYS = 9;
 
 export function createLetters(ports: SubscriptionPorts): Letters {
@@ -27,14 +31,16 @@ export function createLetters(ports: SubscriptionPorts): Letters {
       });
     }
   };
+  const tellOfPrice = async (tx: Tx, row: SubscriptionRow) => {
+    if (!rules.isUntold(row) || row.payment_id !== null) return;
+    await mailbox.enqueue(tx, mails.priceMail(await about(ports, tx, row)));
+    await repository.updateSubscription(tx, row.id, { price_told_at: clock.now() });
+  };
   const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
   return {
+    sendPrice: (id) => each([id], tellOfPrice),
     async send() {
-      await each(idsOf(await repository.listUntold(db, BATCH)), async (tx, row) => {
-        if (row.pending_price_cents === null || row.price_told_at !== null) return;
-        await mailbox.enqueue(tx, mails.priceMail(await about(ports, tx, row), row.pending_price_cents));
-        await repository.updateSubscription(tx, row.id, { price_told_at: clock.now() });
-      });
+      await tellOfPrices();
       const until = dateFromMs(clock.ms() + AHEAD_DAYS * DAY_MS);
       await each(idsOf(await repository.listUnreminded(db, until, BATCH)), async (tx, row) => {
         if (!rules.remindsOfRenewal(row, clock.now())) return;
@@ -44,6 +50,14 @@ export function createLetters(ports: SubscriptionPorts): Letters {
       await tellOfCards();
     },
   };
+
+  async function tellOfPrices() {
+    for (let batch = 0; batch < PRICE_BATCHES; batch++) {
+      const ids = idsOf(await repository.listUntold(db, BATCH));
+      await each(ids, tellOfPrice);
+      if (ids.length < BATCH) return;
+    }
+  }
 
   async function tellOfCards() {
     const now = clock.now();

@@ -1,6 +1,6 @@
 import { every, money } from '../../kernel/money.ts';
 import type { MailFacts } from './repository.ts';
-import type { SubscriptionRow } from './rules.ts';
+import { nextTerms, type SubscriptionRow } from './rules.ts';
 
 /** The words of the mails to members; plain text, so that there is nothing in them to be misread. */
 
@@ -37,10 +37,16 @@ const what = ({ tier_name: tier, creator_name: name, username }: About) => `${ti
 const card = ({ card_brand: brand, card_last4: last4 }: About) =>
   brand === null || last4 === null ? 'your card' : `your ${brand} card that ends in ${last4}`;
 
-/** A renewal was declined, for this reason; `next` is when it is tried again, null after the last try. */
-export function failedCardMail(about: About, next: Date | null, failureCode: string | null): Mail {
-  if (next !== null && failureCode === 'AUTHENTICATION_REQUIRED') return confirmMail(about, next);
-  const { row } = about;
+/** A renewal that was declined. */
+interface Declined {
+  priceCents: number;
+  failureCode: string | null;
+  /** When it is tried again; null after the last try. */
+  next: Date | null;
+}
+
+export function failedCardMail(about: About, { priceCents, failureCode, next }: Declined): Mail {
+  if (next !== null && failureCode === 'AUTHENTICATION_REQUIRED') return confirmMail(about, priceCents, next);
   const lines =
     next === null
       ? ['The last try has failed, and your subscription is over. Nothing was charged.']
@@ -52,23 +58,23 @@ export function failedCardMail(about: About, next: Date | null, failureCode: str
     about,
     next === null ? `Your subscription to ${what(about)} is over` : 'Your card was declined',
     [
-      `The renewal of ${what(about)}, ${money(row.pending_price_cents ?? row.price_cents)}, could not be charged to ${card(about)}.`,
+      `The renewal of ${what(about)}, ${money(priceCents)}, could not be charged to ${card(about)}.`,
       ...lines,
     ],
   );
 }
 
 /** Nobody was there to confirm the charge with the bank, or nobody has ever given the card for it. */
-function confirmMail(about: About, next: Date): Mail {
+function confirmMail(about: About, priceCents: number, next: Date): Mail {
   const { row } = about;
   if (row.asks_before_charge) {
     return mail('subscription-confirm', about, `Do you want to pay for ${what(about)}?`, [
-      `${what(about)} began for nothing, and no card was given for it. Now ${money(row.pending_price_cents ?? row.price_cents)} a ${every[row.interval]} are due, and ${card(about)} is not charged for it unless you want that.`,
+      `${what(about)} began for nothing, and no card was given for it. Now ${money(priceCents)} a ${every[row.interval]} are due, and ${card(about)} is not charged for it unless you want that.`,
       `If you do, open the page below and press "Pay now". If you do not, or if it was not you who began it, do nothing: it ends by itself, and nothing is charged.`,
     ]);
   }
   return mail('subscription-confirm', about, 'Your bank wants you to confirm a payment', [
-    `The renewal of ${what(about)}, ${money(row.pending_price_cents ?? row.price_cents)}, was to be charged to ${card(about)}, and your bank wants you to confirm it yourself.`,
+    `The renewal of ${what(about)}, ${money(priceCents)}, was to be charged to ${card(about)}, and your bank wants you to confirm it yourself.`,
     `Open the page below and press "Pay now". Until ${day(next, about)}, when we try again without you, you lose nothing.`,
   ]);
 }
@@ -87,10 +93,24 @@ export function yearlyRenewalMail(about: About): Mail {
   ]);
 }
 
-export function priceMail(about: About, priceCents: number): Mail {
-  const { row } = about;
-  return mail('subscription-price', about, `The price of ${what(about)} changes`, [
-    `From ${day(row.current_period_end, about)} on, ${what(about)} costs ${money(priceCents)} a ${every[row.interval]} instead of ${money(row.price_cents)}.`,
+/** What comes next has another price; where a switch is planned, also what it then costs to stay after all. */
+export function priceMail(about: About): Mail {
+  const { row, planned_name: planned } = about;
+  const { priceCents, interval } = nextTerms(row);
+  // What was declined is charged with the next try, after the end of the period.
+  const from = day(row.next_charge_at ?? row.current_period_end, about);
+  const own = (cents: number) =>
+    `${what(about)} costs ${money(cents)} a ${every[row.interval]} instead of ${money(row.price_cents)}`;
+  const stays = row.migrated_price_cents === null ? null : own(row.migrated_price_cents);
+  const lines =
+    planned === null
+      ? [`From ${from} on, ${own(priceCents)}.`]
+      : [
+          `From ${from} on, you have ${planned} for ${money(priceCents)} a ${every[interval]}.`,
+          ...(stays === null ? [] : [`Where that has no place by then, you stay as you are, and ${stays}.`]),
+        ];
+  return mail('subscription-price', about, `The price of your subscription to ${what(about)} changes`, [
+    ...lines,
     'If you do not want that, cancel it on the page below before that day.',
   ]);
 }

@@ -68,7 +68,7 @@ async function charged(
   row: SubscriptionRow,
   purchaseId: string,
 ): Promise<void> {
-  const terms = rules.chargedTerms(row);
+  const terms = rules.chargedTerms(row, await ports.payments.purchaseOf(work.tx, purchaseId));
   if (terms === null) return;
   const change =
     row.charge_kind === 'SWITCH'
@@ -91,7 +91,10 @@ async function declined(
   const isTold = change.told === 'payment_failed' || change.told === 'expired';
   if (!isTold) return;
   const facts = await about(ports, work.tx, after);
-  await ports.mailbox.enqueue(work.tx, mails.failedCardMail(facts, after.next_charge_at, failureCode));
+  const tried = rules.chargedTerms(row, await ports.payments.purchaseOf(work.tx, purchaseId));
+  const { priceCents } = tried ?? rules.nextTerms(row);
+  const failure = { priceCents, failureCode, next: after.next_charge_at };
+  await ports.mailbox.enqueue(work.tx, mails.failedCardMail(facts, failure));
 }
 
 /** What was paid for a subscription that is over by now goes back whole. */

@@ -11,7 +11,7 @@ export interface SubscriptionPorts {
   events: Pick<Events, 'transaction'>;
   clock: Clock;
   log: Pick<Logger, 'warn'>;
-  payments: Pick<Payments, 'abandon' | 'begin' | 'settle' | 'refund' | 'unpaidOf'>;
+  payments: Pick<Payments, 'abandon' | 'begin' | 'purchaseOf' | 'settle' | 'refund' | 'unpaidOf'>;
   places: TierPlaces;
   mailbox: {
     enqueue(tx: Tx, mail: { kind: string; to: string; subject: string; text: string }): Promise<void>;

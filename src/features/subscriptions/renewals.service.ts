@@ -164,7 +164,7 @@ async function withPlace(
 ): Promise<SubscriptionRow> {
   const { tierId } = rules.nextTerms(row);
   if (tierId === row.tier_id || (await places.claim(tx, tierId))) return row;
-  return repository.updateSubscription(tx, row.id, rules.staying(row));
+  return repository.updateSubscription(tx, row.id, rules.turnedAway(row));
 }
 
 interface Asked extends Pick<NewCharge, 'onSession' | 'key'> {

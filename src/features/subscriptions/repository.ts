@@ -117,7 +117,8 @@ export async function due(db: Db, now: Date, limit: number): Promise<string[]> {
     .where('next_charge_at', '<=', now)
     .where('ended_at', 'is', null)
     .where('payment_id', 'is', null)
-    .where(sql<SqlBool>`(cancel_at_period_end or not is_disputed)`)
+    .where(sql<SqlBool>`(cancel_at_period_end or not is_disputed
+      and (pending_price_cents is null or price_told_at is not null))`)
     .where(inGoodStanding('subscription.workspace_id'))
     .orderBy('next_charge_at')
     .limit(limit)
@@ -125,13 +126,28 @@ export async function due(db: Db, now: Date, limit: number): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** The price of the members of a tier changes with their next period, also of those who may not stay until then. */
+/**
+ * The price of the members of a tier changes with their next period, also of those who may not stay until then, and of
+ * those who pay just now to come to it.
+ */
 export async function migratePrice(tx: Tx, tierId: string, priceCents: number, now: Date): Promise<void> {
+  const ownCents = sql<number | null>`nullif(${priceCents}::integer, price_cents)`;
   await tx
     .updateTable('subscription')
-    .set({ migrated_price_cents: sql`nullif(${priceCents}::integer, price_cents)` })
+    .set({
+      migrated_price_cents: ownCents,
+      // Whoever plans a switch may stay after all, and is told of that price as well.
+      price_told_at: sql`case when pending_tier_id is null or ${ownCents} is null then price_told_at end`,
+    })
     .where('ended_at', 'is', null)
     .where('tier_id', '=', tierId)
+    .where(sql<SqlBool>`migrated_price_cents is distinct from ${ownCents}`)
+    .execute();
+  await tx
+    .updateTable('subscription')
+    .set({ charge_price_cents: priceCents })
+    .where('charge_tier_id', '=', tierId)
+    .where('tier_id', '<>', tierId)
     .execute();
   await tx
     .updateTable('subscription')
@@ -148,7 +164,7 @@ export async function migratePrice(tx: Tx, tierId: string, priceCents: number, n
     .execute();
 }
 
-/** Members whose next price is another one, and who were not told of it. */
+/** Members whose next price is another one, and who were not told of it; after a charge that is under way. */
 export function listUntold(db: Db, limit: number): Promise<{ id: string }[]> {
   return db
     .selectFrom('subscription')
@@ -156,6 +172,7 @@ export function listUntold(db: Db, limit: number): Promise<{ id: string }[]> {
     .where('pending_price_cents', 'is not', null)
     .where('price_told_at', 'is', null)
     .where('ended_at', 'is', null)
+    .where('payment_id', 'is', null)
     .orderBy('id')
     .limit(limit)
     .execute();
@@ -207,6 +224,7 @@ export function findForMail(db: Db, id: string) {
     .selectFrom('subscription')
     .innerJoin('customer', 'customer.id', 'subscription.customer_id')
     .innerJoin('tier', 'tier.id', 'subscription.tier_id')
+    .leftJoin('tier as planned', 'planned.id', 'subscription.pending_tier_id')
     .innerJoin('workspace', 'workspace.id', 'subscription.workspace_id')
     .innerJoin('account', 'account.id', 'workspace.account_id')
     .select([
@@ -214,6 +232,7 @@ export function findForMail(db: Db, id: string) {
       'customer.card_brand',
       'customer.card_last4',
       'tier.name as tier_name',
+      'planned.name as planned_name',
       'account.username',
       'account.name as creator_name',
       'workspace.mode',

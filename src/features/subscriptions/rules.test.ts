@@ -4,6 +4,7 @@ import { ZONES } from '../../../test/money/zones.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { daysAfter, monthsAfter, periodFrom } from '../../kernel/periods.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
+import * as moves from './moves.ts';
 import * as rules from './rules.ts';
 
 const at = (text: string) => dateFromMs(Date.parse(text));
@@ -86,7 +87,7 @@ test('periods that have passed altogether are left out', () => {
 });
 
 /** State, step, where it leads and what is told; what is not in the list does not apply. */
-const MOVES: readonly [string, rules.Step, string, string | null][] = [
+const MOVES: readonly [string, moves.Step, string, string | null][] = [
   ['TRIALING', 'PAID', 'ACTIVE', 'activated'],
   ['ACTIVE', 'PAID', 'ACTIVE', 'renewed'],
   ['PAST_DUE', 'PAID', 'ACTIVE', 'recovered'],
@@ -110,11 +111,11 @@ const MOVES: readonly [string, rules.Step, string, string | null][] = [
 ];
 
 test('every step from every state', () => {
-  for (const step of rules.STEPS) {
+  for (const step of moves.STEPS) {
     for (const status of VALUES.subscription.status) {
       const known = MOVES.find(([from, by]) => from === status && by === step);
       const expected = known === undefined ? null : { to: known[2], told: known[3] };
-      assert.deepEqual(rules.move(status, step), expected, `${status} ${step}`);
+      assert.deepEqual(moves.move(status, step), expected, `${status} ${step}`);
     }
   }
 });
@@ -174,6 +175,7 @@ test('who did not pay while they were there has lost no try', () => {
   const failed = row({ ...rules.declined(row(), now)?.patch });
   assert.ok(rules.isConfirmable(failed) && !rules.isConfirmable(row()));
   assert.ok(!rules.isConfirmable({ ...failed, is_disputed: true }));
+  assert.ok(!rules.isConfirmable({ ...failed, pending_price_cents: 700 }), 'nor at an untold price');
   const period = rules.nextPeriod(failed, now);
   const asked = rules.renewing(failed, period, { paymentId: 'pay_1', kind: 'CONFIRMATION' });
   const after = row({ ...failed, ...asked, ...rules.unconfirmed(failed, now) });
@@ -185,7 +187,9 @@ test('what is due is charged, renewed without a charge, ended, or left alone', (
   const cases: [rules.Duty, Partial<rules.SubscriptionRow>][] = [
     ['CHARGE', {}],
     ['RENEW_FREE', { price_cents: 0 }],
-    ['CHARGE', { price_cents: 0, pending_price_cents: 500 }],
+    ['CHARGE', { price_cents: 0, pending_price_cents: 500, price_told_at: START }],
+    ['NONE', { pending_price_cents: 700 }],
+    ['END', { pending_price_cents: 700, cancel_at_period_end: true }],
     ['END', { cancel_at_period_end: true }],
     ['END', { cancel_at_period_end: true, is_disputed: true }],
     ['NONE', { is_disputed: true }],
@@ -278,11 +282,63 @@ test('a price that changes while a renewal is charged waits for the one after it
     ...rules.renewing(due, period, { paymentId: 'pay_1', kind: 'RENEWAL' }),
     pending_price_cents: 700,
   });
-  const terms = rules.chargedTerms(underWay);
+  const terms = rules.chargedTerms(underWay, { amount_cents: 500, discount_cents: 0 });
   assert.deepEqual(terms, MONTHLY);
   const after = rules.renewed(underWay, rules.chargedPeriod(underWay), terms ?? MONTHLY, 'pur_2');
   assert.equal(after?.patch.price_cents, 500);
   assert.equal(after?.patch.pending_price_cents, undefined);
+});
+
+test('a tier that had no place is left at the price of those who stay, and they are not told of it twice', () => {
+  const planned = { pending_tier_id: 'tier_b', pending_price_cents: 300, price_told_at: START };
+  const raised = rules.turnedAway(row({ ...planned, migrated_price_cents: 700 }));
+  assert.deepEqual([raised.pending_price_cents, raised.price_told_at], [700, START]);
+  assert.deepEqual(rules.turnedAway(row(planned)), rules.NO_PENDING);
+});
+
+test('whoever plans a switch before they are told of their own price is told of it all the same', () => {
+  const planned = { tierId: 'tier_b', priceCents: 300, interval: 'MONTH' } as const;
+  const untold = row({ pending_price_cents: 700, migrated_price_cents: 700 });
+  const cases = [row(), untold, { ...untold, price_told_at: START }];
+  const told = cases.map((before) => rules.pendingSwitch(before, planned, START)?.patch.price_told_at);
+  assert.deepEqual(told, [START, null, START]);
+});
+
+test('what is paid is what was charged, and a price that was raised meanwhile waits', () => {
+  const to = { tierId: 'tier_b', priceCents: 900, interval: 'MONTH' } as const;
+  const own = { pending_price_cents: 600, migrated_price_cents: 600 };
+  const charged = { ...rules.switching(to, 'pay_1'), charge_price_cents: 1500 };
+  const underWay = row({ ...own, ...charged });
+  const terms = rules.chargedTerms(underWay, { amount_cents: 400, discount_cents: 0 });
+  assert.deepEqual(terms, to);
+  const after = row({ ...underWay, ...rules.switched(underWay, to, 'pur_2')?.patch });
+  assert.deepEqual(
+    [after.price_cents, after.pending_price_cents, after.migrated_price_cents],
+    [900, 1500, 1500],
+  );
+  const leaving = rules.switched({ ...underWay, cancel_at_period_end: true }, to, 'pur_2');
+  assert.equal(leaving?.patch.pending_price_cents, null);
+  assert.equal(
+    rules.resumed(row({ ...leaving?.patch, cancel_at_period_end: true }))?.patch.pending_price_cents,
+    1500,
+  );
+
+  const renewal = row({
+    ...{
+      pending_tier_id: 'tier_b',
+      pending_price_cents: 1500,
+      pending_interval: 'MONTH',
+      discount_cents: 100,
+    },
+    ...{ ...charged, charge_kind: 'RENEWAL', charge_period_month: 1 },
+  });
+  const paid = rules.chargedTerms(renewal, { amount_cents: 800, discount_cents: 100 });
+  assert.deepEqual(paid, to);
+  const next = rules.renewed(renewal, rules.chargedPeriod(renewal), to, 'pur_2')?.patch;
+  assert.deepEqual(
+    [next?.price_cents, next?.pending_tier_id, next?.pending_price_cents, next?.migrated_price_cents],
+    [900, null, 1500, 1500],
+  );
 });
 
 test('the key of a renewal names subscription, period and attempt', () => {

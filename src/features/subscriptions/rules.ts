@@ -3,88 +3,12 @@ import { daysAfter, MONTHS, monthsAfter, type Period, periodFrom } from '../../k
 import type {
   SubscriptionCancelReason,
   SubscriptionInterval,
-  SubscriptionStatus,
   SubscriptionTable,
 } from '../../platform/db/tables.generated.ts';
+import { type Move, move, type Told } from './moves.ts';
 
 export type SubscriptionRow = Selectable<SubscriptionTable>;
 type Patch = Partial<SubscriptionRow>;
-
-/** What moves a subscription; a switch changes its tier at once. */
-export const STEPS = [
-  'PAID',
-  'DECLINED',
-  'GAVE_UP',
-  'CANCEL_SCHEDULED',
-  'RESUMED',
-  'PERIOD_ENDED',
-  'ENDED',
-  'SWITCHED',
-] as const;
-export type Step = (typeof STEPS)[number];
-
-/** The events about a subscription, without their prefix. */
-export type Told =
-  | 'activated'
-  | 'renewed'
-  | 'recovered'
-  | 'payment_failed'
-  | 'expired'
-  | 'cancel_scheduled'
-  | 'resumed'
-  | 'canceled'
-  | 'updated';
-
-interface Move {
-  to: SubscriptionStatus;
-  /** Null: nothing that a receiver could act on. */
-  told: Told | null;
-}
-
-type Moves = Partial<Record<SubscriptionStatus, Move>>;
-
-/** Where each step leads from each state; from those that are not named it cannot be taken. */
-const MOVES: Readonly<Record<Step, Moves>> = {
-  PAID: {
-    TRIALING: { to: 'ACTIVE', told: 'activated' },
-    ACTIVE: { to: 'ACTIVE', told: 'renewed' },
-    PAST_DUE: { to: 'ACTIVE', told: 'recovered' },
-  },
-  DECLINED: {
-    TRIALING: { to: 'PAST_DUE', told: 'payment_failed' },
-    ACTIVE: { to: 'PAST_DUE', told: 'payment_failed' },
-    PAST_DUE: { to: 'PAST_DUE', told: null },
-  },
-  GAVE_UP: { PAST_DUE: { to: 'EXPIRED', told: 'expired' } },
-  CANCEL_SCHEDULED: {
-    TRIALING: { to: 'TRIALING', told: 'cancel_scheduled' },
-    ACTIVE: { to: 'ACTIVE', told: 'cancel_scheduled' },
-  },
-  RESUMED: {
-    TRIALING: { to: 'TRIALING', told: 'resumed' },
-    ACTIVE: { to: 'ACTIVE', told: 'resumed' },
-    PAST_DUE: { to: 'PAST_DUE', told: 'resumed' },
-  },
-  PERIOD_ENDED: {
-    TRIALING: { to: 'CANCELED', told: 'canceled' },
-    ACTIVE: { to: 'CANCELED', told: 'canceled' },
-    PAST_DUE: { to: 'CANCELED', told: 'canceled' },
-  },
-  ENDED: {
-    TRIALING: { to: 'CANCELED', told: 'canceled' },
-    ACTIVE: { to: 'CANCELED', told: 'canceled' },
-    PAST_DUE: { to: 'CANCELED', told: 'canceled' },
-  },
-  SWITCHED: {
-    TRIALING: { to: 'TRIALING', told: 'updated' },
-    ACTIVE: { to: 'ACTIVE', told: 'updated' },
-  },
-};
-
-/** @returns null where the step does not apply: it changes nothing. */
-export function move(status: SubscriptionStatus, step: Step): Move | null {
-  return MOVES[step][status] ?? null;
-}
 
 /** What a step changes, and what is told of it. */
 export interface Change {
@@ -122,6 +46,16 @@ export const NO_PENDING = {
 /** Whoever stays in the present tier pays the price that its creator has set for its members meanwhile. */
 export function staying({ migrated_price_cents: cents }: SubscriptionRow): Patch {
   return { ...NO_PENDING, pending_price_cents: cents };
+}
+
+/** The tier that was planned has no place: they stay, at the price that they were told of for that. */
+export function turnedAway(row: SubscriptionRow): Patch {
+  return { ...staying(row), price_told_at: row.migrated_price_cents === null ? null : row.price_told_at };
+}
+
+/** Has something that comes next, or may come, a price that the member was not told of? Then nothing is charged yet. */
+export function isUntold(row: SubscriptionRow): boolean {
+  return row.pending_price_cents !== null && row.price_told_at === null;
 }
 
 /** A trial ends at the wall time at which it began; the periods are counted from its end. */
@@ -176,7 +110,7 @@ export function duty(row: SubscriptionRow, now: Date): Duty {
   if (row.ended_at !== null || row.payment_id !== null || !isDue) return 'NONE';
   if (row.cancel_at_period_end) return 'END';
   // While a bank decides about the present period nothing more is taken.
-  if (row.is_disputed) return 'NONE';
+  if (row.is_disputed || isUntold(row)) return 'NONE';
   return dueCents(row) === 0 ? 'RENEW_FREE' : 'CHARGE';
 }
 
@@ -191,7 +125,8 @@ export function dueCents(row: SubscriptionRow): number {
 
 /** May its member pay the renewal that was declined, being there? */
 export function isConfirmable(row: SubscriptionRow): boolean {
-  return row.status === 'PAST_DUE' && !row.is_disputed && !row.cancel_at_period_end && dueCents(row) > 0;
+  const isHeld = row.is_disputed || row.cancel_at_period_end || isUntold(row);
+  return row.status === 'PAST_DUE' && !isHeld && dueCents(row) > 0;
 }
 
 /** A renewal is being charged. */
@@ -217,17 +152,28 @@ function agreedBy(purchaseId: string | null): Patch {
   return purchaseId === null ? {} : { asks_before_charge: false };
 }
 
+/** What waits for the period after the one of these terms, which were paid. */
+function waiting(row: SubscriptionRow, terms: Terms): Patch {
+  if (terms.tierId === row.tier_id) {
+    const isPlanned = (row.pending_tier_id ?? row.tier_id) === terms.tierId;
+    const isAsPending = isPlanned && row.pending_price_cents === terms.priceCents;
+    const isMigrated = row.migrated_price_cents === terms.priceCents;
+    return { ...(isAsPending ? NO_PENDING : {}), ...(isMigrated ? { migrated_price_cents: null } : {}) };
+  }
+  const { charge_tier_id: tierId, charge_price_cents: cents } = row;
+  // What members of the new tier pay by now, where that was set while the charge was under way.
+  const migrated = tierId === terms.tierId && cents !== terms.priceCents ? cents : null;
+  const pending = row.cancel_at_period_end ? null : migrated;
+  return { ...NO_PENDING, pending_price_cents: pending, migrated_price_cents: migrated };
+}
+
 /** The next period begins: its charge has succeeded, or it costs nothing. */
 export function renewed(row: SubscriptionRow, period: Period, terms: Terms, purchaseId: string | null) {
   const by = move(row.status, 'PAID');
   if (by === null) return null;
-  const isAsPending =
-    (row.pending_tier_id ?? row.tier_id) === terms.tierId && row.pending_price_cents === terms.priceCents;
-  const isMigrated = terms.tierId !== row.tier_id || terms.priceCents === row.migrated_price_cents;
   return changed(by, {
     ...NO_CHARGE,
-    ...(isAsPending ? NO_PENDING : {}),
-    ...(isMigrated ? { migrated_price_cents: null } : {}),
+    ...waiting(row, terms),
     tier_id: terms.tierId,
     price_cents: terms.priceCents,
     interval: terms.interval,
@@ -244,12 +190,22 @@ export function renewed(row: SubscriptionRow, period: Period, terms: Terms, purc
   });
 }
 
-/** What the charge under way was for; null when there is none. */
-export function chargedTerms(row: SubscriptionRow): Terms | null {
-  const { charge_tier_id: tierId, charge_price_cents: priceCents, charge_interval: interval } = row;
-  return tierId === null || priceCents === null || interval === null
-    ? null
-    : { tierId, priceCents, interval };
+/** Of a purchase: what was to be paid, and what was taken off before. */
+interface Priced {
+  amount_cents: number;
+  discount_cents: number;
+}
+
+/** What the charge under way was for; null when there is none. The price is its purchase's: what is noted may be raised. */
+export function chargedTerms(
+  row: SubscriptionRow,
+  { amount_cents: amount, discount_cents: discount }: Priced,
+): Terms | null {
+  const { charge_tier_id: tierId, charge_interval: interval } = row;
+  if (tierId === null || interval === null) return null;
+  // Of a switch the difference is charged.
+  const had = row.charge_kind === 'SWITCH' ? row.price_cents : 0;
+  return { tierId, priceCents: had + amount + discount, interval };
 }
 
 /** The period that the charge under way pays for. */
@@ -364,8 +320,7 @@ export function switched(row: SubscriptionRow, to: Terms, purchaseId: string | n
   if (by === null) return null;
   return changed(by, {
     ...NO_CHARGE,
-    ...NO_PENDING,
-    migrated_price_cents: null,
+    ...waiting(row, to),
     tier_id: to.tierId,
     price_cents: to.priceCents,
     upgrade_purchase_id: purchaseId ?? row.upgrade_purchase_id,
@@ -377,12 +332,13 @@ export function switched(row: SubscriptionRow, to: Terms, purchaseId: string | n
 export function pendingSwitch(row: SubscriptionRow, to: Terms | null, now: Date): Change | null {
   const by = move(row.status, 'SWITCHED');
   if (by === null) return null;
+  const knowsOwn = row.migrated_price_cents === null || row.price_told_at !== null;
   const pending = to && {
     pending_tier_id: to.tierId,
     pending_price_cents: to.priceCents,
     pending_interval: to.interval,
-    // Whoever asks for a tier has seen its price.
-    price_told_at: now,
+    // Whoever asks for a tier has seen its price, but not what it costs by now to stay.
+    price_told_at: knowsOwn ? now : null,
   };
   return changed(by, pending ?? staying(row));
 }

@@ -30,6 +30,8 @@ export function createSimulations({ subscriptions, dispute }: Deps): Simulations
         if (event !== 'PERIOD_ENDED' && row.cancel_at_period_end)
           throw impossible('It is canceled: it is not renewed.');
         const card = { RENEWED: GOOD_CARD, PAYMENT_FAILED: BAD_CARD, PERIOD_ENDED: null }[event];
+        // As the worker does, before anything is charged.
+        await subscriptions.letters.sendPrice(id);
         if (!(await subscriptions.renewals.renewEarly(id, card))) {
           throw impossible('It is over, disputed, or being charged just now.');
         }

@@ -64,12 +64,14 @@ async function switchNow(
     throw conflict('The difference is below what card networks charge: 50 cents.', 'tierId');
   }
   if (!(await ports.places.claim(work.tx, to.tierId))) throw conflict('This tier is full.', 'tierId');
+  // The claim has waited for whoever was changing the tier.
+  const tier = await repository.findTier(work.tx, row.workspace_id, to.tierId);
+  if (tier?.price_cents !== to.priceCents) throw conflict('The price has just changed.', 'tierId');
   if (dueCents === 0) {
     const change = rules.switched(row, to, null);
     if (change !== null) await apply(ports, work, row, change, true);
     return null;
   }
-  const tier = await repository.findTier(work.tx, row.workspace_id, to.tierId);
   const { paymentId } = await ports.payments.begin(work.tx, work.append, {
     workspaceId: row.workspace_id,
     customerId: row.customer_id,
@@ -79,7 +81,7 @@ async function switchNow(
     amountCents: dueCents,
     discountCents: 0,
     discountCode: null,
-    description: tier?.name ?? 'Subscription',
+    description: tier.name,
     // Counted, as one that was declined may be asked for again.
     key: `${row.id}:${row.current_period_start.toISOString()}:switch:${await attemptOf(work.tx, row)}`,
     onSession: null,

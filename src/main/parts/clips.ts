@@ -7,7 +7,7 @@ import {
   createClipCutting,
   createClips,
 } from '../../features/videos/index.ts';
-import { nullIfMissing } from '../../kernel/errors.ts';
+import { nullIfMissing } from '../../kernel/missing.ts';
 import { createBroadcastSegments } from '../../media/dvr/broadcast-segments.ts';
 import { createRecordingJoiner } from '../../media/recording/join.ts';
 import { createVideoCutter } from '../../media/transcode/cut.ts';

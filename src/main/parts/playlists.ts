@@ -6,7 +6,7 @@ import {
   playlistRoutes,
 } from '../../features/playlists/index.ts';
 import { canBePlayed, hasVideo, toLinked, type Videos } from '../../features/videos/index.ts';
-import { nullIfMissing } from '../../kernel/errors.ts';
+import { nullIfMissing } from '../../kernel/missing.ts';
 import type { Noun } from '../core.ts';
 
 export const playlists: Noun = {
