@@ -67,9 +67,9 @@ module.exports = {
     ),
     rule(
       '6-layers-in-a-feature',
-      'rules imports only kernel.',
-      { path: '^src/features/.*\\brules[.]ts$' },
-      { pathNot: '^src/kernel/', dependencyTypesNot: ['core', 'type-only'] },
+      'rules imports only kernel, and other rules of its folder.',
+      { path: '^(src/features/.*/).*\\brules[.]ts$' },
+      { pathNot: ['^src/kernel/', '^$1[^/]*\\brules[.]ts$'], dependencyTypesNot: ['core', 'type-only'] },
     ),
     rule(
       '7-sql-in-repositories',

@@ -3,7 +3,7 @@ import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
 import { named } from '../../http/named.ts';
 import { Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
-import type { Told } from './moves.ts';
+import type { Told } from './moves.rules.ts';
 
 const fields = {
   subscriptionId: Type.String(),

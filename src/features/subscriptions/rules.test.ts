@@ -4,7 +4,7 @@ import { ZONES } from '../../../test/money/zones.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { daysAfter, monthsAfter, periodFrom } from '../../kernel/periods.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
-import * as moves from './moves.ts';
+import * as moves from './moves.rules.ts';
 import * as rules from './rules.ts';
 
 const at = (text: string) => dateFromMs(Date.parse(text));

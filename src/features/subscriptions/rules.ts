@@ -5,7 +5,7 @@ import type {
   SubscriptionInterval,
   SubscriptionTable,
 } from '../../platform/db/tables.generated.ts';
-import { type Move, move, type Told } from './moves.ts';
+import { type Move, move, type Told } from './moves.rules.ts';
 
 export type SubscriptionRow = Selectable<SubscriptionTable>;
 type Patch = Partial<SubscriptionRow>;
