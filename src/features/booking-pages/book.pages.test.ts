@@ -1,110 +1,32 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { desk } from '../../../test/booking/desk.ts';
+import { all, statusesOf, visitor } from '../../../test/booking/visitor.ts';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
-import { runTask } from '../../../test/harness/parts.ts';
-import { ORIGIN, type Shop } from '../../../test/money/shop.ts';
+import { ORIGIN } from '../../../test/money/shop.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
 
 let app: TestApp;
+/** Another node, which believes what is said of where a request is from. */
+let proxied: TestApp;
 const clock = new TestClock('2026-11-20T10:20:00Z');
-const { creator, product, open, booking, act, code, pay, mails } = desk(() => app);
+const { creator, product, open, booking, code, pay } = desk(() => app);
+const { see, send, sendFromAnywhere, pageOf, linkTo, opened } = visitor(
+  () => app,
+  () => proxied,
+);
 before(async () => {
   app = await startTestApp({ clock });
+  proxied = await startTestApp({ clock, beside: app, env: { TRUST_PROXY: '1' } });
 });
-after(() => app.close());
+after(async () => {
+  await proxied.close();
+  await app.close();
+});
 
 const SLOT = '2026-11-25T10:00:00.000Z';
 const LATER = '2026-11-26T15:00:00.000Z';
-
-/** A page as a browser without scripts has it. */
-class Seen {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly html: string;
-
-  constructor({ status, headers }: Response, html: string) {
-    this.status = status;
-    this.headers = headers;
-    this.html = html;
-  }
-
-  /** What people read. */
-  get text(): string {
-    return this.html
-      .replace(/<(script|style|option)\b.*?<\/\1>/gs, '')
-      .replace(/<[^>]*>/g, ' ')
-      .replace(/\s+/g, ' ');
-  }
-
-  /** Of this platform, wherever it runs in the test. */
-  get location(): string {
-    return (this.headers.get('location') ?? '').replace(ORIGIN, '');
-  }
-
-  get cookie(): string {
-    return this.headers.get('set-cookie')?.split(';')[0] ?? '';
-  }
-
-  /** The addresses of links, in which a text stands. */
-  links(part: string): string[] {
-    const all = [...this.html.matchAll(/<a\b[^>]*href="([^"]*)"/g)].map(([, href = '']) =>
-      href.replaceAll('&amp;', '&'),
-    );
-    return all.filter((href) => href.includes(part));
-  }
-
-  /** What the inputs of the page hold. */
-  fields(): Record<string, string> {
-    const inputs = [...this.html.matchAll(/<input\b[^>]*name="([^"]*)"[^>]*value="([^"]*)"/g)];
-    return Object.fromEntries(inputs.map(([, name = '', value = '']) => [name, value]));
-  }
-}
-
-async function see(path: string, cookie = ''): Promise<Seen> {
-  const answer = await fetch(new URL(path, app.url), { headers: { cookie }, redirect: 'manual' });
-  return new Seen(answer, await answer.text());
-}
-
-async function send(path: string, fields: Record<string, string>, headers: Record<string, string> = {}) {
-  const answer = await fetch(new URL(path, app.url), {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/x-www-form-urlencoded',
-      'sec-fetch-site': 'same-origin',
-      ...headers,
-    },
-    body: new URLSearchParams(fields),
-    redirect: 'manual',
-  });
-  return new Seen(answer, await answer.text());
-}
-
-/** The path of a product's page. */
-async function pageOf({ key }: Shop, id: string): Promise<string> {
-  const { url } = Object((await app.request('GET', `/booking/products/${id}`, { key })).at('data'));
-  return new URL(String(url)).pathname;
-}
-
-/** The path and query of the newest link of its kind in the mails to an address. */
-async function linkTo(kind: string, recipient: string, path: RegExp): Promise<string> {
-  const mail = (await mails(kind)).findLast((one) => one.recipient === recipient);
-  const url = mail?.text?.match(/https?:\/\/\S+/g)?.find((one) => path.test(one)) ?? '';
-  const { pathname, search } = new URL(url);
-  return pathname + search;
-}
-
-/** Opens the mailed link. @returns the page without a secret, and the cookie. */
-async function opened(link: string): Promise<{ path: string; cookie: string }> {
-  const answer = await see(link);
-  assert.equal(answer.status, 303);
-  assert.match(
-    answer.headers.get('set-cookie') ?? '',
-    /Max-Age=86400; Path=\/\w+\/\w+; HttpOnly; SameSite=Lax$/,
-  );
-  return { path: answer.location, cookie: answer.cookie };
-}
 
 const FIELDS = [
   { key: 'goal', label: 'What is your goal?', type: 'TEXT', required: true },
@@ -240,55 +162,6 @@ test('the mailed link opens the booking, which is moved and canceled there, and 
   assert.equal((await see(path, cookie)).status, 404, 'the cookie is good for a day');
 });
 
-test('who waits for a full class is offered a seat, takes it by the mailed link, and others leave', async () => {
-  const of = await creator();
-  const id = await product(of, { type: 'LIVE_CLASS', priceCents: 0 });
-  const path = await pageOf(of, id);
-  const { bookingId } = await open(of, { productId: id, startsAt: LATER }, 'Holder');
-  const [wait = ''] = (await see(path)).links('wait=2026');
-  const form = await see(wait);
-  assert.equal(form.fields().wait, LATER);
-  const join = (email: string) => send(`${path}/waitlist`, { ...form.fields(), name: 'Kim', email });
-  assert.equal((await join('nobody')).status, 400);
-  // Whoever types the addresses of others is before nobody with them: no place is kept for these.
-  for (const email of ['typed-1@example.com', 'typed-2@example.com']) {
-    assert.equal((await join(email)).status, 200);
-  }
-  assert.equal((await join('kim@example.com')).status, 200);
-  const twice = await join('kim@example.com');
-  assert.equal(twice.status, 409);
-  assert.match(twice.html, /name="email"[^>]*aria-invalid="true"/);
-  await join('lou@example.com');
-
-  const kim = await opened(await linkTo('waitlist-joined', 'kim@example.com', /\/waitlist\//));
-  const asked = await see(kim.path, kim.cookie);
-  assert.match(asked.text, /Do you want to wait\?/);
-  const own = { formToken: asked.fields().formToken ?? '' };
-  assert.equal((await send(`${kim.path}/confirm`, own)).status, 403);
-  await send(`${kim.path}/confirm`, own, { cookie: kim.cookie });
-  assert.match((await see(kim.path, kim.cookie)).text, /You wait/);
-  assert.equal((await see(kim.path)).status, 404);
-  (await act(of, bookingId, 'cancel')).assertOk(200);
-  const offered = await see(kim.path, kim.cookie);
-  assert.match(offered.text, /A place is free for you It is kept for you until/);
-  const taken = await send(`${kim.path}/take`, { ...offered.fields(), name: 'Kim' }, { cookie: kim.cookie });
-  assert.equal(taken.status, 303, taken.text);
-  assert.match((await see(taken.location)).text, /You have booked/);
-  assert.match((await see(kim.path, kim.cookie)).text, /You have booked it/);
-
-  const lou = await opened(await linkTo('waitlist-joined', 'lou@example.com', /\/waitlist\//));
-  const { formToken = '' } = (await see(lou.path, lou.cookie)).fields();
-  assert.equal((await send(`${lou.path}/leave`, { formToken })).status, 403);
-  await send(`${lou.path}/leave`, { formToken }, { cookie: lou.cookie });
-  assert.match((await see(lou.path, lou.cookie)).text, /You do not wait any more/);
-  clock.advance(2 * DAY_MS + 1);
-  await runTask(app.container, 'waitlist');
-  const entries = (await app.request('GET', '/booking/waitlist?status=EXPIRED', { key: of.key })).assertOk(
-    200,
-  );
-  assert.equal(entries.list('data').length, 2, 'who never confirmed is forgotten');
-});
-
 test('a place in a cohort is booked, and once it is full there is the waitlist', async () => {
   const of = await creator();
   const { key } = of;
@@ -326,40 +199,44 @@ test('nobody fills a mailbox by typing its address, nor by moving a booking', as
   const of = await creator();
   const id = await product(of, { type: 'LIVE_CLASS', capacity: 50, priceCents: 0 });
   const path = await pageOf(of, id);
-  const other = await startTestApp({ clock, beside: app, env: { TRUST_PROXY: '1' } });
-  let asked = 0;
-  try {
-    const post = (to: string, fields: Record<string, string>, cookie = '') =>
-      fetch(new URL(to, other.url), {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/x-www-form-urlencoded',
-          // Each time from somewhere else.
-          'x-forwarded-for': `192.0.2.${asked++}`,
-          cookie,
-        },
-        body: new URLSearchParams(fields),
-        redirect: 'manual',
-      });
-    const start = '2026-12-01T10:00:00.000Z';
-    const book = (email: string) => post(path, { start, zone: 'UTC', name: 'Tim', email });
-    const statuses = [];
-    for (let n = 0; n < 21; n++)
-      statuses.push((await book(n % 2 === 0 ? 'tim@example.com' : ' TIM@example.com')).status);
-    assert.deepEqual(statuses, [...Array.from({ length: 20 }, () => 303), 429]);
-    const { path: own, cookie } = await opened(
-      await linkTo('booking-confirmed', 'tim@example.com', /\/bookings\/\w+\?/),
-    );
-    const { formToken = '' } = (await see(own, cookie)).fields();
-    const moved = [];
-    for (let n = 0; n < 21; n++) {
-      const to = `2026-12-0${2 + (n % 2)}T10:00:00.000Z`;
-      moved.push((await post(`${own}/move`, { start: to, formToken }, cookie)).status);
-    }
-    assert.deepEqual(moved, [...Array.from({ length: 20 }, () => 303), 429]);
-  } finally {
-    await other.close();
-  }
+  const start = '2026-12-01T10:00:00.000Z';
+  const book = (email: string) => sendFromAnywhere(path, { start, zone: 'UTC', name: 'Tim', email });
+  const statuses = await statusesOf(20, (n) => book(n % 2 === 0 ? 'tim@example.com' : ' TIM@example.com'));
+  assert.deepEqual(statuses, all(20, 303));
+  const refused = await book('tim@example.com');
+  assert.equal(refused.status, 429);
+  assert.match(refused.html, /name="email"[^>]*aria-invalid="true"/);
+  assert.match(refused.text, /Try again in \d+ minutes/);
+  const { path: own, cookie } = await opened(
+    await linkTo('booking-confirmed', 'tim@example.com', /\/bookings\/\w+\?/),
+  );
+  const { formToken = '' } = (await see(own, cookie)).fields();
+  const moved = await statusesOf(21, (n) => {
+    const to = `2026-12-0${2 + (n % 2)}T10:00:00.000Z`;
+    return sendFromAnywhere(`${own}/move`, { start: to, formToken }, cookie);
+  });
+  assert.deepEqual(moved, [...all(20, 303), 429]);
+});
+
+test('nobody is kept from booking by those who type their address in vain, or pay', async () => {
+  const of = await creator();
+  const free = await pageOf(of, await product(of, { type: 'LIVE_CLASS', capacity: 1, priceCents: 0 }));
+  const paid = await pageOf(of, await product(of, { type: 'LIVE_CLASS', capacity: 50, slug: 'paid' }));
+  const [start, taken] = ['2026-12-01T10:00:00.000Z', '2026-12-02T10:00:00.000Z'];
+  const typed = { start, zone: 'UTC', name: 'Vic', email: 'vic@example.com' };
+  assert.equal(
+    (await sendFromAnywhere(free, { ...typed, start: taken, email: 'w@example.com' })).status,
+    303,
+  );
+  const join = (wait: string) => sendFromAnywhere(`${free}/waitlist`, { wait, email: typed.email });
+  const post = (path: string, more: Record<string, string>) => () =>
+    sendFromAnywhere(path, { ...typed, ...more });
+  assert.deepEqual(await statusesOf(21, post(free, { name: '' })), all(21, 400));
+  assert.deepEqual(await statusesOf(21, post(free, { start: taken })), all(21, 409));
+  assert.deepEqual(await statusesOf(21, post(paid, {})), all(21, 303));
+  assert.deepEqual(await statusesOf(21, () => join(start)), all(21, 409), 'what is free is not waited for');
+  assert.equal((await join(taken)).status, 200);
+  assert.equal((await post(free, {})()).status, 303);
 });
 
 test('drafts, strangers and the suspended have no page', async () => {

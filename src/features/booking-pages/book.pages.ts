@@ -58,6 +58,7 @@ function mount(
     };
   };
   const send = (reply: FastifyReply, page: Page) => sendPage(reply, ports.assets, page);
+  const countMail = (email: string) => countMailbox(ports, email);
   app.get(base, async (request: Asked<Params>, reply) => {
     const creator = await creatorOf(request);
     return send(reply, views.listPage(creator, await publishedBy(ports, creator), ports.publicUrl));
@@ -71,11 +72,8 @@ function mount(
     await countAddress(ports, ORDERS, request.ip);
     const { creator, product } = await offered(request);
     try {
-      await countMailbox(ports, textOf(request.body, 'email'));
-      return redirect(
-        reply,
-        await ports.order(creator, orderOf(product, request.body), addresses(ports, creator, product)),
-      );
+      const [order, urls] = [orderOf(product, request.body), addresses(ports, creator, product)];
+      return redirect(reply, await ports.order(creator, order, urls, countMail));
     } catch (error) {
       const form = filledBy(request.body, error);
       const choice = await choiceOf(ports, product, (name) => textOf(request.body, name));
@@ -86,8 +84,7 @@ function mount(
     await countAddress(ports, JOINS, request.ip);
     const { creator, product } = await offered(request);
     try {
-      await countMailbox(ports, textOf(request.body, 'email'));
-      await ports.waitlist.join(creator.workspaceId, product.id, entryOf(product, request.body), true);
+      await ports.waitlist.join(creator.workspaceId, product.id, entryOf(product, request.body), countMail);
       return send(reply, views.joinedPage(creator, product));
     } catch (error) {
       const form = filledBy(request.body, error, 'waitlist');

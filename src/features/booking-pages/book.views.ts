@@ -298,7 +298,7 @@ export function joinedPage(creator: Creator, product: ProductRow): Page {
     status: 200,
     title: 'Look into your mailbox',
     isPrivate: true,
-    content: html`${testNote(creator)}<p><bdi>${product.title}</bdi>, with <bdi>${creator.name}</bdi>. We have mailed you a link: confirm there that you wait. By the same link you see where you stand, or leave the list.</p>
+    content: html`${testNote(creator)}<p><bdi>${product.title}</bdi>, with <bdi>${creator.name}</bdi>. We have mailed you a link: confirm there that you wait, unless you have already. By the same link you see where you stand, or leave the list.</p>
 <p><a href="${bookingPath(creator, product)}">Back to the page</a></p>`,
   });
 }

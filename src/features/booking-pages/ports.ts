@@ -6,7 +6,7 @@ import type { Db } from '../../platform/db/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { BookingCalendar, BookingLinks, BookingRow, Bookings } from '../bookings/index.ts';
 import type { ProductRow, Products } from '../products/index.ts';
-import type { Waitlist } from '../waitlist/index.ts';
+import type { CountMail, Waitlist } from '../waitlist/index.ts';
 import type { FreeTime } from './rules.ts';
 
 /** Whose page it is. */
@@ -68,10 +68,16 @@ export interface BookingPagePorts {
    * Makes the checkout, and completes it when it costs nothing.
    *
    * @param urls where the buyer goes afterwards, and after giving up.
+   * @param countMail asked before what costs nothing is confirmed by mail, where anybody could type the address.
    * @returns where the buyer goes now.
    * @throws {AppError} as `POST /checkout/booking`.
    */
-  order(creator: Creator, order: Order, urls: { success: string; cancel: string }): Promise<string>;
+  order(
+    creator: Creator,
+    order: Order,
+    urls: { success: string; cancel: string },
+    countMail?: CountMail,
+  ): Promise<string>;
   /** The booking of a checkout that is completed; null of any other. */
   bookingOfCheckout(checkoutId: string): Promise<string | null>;
   /** Without a slash at the end. */

@@ -43,17 +43,28 @@ function standing(view: WaitingView): SafeHtml {
   const { entry, choice } = view;
   switch (entry.status) {
     case 'WAITING':
-      if (entry.confirmed_at === null) return confirmForm(view);
-      return html`<p>You wait. When it is your turn, we keep the place for you and write to you.</p>`;
+      return entry.confirmed_at === null ? confirmForm(view) : waits(view);
     case 'OFFERED':
       return entry.keeps_place ? offer(view) : html`<p>You are about to book: finish the payment.</p>`;
     case 'CONVERTED':
       return html`<p>You have booked it. The confirmation is in your mailbox.</p>`;
     case 'EXPIRED':
+      if (entry.confirmed_at === null) return forgotten(view);
       return html`<p>Your time to take it was over${entry.offer_expires_at !== null && html` on ${inZone(entry.offer_expires_at, choice.zone)}`}. It went to the next who waits.</p>`;
     case 'REMOVED':
       return html`<p>You do not wait any more.</p>`;
   }
+}
+
+/** Whoever takes any is offered what becomes free: of what is free already, nothing says which would suit them. */
+function waits({ creator, product, entry }: WaitingView): SafeHtml {
+  const takesAny = entry.cohort_id === null && entry.starts_at === null;
+  return html`<p>You wait. When it is your turn, we keep the place for you and write to you.</p>
+${takesAny && html`<p>What is free already, anybody can book: <a href="${bookingPath(creator, product)}">look whether something suits you</a>.</p>`}`;
+}
+
+function forgotten({ creator, product }: WaitingView): SafeHtml {
+  return html`<p>You do not wait, as it was not confirmed within two days. <a href="${bookingPath(creator, product)}">Book, or join the waitlist again</a>.</p>`;
 }
 
 function offer({ product, entry, choice, form }: WaitingView): SafeHtml {

@@ -96,9 +96,9 @@ test('each input that is refused is named', async () => {
   ];
   for (const [field, body] of refused) (await ask(of, body)).assertError('BAD_REQUEST', field);
   (await ask(of, { tierId, discountCode: 'NONE' })).assertError('CONFLICT', 'discountCode');
-  (await ask(of, { tierId: 'tier_01kafe3n4pfx2v9yq6m8d7t5zr' })).assertError('NOT_FOUND');
+  (await ask(of, { tierId: 'tier_01kafe3n4pfx2v9yq6m8d7t5zr' })).assertError('NOT_FOUND', 'tierId');
   const foreign = await tier(await shop());
-  (await ask(of, { tierId: foreign })).assertError('NOT_FOUND');
+  (await ask(of, { tierId: foreign })).assertError('NOT_FOUND', 'tierId');
   const closed = await tier(of, { isActive: false });
   (await ask(of, { tierId: closed })).assertError('CONFLICT', 'tierId');
   const cheap = await tier(of, { priceCents: 49 });

@@ -112,10 +112,7 @@ async function pageOf(
 async function pay(deps: Deps, { params, body }: Asked, reply: FastifyReply): Promise<FastifyReply> {
   const typed = { email: textOf(body, 'email'), card: textOf(body, 'card') };
   try {
-    const { amount_cents: cents, trial_days: trialDays } = await deps.checkoutPayments.open(params.id);
-    // What costs nothing is mailed a receipt by whoever types an address.
-    if (cents === 0 || trialDays > 0) await countMailbox(deps, typed.email);
-    const paid = await deps.checkoutPayments.pay(params.id, typed);
+    const paid = await deps.checkoutPayments.pay(params.id, typed, (email) => countMailbox(deps, email));
     return await goOn(deps, reply, params.id, paid, typed.email);
   } catch (error) {
     return refused(deps, reply, params.id, error, { email: typed.email });

@@ -124,6 +124,15 @@ test('nobody fills a mailbox with receipts of what costs nothing', async () => {
   assert.deepEqual(statuses, [...Array.from({ length: 20 }, () => 303), 429]);
 });
 
+test('nobody is kept from what costs nothing by payments that fail with their address', async () => {
+  const of = await shop();
+  const email = 'vic@example.com';
+  const trial = await open(of, { tierId: await tier(of, TRIAL) });
+  for (let n = 0; n < 21; n++) assert.equal((await pay(trial, { card: 'none', email })).status, 400);
+  const free = await open(of, { tierId: await tier(of, { priceCents: 0 }) });
+  assert.equal((await pay(free, { card: '', email })).status, 303);
+});
+
 test('a code that was deleted takes nothing off a checkout that was made with it', async () => {
   const of = await shop();
   const tierId = await tier(of);

@@ -2,7 +2,7 @@ import { parseEmail } from '../../kernel/email.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import type { CustomerRow } from '../payments/index.ts';
 import { claim, complete, end, freeClaims } from './outcomes.ts';
-import type { CheckoutPorts, Work } from './ports.ts';
+import type { CheckoutPorts, CountMail, Work } from './ports.ts';
 import * as repository from './repository.ts';
 import { assertChargeable, type CheckoutRow, listPriceOf, priceOf, statusOf } from './rules.ts';
 import { sellerOf } from './sellers.ts';
@@ -34,8 +34,9 @@ export interface CheckoutPayments {
    * @throws {AppError} BAD_REQUEST, field `email` or `card`; CONFLICT, field `discountCode` when the code holds no more,
    * when the place is taken, and when the checkout has ended; SERVICE_UNAVAILABLE when the provider does not answer: it
    * may be repeated.
+   * @param countMail asked before what costs nothing now is mailed to whatever address was typed; its refusal is thrown.
    */
-  pay(id: string, payment: Payment): Promise<Paid>;
+  pay(id: string, payment: Payment, countMail?: CountMail): Promise<Paid>;
   /** The price with another code, or with none (an empty text). @throws {AppError} as `pay`. */
   setCode(id: string, code: string): Promise<CheckoutRow>;
   /** The buyer is back from the provider, or looks again. @throws {AppError} SERVICE_UNAVAILABLE. */
@@ -60,11 +61,11 @@ export function createCheckoutPayments(ports: CheckoutPorts): CheckoutPayments {
   };
   return {
     open,
-    async pay(id, payment) {
+    async pay(id, payment, countMail) {
       const row = await open(id);
       const given = { ...payment, isSandbox: (await providerOf(ports, row)) === 'SANDBOX' };
       const { url, isCardGiven } = await keepCard(ports, row, given);
-      const asked = { ...given, isCardGiven };
+      const asked = { ...given, isCardGiven, countMail };
       const begun = await ports.events.transaction((tx, append) => begin(ports, { tx, append }, id, asked));
       if (begun !== null) return settle(ports, begun);
       return url === null ? { kind: 'COMPLETED' } : { kind: 'ACTION', url };
@@ -98,7 +99,7 @@ interface KeptCard {
 const NO_CARD: KeptCard = { url: null, isCardGiven: false };
 
 /** What the buyer sends, and what is known of it. */
-type Given = Payment & { isSandbox: boolean; isCardGiven: boolean };
+type Given = Payment & { isSandbox: boolean; isCardGiven: boolean; countMail: CountMail | undefined };
 
 /**
  * The card of somebody whose first period costs nothing, for those that follow: it may be left out. Who has one already
@@ -180,6 +181,8 @@ export async function payFor(
     row.kind === 'SUBSCRIPTION'
       ? await ports.subscriptions.trialDaysFor(work.tx, customer.id, row.trial_days)
       : 0;
+  // Whoever pays for a mail fills no mailbox.
+  if (row.amount_cents === 0 || trialDays > 0) await payment.countMail?.(email);
   const isHeld = row.kind === 'BOOKING' && until > row.expires_at;
   const claimed = await repository.updateCheckout(work.tx, row.id, {
     claimed_until: until,

@@ -42,6 +42,9 @@ export interface CheckoutPorts {
   publicUrl: string;
 }
 
+/** Counts a mail to an address that anybody could type, just before it is mailed. @throws {AppError} to refuse it. */
+export type CountMail = (email: string) => Promise<void>;
+
 /** A transaction, and what it appends. */
 export interface Work {
   tx: Tx;

@@ -2,6 +2,7 @@ import type { Mode } from '../../kernel/access.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { parseEmail } from '../../kernel/email.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
+import { missingAs } from '../../kernel/missing.ts';
 import { newId } from '../../kernel/ids.ts';
 import { inOneLine } from '../../kernel/one-line.ts';
 import { normaliseTimezone } from '../../kernel/timezone.ts';
@@ -9,7 +10,7 @@ import type { BookingOffer, BookingPrice } from '../bookings/index.ts';
 import { checkoutCreated } from './events.ts';
 import { tell } from './outcomes.ts';
 import { payFor } from './pay.service.ts';
-import type { CheckoutPorts, Work } from './ports.ts';
+import type { CheckoutPorts, CountMail, Work } from './ports.ts';
 import * as repository from './repository.ts';
 import { assertChargeable, type CheckoutRow, OPEN_MS } from './rules.ts';
 import type { BookingCheckoutIn, CheckoutSettings } from './schemas.ts';
@@ -39,8 +40,9 @@ export interface Checkouts {
    *
    * @throws {AppError} as `createForTier`; BAD_REQUEST, field `startsAt`, `cohortId`, `customer.…` or `intakeAnswers.…`;
    * CONFLICT for a product that is not published (`productId`), and for what is taken (`startsAt`, `cohortId`).
+   * @param countMail asked before what costs nothing is confirmed to an address that anybody could type.
    */
-  createForBooking(caller: Caller, input: BookingCheckoutIn): Promise<CheckoutRow>;
+  createForBooking(caller: Caller, input: BookingCheckoutIn, countMail?: CountMail): Promise<CheckoutRow>;
   get(workspaceId: string, id: string): Promise<CheckoutRow>;
   /** What was booked by a checkout that is COMPLETED; null of any other. */
   bookingOf(id: string): Promise<string | null>;
@@ -57,17 +59,18 @@ export function createCheckouts(ports: CheckoutPorts): Checkouts {
     async createForTier(caller, input, operationId) {
       const known = operationId === null ? undefined : await repository.findByOperation(db, operationId);
       if (known !== undefined) return known;
-      return create(ports, caller, input, await tierOffer(ports, caller, input.tierId), operationId);
+      return create(ports, caller, input, await tierOffer(ports, caller, input.tierId), { operationId });
     },
     async createForVideo(caller, input) {
-      return create(ports, caller, input, await videoOffer(ports, caller, input.videoId), null);
+      return create(ports, caller, input, await videoOffer(ports, caller, input.videoId));
     },
-    async createForBooking(caller, input) {
+    async createForBooking(caller, input, countMail) {
       const { customer, ...settings } = input;
       const booking = await bookingOffer(ports, caller, input);
       const of = { tier_id: null, video_id: null, interval: null, trial_days: 0 };
       const offer = { kind: 'BOOKING' as const, ...of, priceCents: booking.priceCents, booking };
-      return create(ports, caller, { ...settings, customerEmail: booking.input.customer.email }, offer, null);
+      const bought = { ...settings, customerEmail: booking.input.customer.email };
+      return create(ports, caller, bought, offer, { countMail });
     },
     async bookingOf(id) {
       const row = await repository.findOpenly(db, id);
@@ -82,7 +85,7 @@ export function createCheckouts(ports: CheckoutPorts): Checkouts {
 }
 
 async function tierOffer({ tiers }: CheckoutPorts, { workspaceId }: Caller, id: string): Promise<Offer> {
-  const tier = await tiers.get(workspaceId, id);
+  const tier = await tiers.get(workspaceId, id).catch(missingAs('tierId'));
   const refuse = (message: string) => new AppError('CONFLICT', { field: 'tierId', message });
   if (!tier.is_active || tier.archived_at !== null) throw refuse('The tier takes no members.');
   const taken = tier.member_count + tier.claimed_count;
@@ -100,7 +103,7 @@ async function tierOffer({ tiers }: CheckoutPorts, { workspaceId }: Caller, id: 
 }
 
 async function videoOffer(ports: CheckoutPorts, { workspaceId }: Caller, id: string): Promise<Offer> {
-  const { title, priceCents } = await ports.videoOf(workspaceId, id);
+  const { title, priceCents } = await ports.videoOf(workspaceId, id).catch(missingAs('videoId'));
   if (priceCents === null) {
     const message = 'The video is not sold: its visibility is not PURCHASE, or it has no price.';
     throw new AppError('CONFLICT', { field: 'videoId', message });
@@ -134,7 +137,7 @@ async function create(
   caller: Caller,
   input: CheckoutSettings,
   offer: Offer,
-  operationId: string | null,
+  { operationId = null, countMail }: { operationId?: string | null; countMail?: CountMail | undefined } = {},
 ): Promise<CheckoutRow> {
   const { workspaceId } = caller;
   const { priceCents } = offer;
@@ -179,7 +182,8 @@ async function create(
     });
     if (row !== undefined) {
       await tell({ tx, append }, checkoutCreated, row);
-      return row.kind === 'BOOKING' && row.amount_cents === 0 ? bookFree(ports, { tx, append }, row) : row;
+      const isBooked = row.kind === 'BOOKING' && row.amount_cents === 0;
+      return isBooked ? bookFree(ports, { tx, append }, row, countMail) : row;
     }
     // Another run of the same operation was faster.
     const made = operationId === null ? undefined : await repository.findByOperation(tx, operationId);
@@ -202,8 +206,13 @@ async function columnsOf(ports: CheckoutPorts, work: Work, offer: Offer, price: 
 }
 
 /** Nothing is due: it takes place at once. */
-async function bookFree(ports: CheckoutPorts, work: Work, row: CheckoutRow): Promise<CheckoutRow> {
-  await payFor(ports, work, row, { email: '', card: null, isSandbox: false, isCardGiven: false });
+async function bookFree(
+  ports: CheckoutPorts,
+  work: Work,
+  row: CheckoutRow,
+  countMail: CountMail | undefined,
+): Promise<CheckoutRow> {
+  await payFor(ports, work, row, { email: '', card: null, isSandbox: false, isCardGiven: false, countMail });
   const done = await repository.lockCheckout(work.tx, row.id);
   if (done === undefined) throw new Error(`checkout ${row.id} is gone`);
   return done;

@@ -226,6 +226,22 @@ test('the sweep looks at every place in turn, and offers none of a creator who i
   await sql`delete from waitlist_entry where product_id = ${busy}`;
 });
 
+test('whoever a node of an older version puts on the list is confirmed', async () => {
+  const { sql } = app.container;
+  const of = await creator();
+  const id = await product(of);
+  const shown = await entry(of, await waits(of, id, { email: 'newer@example.com' }));
+  assert.equal(shown.string('data.confirmedAt'), clock.now().toISOString());
+  // As versions without the column write it.
+  const older = `wl_${'0'.repeat(26)}`;
+  await sql`insert into waitlist_entry (id, workspace_id, product_id, email, position, created_at, updated_at)
+    select ${older}, workspace_id, id, 'older@example.com', 2, ${clock.now()}, ${clock.now()}
+      from booking_product where id = ${id}`;
+  clock.advance(2 * DAY_MS + 1);
+  await sweep();
+  assert.equal(await status(of, older), 'WAITING');
+});
+
 test('what cannot be waited for is refused by its field', async () => {
   const of = await creator();
   const id = await product(of);

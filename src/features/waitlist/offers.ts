@@ -34,7 +34,7 @@ export interface Offers {
   ): Promise<EntryRow | null>;
   /** Whoever waited has booked. */
   converted(work: Work, booked: Booked): Promise<void>;
-  /** Tells somebody that they wait. */
+  /** Mails somebody where they stand, and the link. */
   greet(work: Work, product: ProductRow, entry: EntryRow): Promise<void>;
   /** Where its holder sees where they stand, takes the place, or leaves. */
   linkOf(id: string): string;
@@ -76,16 +76,7 @@ export function createOffers(ports: WaitlistPorts): Offers {
       if ((await offers.end(work, entry, to)) === null) return;
       await work.append(waitlistConverted, entry.workspace_id, await dataOf(work, entry));
     },
-    async greet({ tx }, product, entry) {
-      const { mailbox } = ports;
-      const [place, creator] = [
-        await places.nameOf(tx, product, placeOf(entry)),
-        await repository.creatorName(tx, entry.workspace_id),
-      ];
-      const isConfirmed = entry.confirmed_at !== null;
-      const told = { to: entry.email, place, creator, link: linkOf(entry.id) };
-      await mailbox.enqueue(tx, joinedMail({ ...told, isConfirmed }));
-    },
+    greet: (work, product, entry) => mail({ ports, places, linkOf }, work, product, entry),
   };
   return offers;
 }
@@ -134,31 +125,33 @@ async function offerOne(means: Means, work: Work, product: ProductRow, place: Pl
       ? await repository.markOffered(tx, entry.id, { ...place, occurrenceId, now, expiresAt })
       : await repository.markKept(tx, entry.id, occurrenceId, now);
   // Another one was faster with this entry: the next has its turn.
-  if (marked === undefined)
+  if (marked === undefined) {
     await places.giveUp(tx, { ...entry, ...columnsOf(place), occurrence_id: occurrenceId });
-  else if (returning === undefined) await tellOffer(means, work, product, { ...marked, expiresAt });
+  } else if (returning === undefined) {
+    await work.append(waitlistOffered, marked.workspace_id, await dataOf(work, marked));
+    await mail(means, work, product, marked);
+  }
   return true;
 }
 
 const columnsOf = ({ cohortId }: Place) => ({ offered_cohort_id: cohortId });
 
-async function tellOffer(
+async function mail(
   { ports, places, linkOf }: Means,
-  work: Work,
+  { tx }: Work,
   product: ProductRow,
-  entry: EntryRow & { expiresAt: Date },
+  entry: EntryRow,
 ): Promise<void> {
-  const { tx, append } = work;
-  await append(waitlistOffered, entry.workspace_id, await dataOf(work, entry));
+  const told = {
+    to: entry.email,
+    place: await places.nameOf(tx, product, placeOf(entry)),
+    creator: await repository.creatorName(tx, entry.workspace_id),
+    link: linkOf(entry.id),
+  };
+  const { status, confirmed_at: confirmedAt, offer_expires_at: until } = entry;
+  if (status !== 'OFFERED' || until === null) {
+    return ports.mailbox.enqueue(tx, joinedMail({ ...told, isConfirmed: confirmedAt !== null }));
+  }
   const { timezone } = await ports.availability.of(tx, entry.workspace_id);
-  await ports.mailbox.enqueue(
-    tx,
-    offeredMail({
-      to: entry.email,
-      place: await places.nameOf(tx, product, placeOf(entry)),
-      creator: await repository.creatorName(tx, entry.workspace_id),
-      link: linkOf(entry.id),
-      until: inZone(entry.expiresAt, timezone),
-    }),
-  );
+  return ports.mailbox.enqueue(tx, offeredMail({ ...told, until: inZone(until, timezone) }));
 }

@@ -22,32 +22,50 @@ export interface PlaceOf extends Place {
   productId: string;
 }
 
-/** Undefined when the address waits for the same already. */
-export function insertEntry(tx: Tx, row: Insertable<WaitlistEntryTable>): Promise<EntryRow | undefined> {
-  return tx
-    .insertInto('waitlist_entry')
-    .values(row)
-    .onConflict((conflict) => conflict.doNothing())
-    .returningAll()
+/** Whether it is confirmed is said by name: the column's default is for nodes that know no such column. */
+export function insertEntry(
+  tx: Tx,
+  row: Insertable<WaitlistEntryTable> & { confirmed_at: Date | null },
+): Promise<EntryRow> {
+  return tx.insertInto('waitlist_entry').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+/** Who waits for the same with this address, or has the offer of it; nobody changes it meanwhile. */
+export function lockWaiting(tx: Tx, wanted: PlaceOf & { email: string }): Promise<EntryRow | undefined> {
+  return select(tx)
+    .where('product_id', '=', wanted.productId)
+    .where(names(wanted))
+    .where('email', '=', wanted.email)
+    .where('status', 'in', ['WAITING', 'OFFERED'])
+    .forNoKeyUpdate()
     .executeTakeFirst();
 }
 
-/** How many ever waited for the same, and how many do now; under the lock of the product. */
+/** How many ever waited for the same; of now, how many have confirmed it or have not. Under the lock of the product. */
 export async function countLine(
   tx: Tx,
-  { productId, cohortId, startsAt }: PlaceOf,
-): Promise<{ ever: number; now: number }> {
-  const { ever, now } = await tx
+  wanted: PlaceOf,
+): Promise<{ ever: number; confirmed: number; unconfirmed: number }> {
+  const { ever, confirmed, unconfirmed } = await tx
     .selectFrom('waitlist_entry')
-    .select((eb) => [
-      eb.fn.countAll<number>().as('ever'),
-      eb.fn.countAll<number>().filterWhere('status', 'in', ['WAITING', 'OFFERED']).as('now'),
-    ])
-    .where('product_id', '=', productId)
-    .where(sql<boolean>`cohort_id is not distinct from ${cohortId}`)
-    .where(sql<boolean>`starts_at is not distinct from ${startsAt}::timestamptz`)
+    .select((eb) => {
+      const isOpen = eb('status', 'in', ['WAITING', 'OFFERED']);
+      return [
+        eb.fn.countAll<number>().as('ever'),
+        eb.fn
+          .countAll<number>()
+          .filterWhere(isOpen.and('confirmed_at', 'is not', null))
+          .as('confirmed'),
+        eb.fn
+          .countAll<number>()
+          .filterWhere(isOpen.and('confirmed_at', 'is', null))
+          .as('unconfirmed'),
+      ];
+    })
+    .where('product_id', '=', wanted.productId)
+    .where(names(wanted))
     .executeTakeFirstOrThrow();
-  return { ever: Number(ever), now: Number(now) };
+  return { ever: Number(ever), confirmed: Number(confirmed), unconfirmed: Number(unconfirmed) };
 }
 
 export function listEntries(
@@ -87,7 +105,31 @@ export async function confirmEntry(db: Db, id: string, now: Date): Promise<void>
     .execute();
 }
 
-/** Whose address was never confirmed, of those who joined before then. */
+/** Somebody is asked once more: the time to confirm begins again. */
+export function askAgain(tx: Tx, id: string, now: Date): Promise<EntryRow> {
+  return tx
+    .updateTable('waitlist_entry')
+    .set({ updated_at: now })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** A key answers for an address that somebody typed; under its lock. */
+export function vouchFor(
+  tx: Tx,
+  id: string,
+  { name, now }: { name: string | null; now: Date },
+): Promise<EntryRow> {
+  return tx
+    .updateTable('waitlist_entry')
+    .set({ name, confirmed_at: now, updated_at: now })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Whose address was never confirmed, of those who were asked last before then. */
 export async function expireUnconfirmed(db: Db, before: Date, now: Date): Promise<void> {
   await db
     .updateTable('waitlist_entry')
@@ -95,6 +137,7 @@ export async function expireUnconfirmed(db: Db, before: Date, now: Date): Promis
     .where('status', '=', 'WAITING')
     .where('confirmed_at', 'is', null)
     .where('created_at', '<', before)
+    .where('updated_at', '<', before)
     .execute();
 }
 
@@ -222,18 +265,13 @@ export function listLapsed(db: Db, now: Date, limit: number): Promise<{ id: stri
 }
 
 /** Nobody waits any more for what cannot be booked any more. */
-export async function expireLine(
-  db: Db,
-  { productId, cohortId, startsAt }: PlaceOf,
-  now: Date,
-): Promise<void> {
+export async function expireLine(db: Db, wanted: PlaceOf, now: Date): Promise<void> {
   await db
     .updateTable('waitlist_entry')
     .set({ status: 'EXPIRED', updated_at: now })
     .where('status', '=', 'WAITING')
-    .where('product_id', '=', productId)
-    .where(sql<boolean>`cohort_id is not distinct from ${cohortId}`)
-    .where(sql<boolean>`starts_at is not distinct from ${startsAt}::timestamptz`)
+    .where('product_id', '=', wanted.productId)
+    .where(names(wanted))
     .execute();
 }
 
@@ -278,6 +316,12 @@ export function listAwaited(
     .orderBy('startsAt', (order) => order.asc().nullsFirst())
     .limit(limit)
     .execute();
+}
+
+/** What was named when joining: those who wait for the same are one line. */
+function names({ cohortId, startsAt }: Place) {
+  return sql<boolean>`cohort_id is not distinct from ${cohortId}
+    and starts_at is not distinct from ${startsAt}::timestamptz`;
 }
 
 /** Whoever named no cohort and no time takes any; an offer is of one place. */

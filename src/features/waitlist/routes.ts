@@ -31,7 +31,7 @@ export function waitlistRoutes({ waitlist, cursors }: Deps): Route[] {
       reply: { status: 201, schema: WaitlistEntry },
       errors: ['CONFLICT'],
       handler: async ({ caller: { workspaceId, mode } }, { params, body }) =>
-        toEntry(await waitlist.join(workspaceId, params.id, body, false), mode),
+        toEntry(await waitlist.join(workspaceId, params.id, body, null), mode),
     }),
     defineRoute({
       ...reads('booking:read'),

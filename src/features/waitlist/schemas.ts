@@ -32,6 +32,13 @@ export const WaitlistEntry = named(
     name: Nullable(Type.String()),
     position: Type.Integer({ description: 'In the line of those who wait for the same; it stays.' }),
     status: OneOf(VALUES.waitlist_entry.status),
+    confirmedAt: Nullable(
+      Type.String({
+        format: 'date-time',
+        description:
+          'When it was confirmed: by the link that was mailed, or by a key that put them on the list. null: nobody has, and it is not their turn until then.',
+      }),
+    ),
     offeredAt: Nullable(Instant),
     offerExpiresAt: Nullable(Instant),
     bookingId: Nullable(Type.String({ description: 'Of CONVERTED.' })),
@@ -47,6 +54,7 @@ export const WaitlistEntry = named(
     name: 'Grace',
     position: 1,
     status: 'WAITING',
+    confirmedAt: '2026-11-20T09:00:00.000Z',
     offeredAt: null,
     offerExpiresAt: null,
     bookingId: null,
@@ -65,6 +73,7 @@ export function toEntry(row: EntryRow, mode: Mode): Static<typeof WaitlistEntry>
     name: row.name,
     position: row.position,
     status: row.status,
+    confirmedAt: row.confirmed_at?.toISOString() ?? null,
     offeredAt: row.offered_at?.toISOString() ?? null,
     offerExpiresAt: row.offer_expires_at?.toISOString() ?? null,
     bookingId: row.booking_id,

@@ -8,7 +8,7 @@ import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { waitlistJoined } from './events.ts';
 import { createOffers, dataOf, type Offers, placeOf } from './offers.ts';
-import type { WaitlistPorts, Work } from './ports.ts';
+import type { CountMail, WaitlistPorts, Work } from './ports.ts';
 import type { AwaitedPlace, EntryFilters, EntryRow, PlaceOf } from './repository.ts';
 import * as repository from './repository.ts';
 import { assertPlace, type Place } from './rules.ts';
@@ -17,11 +17,20 @@ import type { WaitlistIn } from './schemas.ts';
 /** Who waits for places of booking products (docs/api/booking-waitlist.md). An id of another workspace is NOT_FOUND. */
 export interface Waitlist {
   /**
+   * Again for the same, whoever typed their address is mailed again, and a key answers for what nobody has confirmed yet.
+   *
    * @throws {AppError} BAD_REQUEST, field `email`, `startsAt` or `cohortId`; NOT_FOUND; CONFLICT when the address waits
-   * for the same already (`email`), the place is free, or the product is archived.
-   * @param isTyped by somebody on a public page: it is their turn once the mailed link has confirmed the address.
+   * for the same already (`email`, never where it is typed), the place is free, the line is full, or the product is
+   * archived.
+   * @param countMail of a public page, on which anybody can type an address: it is their turn once the mailed link has
+   * confirmed it. null: a key answers for the address.
    */
-  join(workspaceId: string, productId: string, input: WaitlistIn, isTyped: boolean): Promise<EntryRow>;
+  join(
+    workspaceId: string,
+    productId: string,
+    input: WaitlistIn,
+    countMail: CountMail | null,
+  ): Promise<EntryRow>;
   list(workspaceId: string, filters: EntryFilters, page: PageRequest): Promise<EntryRow[]>;
   get(workspaceId: string, id: string): Promise<EntryRow>;
   /** Takes somebody off the list. @throws {AppError} CONFLICT for whoever has booked. */
@@ -49,8 +58,10 @@ export interface Waitlist {
   offers: Offers;
 }
 
-/** In one line. */
+/** In one line, of those who have confirmed it. */
 const MOST_WAITING = 1000;
+/** In one line, of those who have not: more than what one address can type in the time that they have for it. */
+const MOST_UNCONFIRMED = 5000;
 const BATCH = 200;
 const UNCONFIRMED_MS = 2 * DAY_MS;
 const OPEN: readonly EntryRow['status'][] = ['WAITING', 'OFFERED'];
@@ -67,9 +78,9 @@ export function createWaitlist(ports: WaitlistPorts): Waitlist {
   let looked: AwaitedPlace | null = null;
   return {
     offers,
-    join: (workspaceId, productId, input, isTyped) =>
+    join: (workspaceId, productId, input, countMail) =>
       events.transaction((tx, append) =>
-        join(deps, { tx, append }, workspaceId, { productId, input, isTyped }),
+        join(deps, { tx, append }, workspaceId, { productId, input, countMail }),
       ),
     list: (workspaceId, filters, page) => repository.listEntries(db, workspaceId, filters, page),
     get: async (workspaceId, id) => found(await repository.findEntry(db, id, workspaceId)),
@@ -100,13 +111,14 @@ async function join(
   { products, clock, offers }: Deps,
   work: Work,
   workspaceId: string,
-  { productId, input, isTyped }: { productId: string; input: WaitlistIn; isTyped: boolean },
+  { productId, input, countMail }: { productId: string; input: WaitlistIn; countMail: CountMail | null },
 ): Promise<EntryRow> {
   const { tx, append } = work;
   if ((await products.find(tx, workspaceId, productId)) === undefined) throw notFound();
   const email = parseEmail(input.email);
   if (email === null) throw badRequest('email', 'Give an e-mail address, such as name@example.com.');
-  const { cohortId = null, startsAt = null, name = null } = input;
+  const { cohortId = null, startsAt = null } = input;
+  const name = inOneLine(input.name ?? '') || null;
   const place = { cohortId, startsAt: startsAt === null ? null : instant(startsAt) };
   const now = clock.now();
   const product = await products.lock(tx, productId);
@@ -116,30 +128,53 @@ async function join(
     const field = cohortId === null ? 'startsAt' : 'cohortId';
     throw new AppError('CONFLICT', { field, message: 'There is a free place: book it.' });
   }
-  const line = await repository.countLine(tx, { ...place, productId });
-  if (line.now >= MOST_WAITING) {
-    throw new AppError('CONFLICT', { message: `${MOST_WAITING} people wait for this already.` });
-  }
-  const row = await repository.insertEntry(tx, {
-    id: newId('wl', clock),
-    workspace_id: workspaceId,
-    product_id: productId,
-    cohort_id: cohortId,
-    starts_at: place.startsAt,
-    email,
-    name: inOneLine(name ?? '') || null,
-    position: line.ever + 1,
-    confirmed_at: isTyped ? null : now,
-    created_at: now,
-    updated_at: now,
-  });
-  if (row === undefined) {
-    const message = 'This address is on the waitlist already.';
-    throw new AppError('CONFLICT', { field: 'email', message });
-  }
-  await append(waitlistJoined, workspaceId, await dataOf(work, row));
+  const isTyped = countMail !== null;
+  const wanted = { ...place, productId };
+  const known = await repository.lockWaiting(tx, { ...wanted, email });
+  const line = await repository.countLine(tx, wanted);
+  // A page answers the same whether or not an address waits: that is its owner's business alone.
+  if (isTyped || known === undefined) assertRoom(line, isTyped);
+  const row =
+    known === undefined
+      ? await repository.insertEntry(tx, {
+          id: newId('wl', clock),
+          workspace_id: workspaceId,
+          product_id: productId,
+          cohort_id: cohortId,
+          starts_at: place.startsAt,
+          ...{ email, name },
+          position: line.ever + 1,
+          confirmed_at: isTyped ? null : now,
+          created_at: now,
+          updated_at: now,
+        })
+      : await joinAgain(tx, known, { isTyped, name, now });
+  if (known === undefined) await append(waitlistJoined, workspaceId, await dataOf(work, row));
+  await countMail?.(email);
   await offers.greet(work, product, row);
   return row;
+}
+
+function assertRoom(line: { confirmed: number; unconfirmed: number }, isTyped: boolean): void {
+  if (line.confirmed >= MOST_WAITING) {
+    throw new AppError('CONFLICT', { message: `${MOST_WAITING} people wait for this already.` });
+  }
+  if (isTyped && line.unconfirmed >= MOST_UNCONFIRMED) {
+    const message = 'Too many people are to confirm just now that they wait for this. Try again tomorrow.';
+    throw new AppError('CONFLICT', { message });
+  }
+}
+
+/** @returns the entry as it is by now. */
+async function joinAgain(
+  tx: Tx,
+  known: EntryRow,
+  { isTyped, name, now }: { isTyped: boolean; name: string | null; now: Date },
+): Promise<EntryRow> {
+  if (isTyped) return known.confirmed_at === null ? repository.askAgain(tx, known.id, now) : known;
+  if (known.confirmed_at === null) return repository.vouchFor(tx, known.id, { name, now });
+  const message = 'This address is on the waitlist already.';
+  throw new AppError('CONFLICT', { field: 'email', message });
 }
 
 /** The entry was changed by another one between the look and the change. */

@@ -1,9 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { addressBlock } from '../../kernel/address.ts';
-import { HOUR_SEC } from '../../kernel/durations.ts';
-import { parseEmail } from '../../kernel/email.ts';
-import { tooMany } from '../../kernel/errors.ts';
-import { counterKey } from '../../platform/counters.ts';
+import { HOUR_SEC, MINUTE_MS } from '../../kernel/durations.ts';
+import { AppError, tooMany } from '../../kernel/errors.ts';
+import { counterKey, type WindowCount } from '../../platform/counters.ts';
 import type { HttpPorts } from '../ports.ts';
 import type { Limit } from '../route.ts';
 
@@ -52,19 +51,28 @@ const MAILBOX: Limit = {
 };
 
 /**
- * Counts what mails an address that anybody can type, wherever they are: nobody's mailbox is to be filled.
+ * Counts a mail to an address that anybody can type, wherever they are: nobody's mailbox is to be filled. What is not
+ * about to be mailed is not to be counted: whoever types an address in vain would keep its owner out.
  *
- * @throws {AppError} RATE_LIMITED with `Retry-After`.
+ * @param email as `parseEmail` returns it.
+ * @throws {AppError} RATE_LIMITED, field `email`, with `Retry-After`.
  */
-export async function countMailbox(ports: Ports, typed: string): Promise<void> {
-  const email = parseEmail(typed);
-  if (email !== null) await count(ports, MAILBOX, email);
+export async function countMailbox(ports: Ports, email: string): Promise<void> {
+  const { count, resetInMs } = await hit(ports, MAILBOX, email);
+  if (count <= MAILBOX.max) return;
+  const { headers } = tooMany(MAILBOX.refusal, resetInMs);
+  const minutes = Math.ceil(resetInMs / MINUTE_MS);
+  const message = `We have sent many mails to this address within an hour, and send it no more for now. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
+  throw new AppError('RATE_LIMITED', { field: 'email', headers, message });
 }
 
 async function count(ports: Ports, limit: Limit, subject: string): Promise<void> {
-  const { bucket, per, max, windowSec } = limit;
-  const window = await ports.counters.window(windowSec).hit(counterKey(`${bucket}:${per}:${subject}`));
-  if (window.count > max) throw tooMany(limit.refusal, window.resetInMs);
+  const window = await hit(ports, limit, subject);
+  if (window.count > limit.max) throw tooMany(limit.refusal, window.resetInMs);
+}
+
+async function hit(ports: Ports, { bucket, per, windowSec }: Limit, subject: string): Promise<WindowCount> {
+  return ports.counters.window(windowSec).hit(counterKey(`${bucket}:${per}:${subject}`));
 }
 
 /** Null where a key is counted and none came, as on public endpoints. A session counts as a key does. */

@@ -46,13 +46,14 @@ export function bookingPagesPart(needs: Needs): Part {
 }
 
 function orderBy(checkouts: Checkouts): BookingPagePorts['order'] {
-  return async (creator, { startsAt, ...order }, urls) => {
-    const row = await checkouts.createForBooking(creator, {
+  return async (creator, { startsAt, ...order }, urls, countMail) => {
+    const input = {
       ...order,
       ...(startsAt !== undefined && { startsAt: startsAt.toISOString() }),
       successUrl: urls.success,
       cancelUrl: urls.cancel,
-    });
+    };
+    const row = await checkouts.createForBooking(creator, input, countMail);
     if (row.status !== 'COMPLETED') return `/checkout/${row.id}`;
     const { pathname, search } = new URL(successAddress(row));
     return pathname + search;
