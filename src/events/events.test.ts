@@ -7,7 +7,7 @@ import { isUuidV4 } from '../kernel/ids.ts';
 import { createLogger } from '../platform/logger.ts';
 import { defineEvent } from './catalogue.ts';
 import { createEvents, type Events, type EventsOptions, isEvent, on, onEvery } from './index.ts';
-import { maintainPartitions } from './partitions.ts';
+import { maintainPartitions, preparePartitions } from './partitions.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00.750Z');
 const KEPT = { ANALYTICS_RAW_DAYS: 90 };
@@ -197,8 +197,8 @@ test('a name or a type that the definition does not have does not compile', asyn
 });
 
 describe('partitions', () => {
-  const names = async (table: string) => {
-    const rows = await database.sql<{ name: string }[]>`
+  const names = async (table: string, { sql } = database) => {
+    const rows = await sql<{ name: string }[]>`
       select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
       where i.inhparent = ${table}::regclass order by 1`;
     return rows.map((row) => row.name);
@@ -248,5 +248,45 @@ describe('partitions', () => {
     assert.equal(await partitionOf(id), 'event_default');
     await maintainPartitions(database.sql, clock, KEPT);
     assert.equal(await partitionOf(id), undefined);
+  });
+
+  /** In a database that has partitions until the 23rd of November, and whose events are being read, as by a backup. */
+  async function whileRead(work: (own: TestDatabase) => Promise<void>): Promise<void> {
+    const own = await createTestDatabase();
+    const [reading, enough] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    try {
+      await maintainPartitions(own.sql, new TestClock('2026-11-20T09:00:00Z'), KEPT);
+      const reader = own.sql.begin(async (tx) => {
+        await tx`select from event`;
+        reading.resolve();
+        await enough.promise;
+      });
+      await reading.promise;
+      await work(own).finally(() => {
+        enough.resolve();
+        return reader;
+      });
+    } finally {
+      await own.close();
+    }
+  }
+
+  test('that wait for a backup hold up no other table, and a start only where today has none', async () => {
+    const [nextDay, fourDaysLater] = [
+      new TestClock('2026-11-21T09:00:00Z'),
+      new TestClock('2026-11-24T09:00:00Z'),
+    ];
+    await Promise.all([
+      whileRead(async (own) => {
+        await assert.rejects(maintainPartitions(own.sql, nextDay, KEPT), /: event_20261124$/);
+        assert.ok(!(await names('event', own)).includes('event_20261124'));
+        assert.ok((await names('delivery_log', own)).includes('delivery_log_20261124'));
+        assert.ok((await names('fact', own)).includes('fact_20261124'));
+      }),
+      whileRead((own) => preparePartitions(own.sql, nextDay, KEPT)),
+      whileRead((own) =>
+        assert.rejects(preparePartitions(own.sql, fourDaysLater, KEPT), /: event_20261124$/),
+      ),
+    ]);
   });
 });

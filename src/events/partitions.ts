@@ -2,6 +2,7 @@ import type { Sql, TransactionSql } from 'postgres';
 import { type Clock, dateFromMs } from '../kernel/clock.ts';
 import { DAY_MS } from '../kernel/durations.ts';
 import type { Config } from '../platform/config.ts';
+import { sqlState } from '../platform/db/index.ts';
 
 const TABLES = [
   // docs/decisions/events-and-deliveries.md#the-event-log
@@ -27,32 +28,80 @@ const LOCK = 7_220_413;
  * kept. Safe to run at any time from any number of processes.
  *
  * @returns the names of the partitions made and dropped now.
+ * @throws {Error} in the end, when a table is read for so long, as by a backup, that its own have to wait.
  */
 export async function maintainPartitions(
   sql: Sql,
   clock: Clock,
   kept: KeptDays,
 ): Promise<{ made: string[]; dropped: string[] }> {
-  const today = Math.floor(clock.ms() / DAY_MS);
+  const { made, dropped, late } = await changePartitions(sql, clock, kept);
+  if (late.length > 0) throw inUse(late);
+  return { made, dropped };
+}
+
+/**
+ * The same before a start, which can do without all but today's: the hourly task makes the others later.
+ *
+ * @throws {Error} when one of today is missing, and its table is read for too long.
+ */
+export async function preparePartitions(sql: Sql, clock: Clock, kept: KeptDays): Promise<void> {
+  const { late } = await changePartitions(sql, clock, kept);
+  const today = dayName(dayOf(clock));
+  const missing = late.filter((name) => name.endsWith(today));
+  if (missing.length > 0) throw inUse(missing);
+}
+
+function inUse(late: string[]): Error {
+  return new Error(`partitions wait for whoever reads their table, as a backup does: ${late.join(', ')}`);
+}
+
+async function changePartitions(sql: Sql, clock: Clock, kept: KeptDays) {
+  const today = dayOf(clock);
   const made: string[] = [];
   const dropped: string[] = [];
+  const late: string[] = [];
   for (const { table, keptDays } of tablesOf(kept)) {
     const existing = await partitionsOf(sql, table);
+    const makings: Change[] = [];
     for (let day = today; day <= today + DAYS_AHEAD; day++) {
       const name = `${table}_${dayName(day)}`;
-      if (!existing.includes(name) && (await alone(sql, (tx) => makePartition(tx, table, name, day)))) {
-        made.push(name);
-      }
+      if (!existing.includes(name)) makings.push([name, (tx) => makePartition(tx, table, name, day)]);
     }
     const oldest = `${table}_${dayName(today - keptDays)}`;
-    for (const name of existing.filter((one) => /_\d{8}$/.test(one) && one < oldest)) {
-      if (await alone(sql, (tx) => dropPartition(tx, table, name))) dropped.push(name);
-    }
+    const old = existing.filter((name) => /_\d{8}$/.test(name) && name < oldest);
+    const droppings = old.map((name): Change => [name, (tx) => dropPartition(tx, table, name)]);
+    late.push(...(await inTurn(sql, makings, made)), ...(await inTurn(sql, droppings, dropped)));
     const limit = dateFromMs((today - keptDays) * DAY_MS);
     const isCounted = table === 'fact' ? sql`and xid < ${nextUncounted(sql)}` : sql``;
     await sql`delete from ${sql(`${table}_default`)} where created_at < ${limit} ${isCounted}`;
   }
-  return { made, dropped };
+  return { made, dropped, late };
+}
+
+/** The name of a partition, and what makes or drops it; false: there was nothing to do. */
+type Change = readonly [name: string, change: (tx: TransactionSql) => Promise<boolean>];
+
+/** SQLSTATE of what waited for its lock as long as it may. */
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/**
+ * Changes of one kind to one table. Whoever is in the way of one is in the way of all, and writers wait behind each that is
+ * tried: so after one that came too late the rest is left.
+ *
+ * @param done is given the names of those that were changed.
+ * @returns the name of the one that came too late, if any.
+ */
+async function inTurn(sql: Sql, changes: readonly Change[], done: string[]): Promise<string[]> {
+  for (const [name, change] of changes) {
+    try {
+      if (await alone(sql, change)) done.push(name);
+    } catch (error) {
+      if (sqlState(error) !== LOCK_NOT_AVAILABLE) throw error;
+      return [name];
+    }
+  }
+  return [];
 }
 
 /** One change in a transaction of its own: whoever writes waits for one partition, and not for all. */
@@ -77,6 +126,10 @@ async function dropPartition(tx: TransactionSql, table: string, name: string): P
   }
   await tx`drop table ${tx(name)}`;
   return true;
+}
+
+function dayOf(clock: Clock): number {
+  return Math.floor(clock.ms() / DAY_MS);
 }
 
 function dayName(day: number): string {

@@ -1,4 +1,4 @@
-import { maintainPartitions } from '../events/partitions.ts';
+import { preparePartitions } from '../events/partitions.ts';
 import { migrate } from '../platform/db/migrate.ts';
 import { serveMetrics } from '../platform/metrics.ts';
 import { startApi } from './api.ts';
@@ -26,7 +26,7 @@ export async function runPlatform({ media, closers, ...settings }: RunSettings):
   container.checkTools().catch(() => {});
   await migrate(sql);
   // Before anything is appended: attaching today's partition races with inserts into the default one.
-  await maintainPartitions(sql, clock, config);
+  await preparePartitions(sql, clock, config);
   await tellMigrated(parts);
   const owner = await createOwner(container);
   warnOfPrivateAddresses(container);
