@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { SourceInfo, Transcoder } from '../../src/media/contract/index.ts';
 import { createGuard, type Guard } from '../../src/media/ffmpeg/guard.ts';
@@ -24,6 +25,20 @@ export async function make(dir: string, ...args: string[]): Promise<string> {
   const path = join(dir, args.pop() ?? '');
   await run('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...args, path]);
   return path;
+}
+
+/** ISO/IEC 14496-12 8.3.2: how the header of a track says that its pictures lie on their side, or upside down in a mirror. */
+export const TURNED = [0, 1, 0, -1, 0, 0, 0, 0, 0x4000];
+export const MIRRORED = [1, 0, 0, 0, -1, 0, 0, 0, 0x4000];
+
+/** An MP4 that is to be shown so; `name` is that of a file beside it. @returns its path. */
+export async function withMatrix(path: string, matrix: readonly number[], name: string): Promise<string> {
+  const bytes = await readFile(path);
+  const at = bytes.indexOf('tkhd', 0, 'latin1') + 44;
+  for (const [index, value] of matrix.entries()) bytes.writeInt32BE(value * 0x10000, at + index * 4);
+  const turned = join(dirname(path), name);
+  await writeFile(turned, bytes);
+  return turned;
 }
 
 let guard: Promise<Guard> | null = null;

@@ -38,7 +38,9 @@ function toSnapshot(row: repository.SnapshotRow): VideoSnapshot {
       if (kind !== 'VIDEO' || files === null || width === null || height === null) return [];
       return [{ ...files, width, height, frameRate, videoRange, iframeBitrate }];
     }),
-    audio: row.renditions.flatMap(toPlayableAudio).toSorted((a, b) => a.track - b.track),
+    audio: row.renditions
+      .flatMap(toPlayableAudio)
+      .toSorted((a, b) => a.track - b.track || a.channels - b.channels),
     captions: row.captions,
     chapters: row.chapters,
     imageFolder: row.image_folder,

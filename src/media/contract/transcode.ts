@@ -55,6 +55,9 @@ export interface SourceInfo {
     frameRate: number;
     isVariableFrameRate: boolean;
     range: VideoRange;
+    /** As ffprobe calls them (ITU-T H.273). Absent where the file does not say. */
+    primaries?: string;
+    matrix?: string;
     /** Of PQ: what it was made on, and how bright it is. Absent where the file does not say. */
     hdr10?: Hdr10;
     isInterlaced: boolean;
@@ -83,13 +86,15 @@ export interface SourceAudio {
   channels: number;
   sampleRate: number;
   bitrate: number | null;
-  /** AAC-LC in mono, stereo or 5.1 that begins with the pictures. */
+  /** AAC-LC in mono, stereo or 5.1 that begins with the pictures, and whose settings stay the same. */
   canCopy: boolean;
   /** BCP 47; null where the file does not say. */
   language: string | null;
   title: string | null;
   /** It tells those who cannot see what happens. */
   isDescription: boolean;
+  /** Nobody can tell how its channels are to be mixed: the first two are heard. */
+  isDiscrete?: boolean;
 }
 
 export interface SourceCaptions {
@@ -135,6 +140,8 @@ export interface AudioPlan {
   /** How viewers find it; no two sounds have the same. */
   label: string;
   isDescription: boolean;
+  /** The first channels of the source as they are, instead of a mix. */
+  isDiscrete?: boolean;
 }
 
 /** One video rung to make. */

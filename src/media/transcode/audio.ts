@@ -1,6 +1,6 @@
 import { cut } from '../../kernel/cut.ts';
 import { canonicalLanguage, languageName, uniqueLabel } from '../../kernel/languages.ts';
-import type { AudioPlan, SourceAudio } from '../contract/index.ts';
+import type { AudioPlan, ProcessingNote, SourceAudio } from '../contract/index.ts';
 import { isReadSound } from '../ffmpeg/codecs.ts';
 import { hasSound, type ProbedStream, type TrackInput } from './ffprobe.ts';
 import type { Tools } from './run.ts';
@@ -10,6 +10,10 @@ const LATE_SEC = 0.03;
 const EARLY_SEC = 0.06;
 /** Channels of 5.1, for which there is a common layout. */
 const SURROUND = 6;
+/** Channels of 7.1. More are mostly tracks of their own, and ffmpeg guesses where nothing says what they are. */
+const MOST_SPEAKERS = 8;
+/** docs/guides/processing.md: each is stored beside the pictures, with 5.1 twice. */
+const MAX_SOUNDS = 8;
 
 /** Bits per second of AAC by its channels. */
 const BITRATES = [80_000, 128_000, 384_000] as const;
@@ -26,17 +30,40 @@ export function isReadableAudio({ codec_type, codec_name, channels, sample_rate 
   );
 }
 
-/** The tracks that can be decoded. */
+export interface Heard {
+  /** The tracks that can be decoded. */
+  tracks: ProbedStream[];
+  /** Streams of those whose channels ffmpeg cannot mix. */
+  discrete: ReadonlySet<number>;
+}
+
+/** Looks at each by itself. */
 export async function heardTracks(
   tools: Tools,
   streams: readonly ProbedStream[],
   input: Omit<TrackInput, 'streamIndex'>,
-): Promise<ProbedStream[]> {
-  const heard: ProbedStream[] = [];
+): Promise<Heard> {
+  const tracks: ProbedStream[] = [];
+  const discrete = new Set<number>();
   for (const stream of streams) {
-    if (await hasSound(tools, { ...input, streamIndex: stream.index })) heard.push(stream);
+    const track = { ...input, streamIndex: stream.index };
+    const isMixed = await hasSound(tools, track, { mixed: true });
+    if (!isMixed && !(await hasSound(tools, track))) continue;
+    tracks.push(stream);
+    if (!isMixed) discrete.add(stream.index);
   }
-  return heard;
+  return { tracks, discrete };
+}
+
+/** What one video has of them. @param tracks in their order. */
+export function keptSounds(tracks: readonly ProbedStream[]): {
+  kept: ProbedStream[];
+  notes: ProcessingNote[];
+} {
+  const kept = tracks.slice(0, MAX_SOUNDS);
+  if (kept.length === tracks.length) return { kept, notes: [] };
+  const message = `The file has ${tracks.length} audio tracks: ${MAX_SOUNDS} were kept, the default one and the first of the others.`;
+  return { kept, notes: [{ code: 'AUDIO_LEFT_OUT', message }] };
 }
 
 /** The default one, or else the first, before the others. */
@@ -48,8 +75,18 @@ function defaultRank({ disposition }: ProbedStream): number {
   return disposition?.default === 1 ? 0 : 1;
 }
 
-/** @param offsetSec how much later than the pictures its first packet is; null when there is none. */
-export function describeAudio(track: ProbedStream, offsetSec: number | null): SourceAudio {
+interface SoundFacts {
+  /** How much later than the pictures its first packet is; null when there is none. */
+  offsetSec: number | null;
+  /** Its settings are to the end what the container says. */
+  isDeclared: boolean;
+  discrete: ReadonlySet<number>;
+}
+
+export function describeAudio(
+  track: ProbedStream,
+  { offsetSec, isDeclared, discrete }: SoundFacts,
+): SourceAudio {
   const channels = track.channels ?? 0;
   const isAacLc = track.codec_name === 'aac' && track.profile === 'LC';
   const isCommon = channels <= 2 || (channels === SURROUND && track.channel_layout === '5.1');
@@ -62,11 +99,18 @@ export function describeAudio(track: ProbedStream, offsetSec: number | null): So
     channels,
     sampleRate: Number(track.sample_rate),
     bitrate: Number(track.bit_rate) || null,
-    canCopy: isAacLc && isCommon && isInStep,
+    canCopy: isAacLc && isCommon && isInStep && isDeclared,
     language: languageOf(track),
     title: titleOf(track),
     isDescription: descriptions === 1 || forBlind === 1,
+    ...(channels > 1 && (discrete.has(track.index) || isGuessed(track)) ? { isDiscrete: true } : {}),
   };
+}
+
+function isGuessed({ codec_name: codec = '', channels = 0, channel_layout: layout }: ProbedStream): boolean {
+  return (
+    channels > MOST_SPEAKERS && (codec.startsWith('pcm_') || layout === undefined || layout === 'unknown')
+  );
 }
 
 /** BCP 47, out of the tags of a track; null where they do not say. */
@@ -82,12 +126,13 @@ export function titleOf({ tags }: ProbedStream): string | null {
   return title === '' || NO_TITLE.test(title) ? null : cut(title, MAX_TITLE);
 }
 
-/** Every track in stereo, and as 5.1 beside it where it has so many channels. */
+/** Every track in stereo, and as 5.1 beside it where it has so many channels that belong together. */
 export function planAudio(tracks: readonly SourceAudio[]): AudioPlan[] {
   const labels = labelsOf(tracks);
   return tracks.flatMap((source, track) => {
-    const { streamIndex, language, isDescription, channels, canCopy, bitrate } = source;
-    const shared = { track, streamIndex, language, label: labels[track] ?? '', isDescription };
+    const { streamIndex, language, isDescription, channels, canCopy, bitrate, isDiscrete = false } = source;
+    const named = { track, streamIndex, language, label: labels[track] ?? '', isDescription };
+    const shared = isDiscrete ? { ...named, isDiscrete } : named;
     const name = track === 0 ? 'audio' : `audio-${track}`;
     const rendition = (at: string, wanted: number): AudioPlan => {
       const isCopy = canCopy && channels === wanted;
@@ -101,7 +146,7 @@ export function planAudio(tracks: readonly SourceAudio[]): AudioPlan[] {
       };
     };
     const stereo = rendition(name, Math.min(channels, 2));
-    return channels < SURROUND ? [stereo] : [stereo, rendition(`${name}-surround`, SURROUND)];
+    return channels < SURROUND || isDiscrete ? [stereo] : [stereo, rendition(`${name}-surround`, SURROUND)];
   });
 }
 

@@ -7,11 +7,14 @@ import { assertNear, segments } from '../../../test/transcode/result.ts';
 import {
   assertDecodes,
   H264,
+  MIRRORED,
   make,
   packetTimes,
   pictures,
+  TURNED,
   testTranscoder,
   tone,
+  withMatrix,
 } from '../../../test/transcode/sources.ts';
 import type { RenditionFiles, RungPlan, SourceChunk, SourceInfo } from '../contract/index.ts';
 
@@ -135,6 +138,10 @@ test('chunks: what cannot be cut exactly is not cut', async () => {
   };
   for (const [name, args] of Object.entries(sources)) {
     assert.equal((await cut(await make(dir, ...args), 2)).chunks, null, name);
+  }
+  for (const [name, matrix] of Object.entries({ TURNED, MIRRORED })) {
+    const { source, chunks } = await cut(await withMatrix(join(dir, 'a.mp4'), matrix, `${name}.mp4`), 3);
+    assert.deepEqual([chunks, source.copyRefusal], [null, 'rotation'], name);
   }
   const edited = await make(dir, '-ss', '1.3', '-i', join(dir, 'a.mp4'), '-c', 'copy', 'edited.mp4');
   assert.equal((await cut(edited, 2)).chunks, null);

@@ -19,6 +19,8 @@ const GOPS_PER_SEGMENT = 3;
 const AUDIO_RATE = 48_000;
 /** Those that every player of AAC knows: the other 5.1, with its speakers at the sides, has no number there. */
 const LAYOUTS: Readonly<Record<number, string>> = { 1: 'mono', 2: 'stereo', 6: '5.1' };
+/** Of channels that cannot be mixed; `pan` refuses some of them. */
+const FIRST_TWO = 'channelmap=map=0|1:channel_layout=stereo';
 /**
  * What an encoder of AAC puts first is not played: such packets are left out, and the first one that is left says by
  * its own time when it begins. Players that do not read edit lists would be late by it.
@@ -60,14 +62,15 @@ export function copiedRung(source: SourceInfo, name: string): string[] {
 
 /** The sounds, each as HLS in its folder. */
 export function audioRenditions(plans: readonly AudioPlan[]): string[] {
-  return plans.flatMap(({ name, streamIndex, isCopy, channels, bitrate }) => {
+  return plans.flatMap(({ name, streamIndex, isCopy, channels, bitrate, isDiscrete }) => {
     const track = ['-map', `0:${streamIndex}`];
     const output = [...OWN_TIMES, ...hls(name, SEGMENT_SEC)];
-    // The filter is for transport streams, whose AAC has headers of its own; others pass.
+    // The filter takes the headers of transport streams away, which some programs leave in other files; others pass.
     if (isCopy) return [...track, '-c:a', 'copy', '-bsf:a', `${WITHOUT_PRIMING},aac_adtstoasc`, ...output];
     const resample = `aresample=${AUDIO_RATE}:async=1:first_pts=0`;
+    const mix = isDiscrete ? FIRST_TWO : `aformat=channel_layouts=${LAYOUTS[channels] ?? 'stereo'}`;
     return [
-      ...[...track, '-af', `${resample},aformat=channel_layouts=${LAYOUTS[channels] ?? 'stereo'}`],
+      ...[...track, '-af', `${resample},${mix}`],
       ...['-c:a', 'aac', '-b:a', String(bitrate), '-bsf:a', WITHOUT_PRIMING, ...output],
     ];
   });

@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { MediaFileError } from '../contract/index.ts';
+import { type Box, boxAt, boxInside, timescaleOf } from '../fmp4/walk.ts';
 import type { ProbedStream, ProbeReport } from './ffprobe.ts';
 import type { PacketScan } from './scan.ts';
 
@@ -17,8 +18,8 @@ interface Found {
 
 /**
  * Compares what the header declares with the packets that were found. Transport streams, Ogg and live recordings (fragmented
- * MP4, Matroska without a duration) declare nothing: they are taken as far as they go. Of a file too long for all its packets
- * to be read the bytes are compared with the lengths of its boxes and elements.
+ * MP4 and Matroska without a duration) declare nothing: they are taken as far as they go. Of a file too long for all its
+ * packets to be read the bytes are compared with what the container says of them.
  *
  * @throws {MediaFileError} CORRUPT_INPUT, whose message has both lengths, or the share that is there.
  */
@@ -37,30 +38,61 @@ function brokenOff(what: string): MediaFileError {
   return new MediaFileError('CORRUPT_INPUT', `The file breaks off: ${what} there. Upload it again.`);
 }
 
+/** Where a file would end if all of it were there, by its container's own word; 0 when that does not say. */
+const ENDS: Readonly<Record<string, (file: FileHandle) => Promise<number>>> = {
+  mov: boxesEnd,
+  matroska: segmentEnd,
+  avi: riffEnd,
+  flv: flvEnd,
+  asf: asfEnd,
+};
+
 async function checkBytes({ path, report }: Found): Promise<void> {
-  const [container] = report.format.format_name.split(',');
+  const endOf = ENDS[containerOf(report)];
+  if (endOf === undefined) return;
   const share = await reading(path, async (file) => {
     const { size } = await file.stat();
-    if (container === 'mov') return size / Math.max(size, await boxesEnd(file));
-    return container === 'matroska' ? size / Math.max(size, await segmentEnd(file)) : 1;
+    return size / Math.max(size, await endOf(file));
   });
   if (share < ENOUGH) throw brokenOff(`${Math.floor(share * 100)} % of its bytes are`);
 }
 
-async function lengthsOf({ path, report, video, scan }: Found) {
-  const [container] = report.format.format_name.split(',');
+function containerOf({ format }: ProbeReport): string {
+  return format.format_name.split(',')[0] ?? '';
+}
+
+interface Lengths {
+  declaredSec: number;
+  foundSec: number;
+}
+
+/** Null where nothing is declared. */
+async function lengthsOf({ path, report, video, scan }: Found): Promise<Lengths | null> {
+  const container = containerOf(report);
+  const startSec = seconds(report.format.start_time);
+  const lengths = (declaredSec: number, foundSec: number) =>
+    declaredSec > 0 ? { declaredSec, foundSec } : null;
   const trackSec = (scan.video?.lastEndSec ?? 0) - (scan.video?.startSec ?? 0);
-  const own = (declaredSec: number) => (declaredSec > 0 ? { declaredSec, foundSec: trackSec } : null);
-  if (container === 'mov') {
-    return (await isFragmented(path)) ? null : own(seconds(video.duration));
+  const wholeSec = scan.endSec - startSec;
+  // Some writers count from zero and not from the first packet.
+  const wholeFromZeroSec = scan.endSec - Math.min(0, startSec);
+  switch (container) {
+    case 'mov': {
+      const fragments = await reading(path, fragmentsOf);
+      if (fragments === null) return lengths(seconds(video.duration), trackSec);
+      const { headerSec, indexSec } = fragments;
+      return indexSec < headerSec ? lengths(headerSec, wholeFromZeroSec) : lengths(indexSec, wholeSec);
+    }
+    case 'avi':
+      return lengths(await aviSeconds(path), trackSec);
+    case 'matroska':
+      return lengths(seconds(report.format.duration), wholeFromZeroSec);
+    case 'flv':
+    case 'asf':
+      return lengths(seconds(report.format.duration), wholeSec);
+    default:
+      return null;
   }
-  if (container === 'avi') return own(await aviSeconds(path));
-  if (container !== 'matroska' && container !== 'flv' && container !== 'asf') return null;
-  const declaredSec = seconds(report.format.duration);
-  const startSec = Number.parseFloat(report.format.start_time ?? '') || 0;
-  // Some writers of Matroska count from zero and not from the first packet.
-  const foundSec = scan.endSec - (container === 'matroska' ? Math.min(0, startSec) : startSec);
-  return declaredSec > 0 ? { declaredSec, foundSec } : null;
 }
 
 const HEADER_BYTES = 16;
@@ -92,19 +124,92 @@ async function* boxHeads(file: FileHandle, most: number): AsyncGenerator<BoxHead
   }
 }
 
-/** Whether fragments come before any other media (ISO/IEC 14496-12 8.8): the index in front is then an empty one. */
-function isFragmented(path: string): Promise<boolean> {
-  return reading(path, async (file) => {
-    for await (const { type } of boxHeads(file, MAX_BEFORE_MEDIA)) {
-      if (type === 'mdat' || type === 'moof') return type === 'moof';
-    }
-    return false;
-  });
+/** What stands before the media of a file in fragments; 0 for what is not said. */
+interface Fragments {
+  headerSec: number;
+  indexSec: number;
+  /** Of the bytes that the index counts. */
+  indexEnd: number;
 }
 
-/** Where the last box would end if all of it were there. */
+/**
+ * What a file in fragments (ISO/IEC 14496-12 8.8) declares, which ffprobe mixes with what it has found so far; null for one of
+ * another kind. A recording that nobody ended declares nothing, or its first fragment alone.
+ */
+async function fragmentsOf(file: FileHandle): Promise<Fragments | null> {
+  const found: Fragments = { headerSec: 0, indexSec: 0, indexEnd: 0 };
+  let isFragmented = false;
+  for await (const { type, at, endAt } of boxHeads(file, MAX_BEFORE_MEDIA)) {
+    if (type === 'moof') isFragmented = true;
+    if (type === 'moof' || type === 'mdat' || endAt === null) break;
+    if (type === 'moov') {
+      const header = readHeader(await boxBytes(file, at, endAt));
+      isFragmented ||= header.isFragmented;
+      found.headerSec = header.sec;
+    }
+    if (type === 'sidx') {
+      const { sec, bytes } = readIndex(await boxBytes(file, at, endAt));
+      found.indexSec = Math.max(found.indexSec, sec);
+      found.indexEnd = Math.max(found.indexEnd, endAt + bytes);
+    }
+  }
+  return isFragmented ? found : null;
+}
+
+/** The longest index has less. Of a header that is longer, which is one of a file in one piece, this much is enough. */
+const BOX_MAX_BYTES = 2 ** 20;
+
+async function boxBytes(file: FileHandle, at: number, endAt: number): Promise<Buffer> {
+  const length = Math.min(endAt - at, BOX_MAX_BYTES);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, at);
+  return buffer.subarray(0, bytesRead);
+}
+
+/** Up to its duration, in either version. */
+const MVHD_MIN_BYTES = 32;
+
+/** `moov`: the longer of what it has itself and, with `mehd`, of what it announces. */
+function readHeader(bytes: Buffer): { isFragmented: boolean; sec: number } {
+  const content = { start: boxAt(bytes, 0)?.start ?? bytes.length, end: bytes.length };
+  const isFragmented = boxInside(bytes, content, 'mvex') !== null;
+  const mvhd = boxInside(bytes, content, 'mvhd');
+  if (mvhd === null || mvhd.end - mvhd.start < MVHD_MIN_BYTES) return { isFragmented, sec: 0 };
+  const mehd = boxInside(bytes, content, 'mvex', 'mehd');
+  const announced = mehd === null ? 0 : ticksAt(bytes, mehd, { short: 4, large: 4 });
+  const ticks = Math.max(announced, ticksAt(bytes, mvhd, { short: 16, large: 24 }));
+  return { isFragmented, sec: ticks / (timescaleOf(bytes, mvhd) || Number.POSITIVE_INFINITY) };
+}
+
+/** A duration, whose place and size the version decides; nothing but ones: not known. */
+function ticksAt(bytes: Buffer, box: Box, offsets: { short: number; large: number }): number {
+  const isLarge = bytes[box.start] === 1;
+  const at = box.start + (isLarge ? offsets.large : offsets.short);
+  if (at + (isLarge ? 8 : 4) > box.end) return 0;
+  if (bytes.readUInt32BE(at) === 0xffff_ffff) return 0;
+  return isLarge ? Number(bytes.readBigUInt64BE(at)) : bytes.readUInt32BE(at);
+}
+
+const REFERENCE_BYTES = 12;
+
+/** `sidx` (8.16.3): how long all of it lasts, and how many bytes come behind it. */
+function readIndex(bytes: Buffer): { sec: number; bytes: number } {
+  const start = boxAt(bytes, 0)?.start ?? bytes.length;
+  const isLarge = bytes[start] === 1;
+  const listAt = start + (isLarge ? 32 : 24);
+  if (listAt > bytes.length) return { sec: 0, bytes: 0 };
+  let length = isLarge ? Number(bytes.readBigUInt64BE(start + 20)) : bytes.readUInt32BE(start + 16);
+  let ticks = 0;
+  for (let at = listAt; at + REFERENCE_BYTES <= bytes.length; at += REFERENCE_BYTES) {
+    // The first bit is its kind.
+    length += bytes.readUInt32BE(at) & 0x7fff_ffff;
+    ticks += bytes.readUInt32BE(at + 4);
+  }
+  return { sec: ticks / (bytes.readUInt32BE(start + 8) || Number.POSITIVE_INFINITY), bytes: length };
+}
+
+/** Where the last box would end if all of it were there, and what the index counts. */
 async function boxesEnd(file: FileHandle): Promise<number> {
-  let end = 0;
+  let end = (await fragmentsOf(file))?.indexEnd ?? 0;
   for await (const { endAt } of boxHeads(file, MAX_BOXES)) end = Math.max(end, endAt ?? 0);
   return end;
 }
@@ -114,7 +219,7 @@ const EBML_HEAD_BYTES = 256;
 
 /** Where the segment of Matroska ends by its own length (RFC 8794 6); 0 when it does not say. */
 async function segmentEnd(file: FileHandle): Promise<number> {
-  const { buffer } = await file.read(Buffer.alloc(EBML_HEAD_BYTES), 0, EBML_HEAD_BYTES, 0);
+  const buffer = await headOf(file, EBML_HEAD_BYTES);
   const at = buffer.indexOf(SEGMENT, 0, 'hex') + SEGMENT.length / 2;
   const first = buffer[at] ?? 0;
   const octets = Math.clz32(first) - 23;
@@ -134,11 +239,56 @@ const AVI_HEAD_BYTES = 256;
 /** What the main header of AVI says; ffprobe shortens it where the file is short. 0 when it says nothing. */
 async function aviSeconds(path: string): Promise<number> {
   return reading(path, async (file) => {
-    const { buffer } = await file.read(Buffer.alloc(AVI_HEAD_BYTES), 0, AVI_HEAD_BYTES, 0);
+    const buffer = await headOf(file, AVI_HEAD_BYTES);
     const at = buffer.indexOf('avih', 0, 'latin1') + 8;
     if (at < 8 || at + 20 > AVI_HEAD_BYTES) return 0;
     return (buffer.readUInt32LE(at) * buffer.readUInt32LE(at + 16)) / 1e6;
   });
+}
+
+/** AVI comes in pieces of a gigabyte; this many are more than anybody may upload. */
+const MAX_RIFFS = 1000;
+
+/** Where the last piece of AVI would end; a recorder that was not ended leaves a length of zeros or ones. */
+async function riffEnd(file: FileHandle): Promise<number> {
+  const header = Buffer.alloc(8);
+  let end = 0;
+  for (let left = MAX_RIFFS; left > 0; left -= 1) {
+    const { bytesRead } = await file.read(header, 0, header.length, end);
+    const length = header.readUInt32LE(4);
+    if (bytesRead < header.length || header.toString('latin1', 0, 4) !== 'RIFF') break;
+    if (length === 0 || length === 0xffff_ffff) break;
+    end += header.length + length + (length % 2);
+  }
+  return end;
+}
+
+const SCRIPT_BYTES = 4096;
+/** The name of the field, and that a number follows (AMF 0). */
+const FILE_SIZE = Buffer.from('filesize\0');
+
+/** What the script at the beginning of Flash says. */
+async function flvEnd(file: FileHandle): Promise<number> {
+  const buffer = await headOf(file, SCRIPT_BYTES);
+  const at = buffer.indexOf(FILE_SIZE) + FILE_SIZE.length;
+  return at < FILE_SIZE.length || at + 8 > SCRIPT_BYTES ? 0 : buffer.readDoubleBE(at);
+}
+
+const ASF_HEAD_BYTES = 65_536;
+const FILE_PROPERTIES = 'a1dcab8c47a9cf118ee400c00c205365';
+
+/** The File Properties of ASF (3.2); of a broadcast they are not valid. */
+async function asfEnd(file: FileHandle): Promise<number> {
+  const buffer = await headOf(file, ASF_HEAD_BYTES);
+  const at = buffer.indexOf(FILE_PROPERTIES, 0, 'hex');
+  if (at < 0 || at + 92 > ASF_HEAD_BYTES) return 0;
+  const isBroadcast = (buffer.readUInt32LE(at + 88) & 1) === 1;
+  return isBroadcast ? 0 : Number(buffer.readBigUInt64LE(at + 40));
+}
+
+/** The first bytes; zeros behind the end of a shorter file. */
+async function headOf(file: FileHandle, length: number): Promise<Buffer> {
+  return (await file.read(Buffer.alloc(length), 0, length, 0)).buffer;
 }
 
 async function reading<T>(path: string, work: (file: FileHandle) => Promise<T>): Promise<T> {

@@ -39,9 +39,9 @@ export function topRefusal(facts: SourceFacts): string | null {
     [video.pixelFormat !== 'yuv420p', 'pixel format'],
     [!COPYABLE_PROFILES.includes(video.profile ?? ''), 'profile'],
     [video.isInterlaced || video.range !== 'SDR', 'interlaced or HDR'],
-    [video.rotation !== 0, 'rotation'],
+    [isTurned(stream), 'rotation'],
     [aspectRatio(stream.sample_aspect_ratio) !== 1, 'pixels are not square'],
-    [UNDECLARED_SETTINGS.includes(container), 'container'],
+    [!declaresSettings(container), 'container'],
     [video.frameRate > MAX_UPLOAD_FPS + 1, 'frame rate'],
     [scan.maxKeyframeGapSec > MAX_COPY_GAP_SEC, 'keyframe distance'],
     // Its last picture may be half of one.
@@ -51,20 +51,31 @@ export function topRefusal(facts: SourceFacts): string | null {
   return reasons.find(([applies]) => applies)?.[1] ?? cutRefusal(facts);
 }
 
+/** Its pictures and sound are to its end what its header says they are. */
+export function declaresSettings(container: string): boolean {
+  return !UNDECLARED_SETTINGS.includes(container);
+}
+
 function maxCopyBitrate(video: SourceInfo['video']): number {
   return Math.max(ALWAYS_COPIED_BITRATE, MAX_COPY_BITRATE_SHARE * targetBitrate(video, video.frameRate));
 }
 
 /** Why the file cannot be cut at keyframes and joined again, or null when it can. */
 export function splitRefusal(facts: SourceFacts): string | null {
-  const { info, scan } = facts;
+  const { info, scan, stream } = facts;
   const { codec, isVariableFrameRate } = info.video;
   if (!SPLITTABLE.includes(codec)) return 'codec';
   if (isVariableFrameRate) return 'variable frame rate';
+  if (isTurned(stream)) return 'rotation';
   // A packet may hold half a picture there.
   if (info.video.isInterlaced) return 'interlaced';
   if (scan.maxKeyframeGapSec > MAX_SPLIT_GAP_SEC) return 'keyframe distance';
   return cutRefusal(facts);
+}
+
+/** The container says how to turn or mirror the pictures, which neither pieces nor segments keep. */
+function isTurned({ side_data_list: list = [] }: ProbedStream): boolean {
+  return list.some(({ rotation }) => rotation !== undefined);
 }
 
 function cutRefusal({ scan, lead }: SourceFacts): string | null {

@@ -108,9 +108,12 @@ const NOT_READ = {
 };
 const FASTSTART = ['-movflags', '+faststart'];
 const FRAGMENTED = ['-movflags', '+frag_keyframe+empty_moov'];
+/** With an index of all fragments in front, as what is made for DASH has it. */
+const INDEXED = ['-movflags', '+dash+global_sidx'];
 
 for (const [name, container, args] of [
   ['an MP4 with its index in front', 'mp4', FASTSTART],
+  ['a fragmented MP4 with an index', 'mp4', INDEXED],
   ['Matroska', 'mkv', []],
   ['Flash', 'flv', []],
   ['AVI', 'avi', ['-c:v', 'mpeg4', '-c:a', 'mp3']],
@@ -139,6 +142,7 @@ test('cut short: what declares no length is taken as far as it goes', async () =
   for (const [container, args] of [
     ['ts', []],
     ['mov', FRAGMENTED],
+    ['mp4', ['-movflags', '+frag_keyframe']],
     ['webm', ['-c:v', 'libvpx', '-c:a', 'libopus', '-live', '1']],
   ] as const) {
     const source = await cutTo(container, 0.5, ...args);
@@ -146,21 +150,84 @@ test('cut short: what declares no length is taken as far as it goes', async () =
   }
 });
 
-test('cut short: a file too long to be read to its end is judged by its bytes', async () => {
-  for (const [container, format_name] of [
-    ['mp4', 'mov,mp4'],
-    ['mkv', 'matroska,webm'],
+/** The fragments with a header that announces `ticks` thousandths of a second of them (`mehd`); none where it is null. */
+async function announcing(ticks: number | null): Promise<Buffer> {
+  const flags = ['-movflags', '+frag_keyframe+empty_moov+default_base_moof'];
+  const bytes = await readFile(await make(dir, '-i', whole, '-c', 'copy', ...flags, 'plain.mp4'));
+  if (ticks === null) return bytes;
+  const mehd = Buffer.alloc(16);
+  mehd.writeUInt32BE(16);
+  mehd.write('mehd', 4, 'latin1');
+  mehd.writeUInt32BE(ticks, 12);
+  const inside = bytes.indexOf('mvex', 0, 'latin1') + 4;
+  for (const box of ['moov', 'mvex']) {
+    const at = bytes.indexOf(box, 0, 'latin1') - 4;
+    bytes.writeUInt32BE(bytes.readUInt32BE(at) + mehd.length, at);
+  }
+  return Buffer.concat([bytes.subarray(0, inside), mehd, bytes.subarray(inside)]);
+}
+
+test('cut short: fragments are held to what their header announces, where it does', async () => {
+  const probe = async (bytes: Buffer, share: number) =>
+    transcoder.probe(
+      await file('announced.mp4', bytes.subarray(0, Math.floor(bytes.length * share))),
+      AbortSignal.timeout(20_000),
+    );
+  const announced = await announcing(6000);
+  assert.equal((await probe(announced, 1)).durationSec, 6.021);
+  await assert.rejects(probe(announced, 0.5), { code: 'CORRUPT_INPUT', message: / of 6\.0 seconds/ });
+  const unknown = await announcing(null);
+  // The duration of `mvhd`, where it is not known.
+  unknown.fill(0xff, unknown.indexOf('mvhd', 0, 'latin1') + 20, unknown.indexOf('mvhd', 0, 'latin1') + 24);
+  const { durationSec } = await probe(unknown, 0.5);
+  assert.ok(durationSec > 1.5 && durationSec < 4.5, `${durationSec} s`);
+});
+
+test('fragments that begin before or long after zero are whole', async () => {
+  const index = '+dash+global_sidx+delay_moov';
+  for (const [name, before, after] of [
+    ['edited.mp4', ['-ss', '2.5'], ['-movflags', index]],
+    ['later.mp4', ['-ss', '2'], ['-movflags', `${index}+frag_discont`, '-output_ts_offset', '3600']],
   ] as const) {
-    const full = await make(dir, '-i', whole, '-c', 'copy', ...FASTSTART, `long.${container}`);
-    const scan = { ...NOT_READ, isComplete: false };
-    const judge = (path: string) =>
-      checkComplete({ path, report: { streams: [], format: { format_name } }, video: { index: 0 }, scan });
-    await judge(full);
-    await judge(await cut(full, 0.97, `most.${container}`));
-    await assert.rejects(judge(await cut(full, 0.7, `some.${container}`)), {
+    const path = await make(dir, ...before, '-i', whole, '-c', 'copy', ...after, name);
+    const { durationSec } = await transcoder.probe(path, AbortSignal.timeout(20_000));
+    assert.ok(durationSec > 3 && durationSec < 4.5, `${name}: ${durationSec} s`);
+  }
+});
+
+/** As after a scan that took too long. */
+const judgeBytes = (path: string, format_name: string) => {
+  const scan = { ...NOT_READ, isComplete: false };
+  return checkComplete({ path, report: { streams: [], format: { format_name } }, video: { index: 0 }, scan });
+};
+
+test('cut short: a file too long to be read to its end is judged by its bytes', async () => {
+  for (const [container, format_name, args] of [
+    ['mp4', 'mov,mp4', FASTSTART],
+    ['mp4', 'mov,mp4', INDEXED],
+    ['mkv', 'matroska,webm', []],
+    ['avi', 'avi', []],
+    ['flv', 'flv', []],
+    ['asf', 'asf', []],
+  ] as const) {
+    const full = await make(dir, '-i', whole, '-c', 'copy', ...args, `long.${container}`);
+    await judgeBytes(full, format_name);
+    await judgeBytes(await cut(full, 0.97, `most.${container}`), format_name);
+    await assert.rejects(judgeBytes(await cut(full, 0.7, `some.${container}`), format_name), {
       code: 'CORRUPT_INPUT',
       message: /(69|70) % of its bytes are there/,
     });
+  }
+});
+
+test('cut short: a recording that nobody ended counts no bytes', async () => {
+  for (const [container, args] of [
+    ['avi', ['-seekable', '0']],
+    ['flv', ['-flvflags', 'no_duration_filesize']],
+    ['asf', ['-seekable', '0']],
+  ] as const) {
+    const open = await make(dir, '-i', whole, '-c', 'copy', ...args, `open.${container}`);
+    await judgeBytes(await cut(open, 0.5, `half.${container}`), container);
   }
 });
 

@@ -22,6 +22,8 @@ const Stream = Type.Object({
   sample_aspect_ratio: Text,
   field_order: Text,
   color_transfer: Text,
+  color_primaries: Text,
+  color_space: Text,
   r_frame_rate: Text,
   avg_frame_rate: Text,
   start_time: Text,
@@ -140,10 +142,21 @@ export async function checkPictures(tools: Tools, input: TrackInput): Promise<vo
   throw fileFault(log) ?? new MediaFileError('CORRUPT_INPUT', 'Not one picture of the file can be decoded.');
 }
 
-/** Whether the track has sound that a decoder takes. A video without is better than none. */
-export async function hasSound(tools: Tools, input: TrackInput): Promise<boolean> {
+/** What every sound must be able to become. */
+const MIXED = ['-ac', '2'];
+
+/**
+ * Whether the track has sound that a decoder takes. A video without is better than none.
+ *
+ * @param options `mixed`: its channels can be made stereo of, too.
+ */
+export async function hasSound(
+  tools: Tools,
+  input: TrackInput,
+  { mixed = false }: { mixed?: boolean } = {},
+): Promise<boolean> {
   try {
-    return (await decodeFirst(tools, input)).frames > 0;
+    return (await decodeFirst(tools, input, mixed ? MIXED : [])).frames > 0;
   } catch (error) {
     if (error instanceof MediaFileError && !(error instanceof UnsafeOutput)) return false;
     throw error;
@@ -151,16 +164,17 @@ export async function hasSound(tools: Tools, input: TrackInput): Promise<boolean
 }
 
 /**
- * Both of these for all tracks at once, and `startOf`: most files are whole, and each program takes a fifth of a second of the
+ * Both of these for all tracks at once, and `askFfmpeg`: most files are whole, and each program takes a fifth of a second of the
  * processor to start.
  *
- * @param streamIndexes of pictures and sound.
- * @returns null where not every track decodes, or ffmpeg does not say where it begins: then each is looked at by itself.
+ * @param streamIndexes of the pictures, and of sound.
+ * @returns null where not every track decodes, not every sound can be mixed, or ffmpeg does not say where it begins: then each is
+ * looked at by itself.
  */
 export async function decodesAll(
   tools: Tools,
   { path, cwd, streamIndexes, signal }: Omit<TrackInput, 'streamIndex'> & { streamIndexes: number[] },
-): Promise<{ startSec: number } | null> {
+): Promise<FfmpegWord | null> {
   let frames = 0;
   try {
     const log = await runTool(tools, {
@@ -169,7 +183,9 @@ export async function decodesAll(
       args: [
         ...['-nostdin', '-hide_banner', '-nostats', '-v', 'info', '-threads', String(tools.threads)],
         ...inputGuard(path),
-        ...streamIndexes.flatMap((index) => ['-map', `0:${index}`, '-frames', '1', '-f', 'framecrc', '-']),
+        ...streamIndexes.flatMap((index, at) => [
+          ...['-map', `0:${index}`, ...(at === 0 ? [] : MIXED), '-frames', '1', '-f', 'framecrc', '-'],
+        ]),
       ],
       limits: LIMITS,
       signal,
@@ -178,8 +194,8 @@ export async function decodesAll(
         if (/^\d/.test(line)) frames += 1;
       }),
     });
-    const startSec = startIn(log);
-    return frames === streamIndexes.length && startSec !== null ? { startSec } : null;
+    const word = wordIn(log, streamIndexes[0]);
+    return frames === streamIndexes.length && word.startSec !== null ? word : null;
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof UnsafeOutput) throw error;
@@ -187,20 +203,29 @@ export async function decodesAll(
   }
 }
 
-/** Tags are indented further. */
-function startIn(log: string): number | null {
-  const start = /^ {2}Duration: [^,]+, start: (-?[\d.]+)/m.exec(log)?.[1];
-  return start === undefined ? null : Number(start);
+/** What ffmpeg says of a file when it opens it, and ffprobe does not. */
+export interface FfmpegWord {
+  /**
+   * Where it begins to count the time, in seconds; null when it does not say. Versions differ on what comes before the
+   * first sound that is heard, and ffprobe may be of another one.
+   */
+  startSec: number | null;
+  /** Its first pictures have CEA-608 or CEA-708 beside them. */
+  hasClosedCaptions: boolean;
 }
 
-/**
- * Where ffmpeg begins to count the time of a file, in seconds; null when it does not say. Asked of itself, because
- * versions differ on what comes before the first sound that is heard, and ffprobe may be of another one.
- */
-export async function startOf(
+/** Tags are indented further. */
+function wordIn(log: string, videoIndex: number | undefined): FfmpegWord {
+  const start = /^ {2}Duration: [^,]+, start: (-?[\d.]+)/m.exec(log)?.[1];
+  const pictures = new RegExp(`^ {2}Stream #0:${videoIndex}\\b.*: Video: .*, Closed Captions(?:,|$)`, 'm');
+  return { startSec: start === undefined ? null : Number(start), hasClosedCaptions: pictures.test(log) };
+}
+
+/** @param input `streamIndex`: of the pictures. */
+export async function askFfmpeg(
   tools: Tools,
   { path, cwd, streamIndex, signal }: TrackInput,
-): Promise<number | null> {
+): Promise<FfmpegWord> {
   try {
     const log = await runTool(tools, {
       program: 'ffmpeg',
@@ -213,11 +238,11 @@ export async function startOf(
       signal,
       timeoutMs: TIMEOUT_MS,
     });
-    return startIn(log);
+    return wordIn(log, streamIndex);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof UnsafeOutput) throw error;
-    return null;
+    return { startSec: null, hasClosedCaptions: false };
   }
 }
 
@@ -270,6 +295,7 @@ export async function sideDataOf(
 async function decodeFirst(
   tools: Tools,
   { path, cwd, streamIndex, signal }: TrackInput,
+  options: readonly string[] = [],
 ): Promise<{ frames: number; log: string }> {
   let frames = 0;
   const log = await runTool(tools, {
@@ -277,7 +303,7 @@ async function decodeFirst(
     cwd,
     args: [
       ...['-nostdin', '-v', 'error', '-threads', String(tools.threads), ...inputGuard(path)],
-      ...['-map', `0:${streamIndex}`, '-frames', '1', '-f', 'framecrc', '-'],
+      ...['-map', `0:${streamIndex}`, ...options, '-frames', '1', '-f', 'framecrc', '-'],
     ],
     limits: LIMITS,
     looks: true,

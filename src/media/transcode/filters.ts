@@ -117,14 +117,35 @@ function pace({ source, pace }: FilterInput): string[] {
   return pace === 'constant' ? [`fps=${rateText(frameRate)}:start_time=0`] : [];
 }
 
+/** What zscale makes anything of (ITU-T H.273, tables 2 and 4), as ffprobe calls it; with all else it gives up. */
+const PRIMARIES = [
+  ...['bt709', 'bt470m', 'bt470bg', 'smpte170m', 'smpte240m', 'film', 'bt2020', 'smpte428', 'smpte431'],
+  ...['smpte432', 'jedec-p22', 'ebu3213'],
+];
+const MATRICES = [
+  ...['bt709', 'fcc', 'bt470bg', 'smpte170m', 'smpte240m', 'ycgco', 'bt2020nc', 'chroma-derived-nc'],
+  'ictcp',
+];
+
 /** PQ and HLG to what an ordinary screen shows. */
 function toneMap({ source, canToneMap }: Pick<FilterInput, 'source' | 'canToneMap'>): string[] {
   if (source.video.range === 'SDR' || !canToneMap) return [];
   return [
+    ...assumedColours(source),
     'zscale=t=linear:npl=100,format=gbrpf32le',
     'zscale=p=bt709,tonemap=hable:desat=0',
     'zscale=t=bt709:m=bt709:r=tv,format=yuv420p',
   ];
+}
+
+/** Where the file does not say, or what cannot be: HDR is made in BT.2020. */
+function assumedColours({ video }: SourceInfo): string[] {
+  const { primaries = '', matrix = '' } = video;
+  const assumed = [
+    ...(PRIMARIES.includes(primaries) ? [] : ['color_primaries=bt2020']),
+    ...(MATRICES.includes(matrix) ? [] : ['colorspace=bt2020nc']),
+  ];
+  return assumed.length === 0 ? [] : [`setparams=${assumed.join(':')}`];
 }
 
 /** @param fromRate frames per second of what it is made of. */

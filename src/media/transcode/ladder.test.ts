@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -11,8 +11,10 @@ import {
   packetTimes,
   pictures,
   streamOf,
+  TURNED,
   testTranscoder,
   tone,
+  withMatrix,
 } from '../../../test/transcode/sources.ts';
 import type { SourceInfo } from '../contract/index.ts';
 
@@ -205,19 +207,32 @@ for (const { name, args, maxHeight, rungs, source, channels, isCopied } of CASES
 
 test('ladder: a picture that is to be turned is turned', async () => {
   const plain = await make(dir, ...pictures('320x180', 25, 1), ...H264, 'plain.mp4');
-  const bytes = await readFile(plain);
-  // The matrix of the track's header (ISO/IEC 14496-12 8.3.2), which says by how much.
-  const matrix = [0, 1, 0, -1, 0, 0, 0, 0, 0x4000].map((value) => value * 0x10000);
-  for (const [index, value] of matrix.entries()) {
-    bytes.writeInt32BE(value, bytes.indexOf('tkhd', 0, 'latin1') + 44 + index * 4);
-  }
-  const turned = join(dir, 'turned.mp4');
-  await writeFile(turned, bytes);
-  const made = await transcode(dir, turned);
+  const made = await transcode(dir, await withMatrix(plain, TURNED, 'turned.mp4'));
   assert.equal(made.isCopied, false);
   assert.notEqual(made.source.video.rotation % 180, 0);
   const [top] = made.renditions;
   assert.deepEqual([top?.name, top?.width, top?.height], ['180p', 180, 320]);
+});
+
+test('ladder: HDR that does not say in which colours, or says what cannot be, is taken for BT.2020', async () => {
+  const shown: Buffer[] = [];
+  // Primaries and matrix (ITU-T H.273): as they should be, none, constant luminance, and RGB of what is none.
+  for (const [primaries, matrix] of [
+    [9, 9],
+    [2, 2],
+    [9, 10],
+    [9, 0],
+  ] as const) {
+    const tags = `colour_primaries=${primaries}:transfer_characteristics=16:matrix_coefficients=${matrix}`;
+    const args = [...pictures('64x64', 10, 0.4), ...H264.slice(0, -1), 'yuv420p10le'];
+    const name = `colours-${primaries}-${matrix}.mp4`;
+    const made = await transcode(dir, await make(dir, ...args, '-bsf:v', `h264_metadata=${tags}`, name));
+    assert.equal(made.source.video.range, 'PQ');
+    shown.push(await readFile(join(made.outDir, '64p', 's_00000.m4s')));
+  }
+  const [expected] = shown;
+  for (const [index, one] of shown.entries())
+    assert.ok(expected?.equals(one), `the colours of source ${index}`);
 });
 
 test('ladder: without rungs and sound there is nothing to do', async () => {

@@ -96,6 +96,7 @@ test('plan: every sound in stereo, and with six channels as 5.1 beside it', () =
     ...['audio 2 128000', 'audio-surround 6 384000', 'audio-1 1 80000'],
   ]);
   assert.deepEqual(made({ channels: 5 }), ['audio 2 128000']);
+  assert.deepEqual(made({ channels: 9, isDiscrete: true }), ['audio 2 128000']);
   assert.deepEqual(made({ channels: 2, canCopy: true, bitrate: 96_000 }), ['audio copied 2 96000']);
   assert.deepEqual(made({ canCopy: true }), ['audio 2 128000', 'audio-surround copied 6 384000']);
   assert.deepEqual(made(), []);

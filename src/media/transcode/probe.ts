@@ -1,20 +1,27 @@
 import { stat } from 'node:fs/promises';
 import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
-import { type Hdr10, MediaFileError, type SourceInfo, type VideoRange } from '../contract/index.ts';
+import {
+  type Hdr10,
+  MediaFileError,
+  type ProcessingNote,
+  type SourceInfo,
+  type VideoRange,
+} from '../contract/index.ts';
 import { isReadVideo } from '../ffmpeg/codecs.ts';
 import { checkAnimation } from './animations.ts';
-import { describeAudio, heardTracks, inOrder, isReadableAudio } from './audio.ts';
+import { describeAudio, type Heard, heardTracks, inOrder, isReadableAudio, keptSounds } from './audio.ts';
 import { checkComplete } from './completeness.ts';
-import { splitRefusal, topRefusal } from './eligibility.ts';
+import { declaresSettings, splitRefusal, topRefusal } from './eligibility.ts';
 import {
+  askFfmpeg,
   aspectRatio,
   checkPictures,
   decodesAll,
+  type FfmpegWord,
   ffprobe,
   type ProbedStream,
   type ProbeReport,
   sideDataOf,
-  startOf,
   type TrackInput,
 } from './ffprobe.ts';
 import { frameRateOf } from './frame-rate.ts';
@@ -34,6 +41,11 @@ const DURATION_TOLERANCE_SEC = 1;
 const LEAD_KEPT_SEC = 0.2;
 /** Headers round, and count empty ends. */
 const CUT_SHORT_SEC = 1;
+
+const CLOSED_CAPTIONS: ProcessingNote = {
+  code: 'CAPTIONS_LEFT_OUT',
+  message: 'Captions within the pictures (CEA-608 or CEA-708) are not read. Add them as WebVTT or SubRip.',
+};
 
 /** ITU-T H.273, table 3, as ffprobe calls them. */
 const RANGES: Readonly<Record<string, VideoRange>> = { smpte2084: 'PQ', 'arib-std-b67': 'HLG' };
@@ -63,7 +75,7 @@ export async function probeFile(tools: Tools, input: ProbeInput): Promise<Source
   const declaredSec = seconds(report.format.duration);
   checkDuration(declaredSec ?? 0);
   const sounds = report.streams.filter(isReadableAudio);
-  const { scan, audio, startSec, hdr10 } = await examine(tools, input, sounds, {
+  const { scan, heard, word, hdr10 } = await examine(tools, input, sounds, {
     isHdr10: rangeOf(video) === 'PQ',
     videoIndex: video.index,
     audioIndexes: sounds.map(({ index }) => index),
@@ -75,13 +87,14 @@ export async function probeFile(tools: Tools, input: ProbeInput): Promise<Source
   if (isGif && scan.video.packets < 2) throw stillPicture('GIF');
   await checkComplete({ path, report, video, scan });
   const { size } = await stat(path);
-  const fileStartSec = startSec ?? seconds(report.format.start_time) ?? 0;
+  const fileStartSec = word.startSec ?? seconds(report.format.start_time) ?? 0;
   const track = scan.video;
   const info = describe({
     report,
     video,
     hdr10,
-    audio,
+    heard,
+    hasClosedCaptions: word.hasClosedCaptions,
     scan,
     track,
     sizeBytes: size,
@@ -100,7 +113,7 @@ async function examine(
   input: ProbeInput,
   sounds: readonly ProbedStream[],
   scanned: Pick<ScanInput, 'videoIndex' | 'audioIndexes' | 'toTheEnd' | 'maxSec'> & { isHdr10: boolean },
-): Promise<{ scan: PacketScan; audio: ProbedStream[]; startSec: number | null; hdr10: Hdr10 | null }> {
+): Promise<{ scan: PacketScan; heard: Heard; word: FfmpegWord; hdr10: Hdr10 | null }> {
   const { videoIndex, isHdr10 } = scanned;
   const failed = new AbortController();
   const signal = AbortSignal.any([input.signal, failed.signal]);
@@ -109,8 +122,8 @@ async function examine(
   const packets = scanPackets(tools, { ...file, ...scanned });
   const beside = isHdr10 ? sideDataOf(tools, { ...file, streamIndex: videoIndex }) : Promise.resolve([]);
   try {
-    const [scan, { audio, startSec }, sideData] = await Promise.all([packets, tracks, beside]);
-    return { scan, audio, startSec, hdr10: readHdr10(sideData) };
+    const [scan, { heard, word }, sideData] = await Promise.all([packets, tracks, beside]);
+    return { scan, heard, word, hdr10: readHdr10(sideData) };
   } catch (error) {
     failed.abort();
     await Promise.allSettled([packets, tracks, beside]);
@@ -124,13 +137,13 @@ async function decodable(
   file: Omit<TrackInput, 'streamIndex'>,
   videoIndex: number,
   sounds: readonly ProbedStream[],
-): Promise<{ audio: ProbedStream[]; startSec: number | null }> {
+): Promise<{ heard: Heard; word: FfmpegWord }> {
   const streamIndexes = [videoIndex, ...sounds.map(({ index }) => index)];
   const whole = await decodesAll(tools, { ...file, streamIndexes });
-  if (whole !== null) return { audio: inOrder(sounds), startSec: whole.startSec };
+  if (whole !== null) return { heard: { tracks: [...sounds], discrete: new Set() }, word: whole };
   const pictures = { ...file, streamIndex: videoIndex };
   await checkPictures(tools, pictures);
-  return { audio: inOrder(await heardTracks(tools, sounds, file)), startSec: await startOf(tools, pictures) };
+  return { heard: await heardTracks(tools, sounds, file), word: await askFfmpeg(tools, pictures) };
 }
 
 function choosePictures(report: ProbeReport): ProbedStream {
@@ -174,8 +187,8 @@ interface Findings {
   report: ProbeReport;
   video: ProbedStream;
   hdr10: Hdr10 | null;
-  /** What plays by default first. */
-  audio: readonly ProbedStream[];
+  heard: Heard;
+  hasClosedCaptions: boolean;
   scan: PacketScan;
   track: TrackScan;
   sizeBytes: number;
@@ -185,7 +198,10 @@ interface Findings {
 }
 
 function describe(found: Findings): SourceInfo {
-  const { report, video, hdr10, audio, scan, track, sizeBytes, fileStartSec } = found;
+  const { report, video, hdr10, heard, scan, track, sizeBytes, fileStartSec } = found;
+  const container = report.format.format_name;
+  const isDeclared = declaresSettings(container);
+  const { kept: audio, notes } = keptSounds(inOrder(heard.tracks));
   const videoStart = Math.max(0, (seconds(video.start_time) ?? track.startSec) - fileStartSec);
   const [main] = audio;
   const audioStart = main ? Math.max(0, (seconds(main.start_time) ?? fileStartSec) - fileStartSec) : null;
@@ -193,9 +209,11 @@ function describe(found: Findings): SourceInfo {
   const { frameRate, isVariable } = frameRateOf(video, track);
   // At a beat of the pictures, or they would all be moved to the next one.
   const zeroSec = lead <= LEAD_KEPT_SEC ? videoStart : videoStart % (1 / frameRate);
-  const durationSec = durationOf(found, fileStartSec + zeroSec, 1 / frameRate);
+  const beginSec = fileStartSec + zeroSec;
+  const durationSec = durationOf(found, audio, { beginSec, frameSec: 1 / frameRate });
   checkDuration(durationSec);
-  const size = shownSize(video);
+  const all = { report, video, audio: heard.tracks, isStill };
+  const described = describeTracks({ ...all, zeroSec: beginSec, durationSec });
   const info: SourceInfo = {
     durationSec,
     sizeBytes,
@@ -207,35 +225,39 @@ function describe(found: Findings): SourceInfo {
       codecs: null,
       profile: video.profile ?? null,
       pixelFormat: video.pix_fmt ?? '',
-      ...size,
+      ...shownSize(video),
       frameRate,
       isVariableFrameRate: isVariable,
       range: rangeOf(video),
+      ...(video.color_primaries === undefined ? {} : { primaries: video.color_primaries }),
+      ...(video.color_space === undefined ? {} : { matrix: video.color_space }),
       ...(hdr10 === null ? {} : { hdr10 }),
       isInterlaced: ['tt', 'bb', 'tb', 'bt'].includes(video.field_order ?? ''),
       bitrate: Math.round((track.bytes * 8) / Math.max(track.endSec - track.startSec, 0.001)),
     },
     audio: audio.map((one) => {
       const startSec = scan.audio.get(one.index)?.startSec;
-      return describeAudio(one, startSec === undefined ? null : startSec - fileStartSec - zeroSec);
+      const offsetSec = startSec === undefined ? null : startSec - beginSec;
+      return describeAudio(one, { offsetSec, isDeclared, discrete: heard.discrete });
     }),
-    ...describeTracks({ report, video, audio, isStill, zeroSec: fileStartSec + zeroSec, durationSec }),
+    ...described,
+    notes: [...described.notes, ...notes, ...(found.hasClosedCaptions ? [CLOSED_CAPTIONS] : [])],
     copyRefusal: null,
     canSplit: false,
   };
   const isCutShort = (found.declaredSec ?? 0) - zeroSec - durationSec > CUT_SHORT_SEC;
-  const facts = { info, scan, stream: video, container: report.format.format_name, lead, isCutShort };
+  const facts = { info, scan, stream: video, container, lead, isCutShort };
   return { ...info, copyRefusal: topRefusal(facts), canSplit: splitRefusal(facts) === null };
 }
 
 /** Headers of broken files promise more than there is, and some promise nothing: the packets tell. */
 function durationOf(
-  { scan, audio, track, declaredSec }: Findings,
-  zeroSec: number,
-  frameSec: number,
+  { scan, track, declaredSec }: Findings,
+  audio: readonly ProbedStream[],
+  { beginSec, frameSec }: { beginSec: number; frameSec: number },
 ): number {
   const ends = audio.map(({ index }) => scan.audio.get(index)?.endSec ?? 0);
-  const readSec = Math.max(track.endSec, ...ends) - zeroSec;
+  const readSec = Math.max(track.endSec, ...ends) - beginSec;
   const sec = scan.isComplete ? readSec : Math.max(readSec, declaredSec ?? 0);
   return Math.max(Math.round(sec * 1000) / 1000, Math.ceil(frameSec * 1000) / 1000);
 }

@@ -58,9 +58,9 @@ before(async () => {
     ...['-map', '0', '-map', '1', '-map', '2', '-map', '3', ...H264, '-map_chapters', '6'],
     ...['-map', '4', '-map', '4', '-map', '4', '-map', '5', '-map', '0'],
     ...['-c:s:0', 'srt', '-metadata:s:s:0', 'language=eng', '-disposition:s:0', 'default'],
-    ...['-c:s:1', 'ass', '-metadata:s:s:1', 'language=eng', '-disposition:s:1', 'hearing_impaired'],
+    ...['-c:s:1', 'ass', '-metadata:s:s:1', 'language=en-x-sdh', '-disposition:s:1', 'hearing_impaired'],
     ...['-c:s:2', 'webvtt', '-metadata:s:s:2', 'language=fre', '-metadata:s:s:2', 'title=Forced'],
-    ...['-c:s:3', 'copy', '-metadata:s:s:3', 'language=ger', '-disposition:s:3', '0'],
+    ...['-c:s:3', 'copy', '-metadata:s:s:3', 'language=de-u-co-phonebk', '-disposition:s:3', '0'],
     ...['-c:a:0', 'ac3', '-ac:a:0', '6', '-metadata:s:a:0', 'language=eng'],
     ...[
       '-c:a:1',
@@ -137,7 +137,7 @@ test('captions, their purpose and chapters come out of the file, and what cannot
     captions.map(({ language, isDefault, isForced, isSdh }) => [language, isDefault, isForced, isSdh]),
     [
       ['en', true, false, false],
-      ['en', false, false, true],
+      ['en-x-sdh', false, false, true],
       ['fr', false, true, false],
     ],
   );

@@ -1,4 +1,5 @@
 import { cut } from '../../kernel/cut.ts';
+import { plainLanguage } from '../../kernel/languages.ts';
 import type { ChapterMark, ProcessingNote, SourceCaptions, SourceInfo } from '../contract/index.ts';
 import { isTextCaption, PICTURE_CAPTIONS } from '../ffmpeg/codecs.ts';
 import { languageOf, titleOf } from './audio.ts';
@@ -71,36 +72,38 @@ function chaptersOf({ report, zeroSec, durationSec }: Kept): ChapterMark[] {
 
 function noteOf(stream: ProbedStream, { video, audio, isStill }: Kept): ProcessingNote[] {
   const { codec_type: type, codec_name: codec = 'an unknown format' } = stream;
-  const what = nameOf(stream);
   if (type === 'subtitle' && !isText(stream)) {
     const pictures = PICTURE_CAPTIONS[codec];
-    return [pictures === undefined ? notRead(what, codec) : inPictures(what, pictures)];
+    return [pictures === undefined ? notRead(stream, codec) : inPictures(stream, pictures)];
   }
   if (type === 'audio' && !audio.includes(stream)) {
-    const message = `${what} was left out: its sound (${codec}) cannot be decoded.`;
+    const message = `${nameOf(stream)} was left out: its sound (${codec}) cannot be decoded.`;
     return [{ code: 'AUDIO_LEFT_OUT', message }];
   }
   if (type === 'video' && stream !== video && !isStill(stream)) {
-    const message = `${what} was left out: a video has one picture, and the file has another one before it.`;
+    const message = `${nameOf(stream)} was left out: a video has one picture, and the file has another one before it.`;
     return [{ code: 'VIDEO_LEFT_OUT', message }];
   }
   return [];
 }
 
-function inPictures(what: string, format: string): ProcessingNote {
-  const message = `${what} was left out: its subtitles are pictures (${format}) and not text. Add them as WebVTT or SubRip.`;
+function inPictures(stream: ProbedStream, format: string): ProcessingNote {
+  const message = `${nameOf(stream)} was left out: its subtitles are pictures (${format}) and not text. Add them as WebVTT or SubRip.`;
   return { code: 'CAPTIONS_LEFT_OUT', message };
 }
 
-function notRead(what: string, codec: string): ProcessingNote {
-  const message = `${what} was left out: subtitles in ${codec} are not read. Add them as WebVTT or SubRip.`;
+function notRead(stream: ProbedStream, codec: string): ProcessingNote {
+  const message = `${nameOf(stream)} was left out: subtitles in ${codec} are not read. Add them as WebVTT or SubRip.`;
   return { code: 'CAPTIONS_LEFT_OUT', message };
 }
 
 /** `Track 3 (German)`, as those who made the file find it. */
 function nameOf(stream: ProbedStream): string {
   const language = languageOf(stream);
-  const name =
-    titleOf(stream) ?? (language && new Intl.DisplayNames(['en'], { type: 'language' }).of(language));
+  const name = titleOf(stream) ?? (language === null ? null : englishName(language));
   return `Track ${stream.index + 1}${name ? ` (${name})` : ''}`;
+}
+
+function englishName(language: string): string | undefined {
+  return new Intl.DisplayNames(['en'], { type: 'language' }).of(plainLanguage(language));
 }

@@ -81,6 +81,22 @@ test('a rendition with its sound is one MP4, whole or in ranges', async () => {
   assert.deepEqual([head.status, head.headers.get('content-length')], [200, String(whole.length)]);
 });
 
+test('a rendition has the stereo of its sound, and not the surround that is beside it', async () => {
+  const { renditions } = encoded;
+  const stereo = renditions.find(({ kind }) => kind === 'AUDIO');
+  assert.ok(stereo !== undefined);
+  const others = [...stereo.files].map(([name, bytes]) => [name, Buffer.concat([bytes, bytes])] as const);
+  const surround = { ...stereo, name: 'a-surround', files: new Map(others) };
+  const sound = { track: 0, label: 'Main', channels: 6 };
+  // The database gives rows of one height in any order: here this one comes first by its name and by when it was made.
+  const both = { ...encoded, renditions: [{ ...surround, sound }, ...renditions] };
+  const [plain, withBoth] = await Promise.all(
+    [encoded, both].map((one) => addVideo(app.container, account, one)),
+  );
+  const download = async (id = '') => bytesOf(await fetch(await linkOf(id, '?rendition=180p')));
+  assert.ok((await download(withBoth)).equals(await download(plain)));
+});
+
 test('the original comes as it was, under the ending of what it is', async () => {
   const originalKey = `w/${account.live}/o/film`;
   const id = await addVideo(app.container, account, madeUpFiles(), { original_key: originalKey });

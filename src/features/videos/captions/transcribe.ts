@@ -26,7 +26,7 @@ import * as repository from './auto.repository.ts';
 import { ownInstead } from './auto.service.ts';
 import { deleteCaption, findCaption, hasAllCaptions, insertCaption } from './repository.ts';
 import { TOO_MANY } from './service.ts';
-import { toWebVtt } from './webvtt.ts';
+import { readWebVtt, toWebVtt } from './webvtt.ts';
 
 type Run = JobRun<Static<typeof transcribeJob.payload>>;
 
@@ -114,6 +114,8 @@ async function gather(store: BlobStore, sound: SoundRow, path: string, signal: A
 
 /** @throws {TranscriptError} */
 function readable(text: string): string {
+  const read = readWebVtt(text, 0);
+  if (read !== null) return read;
   try {
     return toWebVtt(text, 'content');
   } catch (error) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { toWebVtt } from './webvtt.ts';
+import { readWebVtt, toWebVtt } from './webvtt.ts';
 
 const vtt = (...lines: string[]) => ['WEBVTT', '', ...lines].join('\n');
 /** What becomes of the text of one cue. */
@@ -132,6 +132,39 @@ describe('what is refused', () => {
   }
 });
 
+describe('what programs write', () => {
+  const cue = (second: number, text: string) =>
+    `00:00:0${second}.000 --> 00:00:0${second + 1}.000\n${text}\n`;
+  const read = (...blocks: string[]) => readWebVtt(['WEBVTT\n', ...blocks].join('\n'), 0);
+  const served = (...cues: string[]) => ['WEBVTT\n', ...cues].join('\n');
+  const cases: [name: string, given: string, served: string][] = [
+    ['a cue of no length', '00:03.000 --> 00:03.000\nx\n\nof it\n', ''],
+    ['an end before the start', '00:03.000 --> 00:02.000\nx\n', ''],
+    ['a time that nobody can read', '00:-1.-500 --> 00:03.000\nx\n', ''],
+    ['an empty line in a cue', '00:03.000 --> 00:04.000\none\n\ntwo\n', cue(3, 'one\ntwo')],
+    ['a cue that begins with empty lines', '00:03.000 --> 00:04.000\n\n\nlate\n', cue(3, 'late')],
+    ['an arrow in words', '00:03.000 --> 00:04.000\n1 --> b\n', cue(3, '1 --&gt; b')],
+    [
+      'no empty line between cues',
+      '00:03.000 --> 00:04.000\nx\n00:04.000 --> 00:05.000\ny\n',
+      `${cue(3, 'x')}\n${cue(4, 'y')}`,
+    ],
+    ['a comma, and a name', 'name\n00:00:03,000-->00:00:04,000\nx\n', cue(3, 'x')],
+    ['more than anybody reads', `00:03.000 --> 00:04.000\n${'x'.repeat(10_001)}\n`, ''],
+    ['a drawing', '00:03.000 --> 00:04.000\nm 0 0 l 100.5 0 100 -100 b 1 2 3 4 5 6\n', ''],
+    ['a space of ASS', '00:03.000 --> 00:04.000\nm 5 people\\hcame\n', cue(3, 'm 5 people came')],
+  ];
+  for (const [name, given, expected] of cases) {
+    test(name, () => {
+      const around = [cue(1, 'first'), cue(8, 'last')] as const;
+      const [before, after] = around;
+      const all = expected === '' ? served(before, after) : served(before, expected, after);
+      assert.equal(read(before, given, after), all);
+      assert.equal(read(given), expected === '' ? null : served(expected));
+    });
+  }
+});
+
 test('a megabyte of anything is answered in a moment', () => {
   const size = 1_000_000;
   const hostile = ['<', '{\\', '<b>', '-->', '&', '\n', '0:', ' ', '<v ', '<b></i>'].flatMap((unit) => [
@@ -141,6 +174,7 @@ test('a megabyte of anything is answered in a moment', () => {
   const start = performance.now();
   for (const text of hostile) {
     try {
+      readWebVtt(text, 0);
       assert.ok(toWebVtt(text, 'file').length > 0);
     } catch (error) {
       assert.match(String(error), /Line \d+|no cue/);

@@ -1,4 +1,4 @@
-import { AppError, badRequest } from '../../../kernel/errors.ts';
+import { badRequest } from '../../../kernel/errors.ts';
 
 interface Cue {
   startMs: number;
@@ -30,46 +30,89 @@ export function toWebVtt(text: string, field: string): string {
 }
 
 /**
- * The same of what a program has written; null when it has no cue.
+ * The same of what a program has written, which nobody can mend: what of it makes no cue is left out. Null when there is
+ * none.
  *
  * @param startSec where the video begins on the clock of the text, and `endSec` where it ends.
  */
 export function readWebVtt(text: string, startSec: number, endSec = Number.POSITIVE_INFINITY): string | null {
   const shiftMs = Math.round(startSec * 1000);
   const lengthMs = Math.round((endSec - startSec) * 1000);
-  try {
-    const cues = readCues(text, 'file')
-      .map((cue) => ({
-        ...cue,
-        startMs: Math.max(0, cue.startMs - shiftMs),
-        endMs: Math.min(cue.endMs - shiftMs, lengthMs),
-      }))
-      .filter(({ startMs, endMs }) => endMs > 0 && startMs < lengthMs);
-    return cues.length === 0 ? null : write(cues);
-  } catch (error) {
-    if (error instanceof AppError) return null;
-    throw error;
-  }
+  const cues = programCues(text)
+    .map((cue) => ({
+      ...cue,
+      startMs: Math.max(0, cue.startMs - shiftMs),
+      endMs: Math.min(cue.endMs - shiftMs, lengthMs),
+    }))
+    .filter(({ startMs, endMs }) => endMs > 0 && startMs < lengthMs);
+  return cues.length === 0 ? null : write(cues);
 }
 
 function write(cues: readonly Cue[]): string {
   return `WEBVTT\n\n${cues.map(writeCue).join('\n')}`;
 }
 
-/** In the order of their starts. */
+/** @throws {AppError} BAD_REQUEST with the line that is none of a cue. */
 function readCues(text: string, field: string): Cue[] {
+  const { isVtt, blocks } = contentOf(text);
+  const refuse = (line: number, reason: string) => badRequest(field, `Line ${line}: ${reason}.`);
+  return inOrder(blocks.map((block) => readCue(block, isVtt ? VTT_TIME : SRT_TIME, refuse)));
+}
+
+/** Those that have words, in the order of their starts. */
+function inOrder(cues: readonly Cue[]): Cue[] {
+  return cues
+    .filter((cue) => cue.text.replace(/<[^<>]*>/g, '').trim() !== '')
+    .sort((a, b) => a.startMs - b.startMs);
+}
+
+/** What ASS draws with letters (`{\p1}m 0 0 l 100 0`), and how it writes a space that is not to be broken. */
+const DRAWING = /^m -?\d[-\d.mnlbspc\s]*$/;
+const HARD_SPACE = /\\h/g;
+
+/** ffmpeg writes an empty line where a text has one, so what has no time belongs to the cue before it. */
+function programCues(text: string): Cue[] {
+  const open: { timing: Timing; lines: string[] }[] = [];
+  for (const { lines } of contentOf(text).blocks) {
+    // The first line may be the name of the cue.
+    const at = lines[1] !== undefined && timingIn(lines[1]) !== null ? 1 : 0;
+    for (const line of lines.slice(at)) {
+      const timing = timingIn(line);
+      if (timing === null) open.at(-1)?.lines.push(line);
+      else open.push({ timing, lines: [] });
+    }
+  }
+  const cues = open.flatMap(({ timing, lines }) => {
+    const payload = lines.join('\n').replace(HARD_SPACE, ' ');
+    const isRead = timing.endMs > timing.startMs && payload.length <= MAX_CUE && !DRAWING.test(payload);
+    return isRead ? [{ ...timing, text: cleanText(payload) }] : [];
+  });
+  return inOrder(cues);
+}
+
+type Timing = Omit<Cue, 'text'>;
+/** Meant as a time and not as words, whether it can be read or not. */
+const LOOSE_TIMING = /^[ \t]*([-\d:.,]{1,40})[ \t]*-->[ \t]*([-\d:.,]{1,40})(?:[ \t]+(.*))?$/;
+
+/** Null where the line is words; a time that cannot be read lasts for none. */
+function timingIn(line: string): Timing | null {
+  if (!line.includes('-->')) return null;
+  const [, start = '', end = '', settings = ''] = LOOSE_TIMING.exec(line) ?? [];
+  if (!start.includes(':') || !end.includes(':')) return null;
+  const [startMs, endMs] = [start, end].map((time) => readTime(time, VTT_TIME) ?? readTime(time, SRT_TIME));
+  if (startMs == null || endMs == null) return { startMs: 0, endMs: 0, settings: '' };
+  return { startMs, endMs, settings: keptSettings(settings) };
+}
+
+/** Without the header, comments, styles and regions. */
+function contentOf(text: string): { isVtt: boolean; blocks: Block[] } {
   const lines = text
     .replace(/^\uFEFF/, '')
     .replace(/\r\n?/g, '\n')
     .split('\n');
   const isVtt = /^WEBVTT(?:[ \t]|$)/.test(lines[0] ?? '');
   const blocks = blocksOf(lines);
-  const refuse = (line: number, reason: string) => badRequest(field, `Line ${line}: ${reason}.`);
-  return (isVtt ? blocks.slice(1) : blocks)
-    .filter((block) => !isVtt || !isAside(block))
-    .map((block) => readCue(block, isVtt ? VTT_TIME : SRT_TIME, refuse))
-    .filter((cue) => cue.text.replace(/<[^<>]*>/g, '').trim() !== '')
-    .sort((a, b) => a.startMs - b.startMs);
+  return { isVtt, blocks: isVtt ? blocks.slice(1).filter((block) => !isAside(block)) : blocks };
 }
 
 function blocksOf(lines: readonly string[]): Block[] {

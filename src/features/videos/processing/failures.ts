@@ -20,16 +20,18 @@ const INTERNAL: VideoFailure = {
 /** Tries whose process died on the way; so many are not by chance. */
 export const MAX_LOST = 8;
 
-interface StepOptions {
+interface StepOptions<P extends Target> {
   /** Called instead of failing the video when the step cannot be done. */
-  onGivenUp?: (run: Run) => Promise<void>;
+  onGivenUp?: (run: Run<P>) => Promise<void>;
+  /** Of which runs; all when absent. */
+  canDoWithout?: (payload: P) => boolean;
 }
 
 /** Makes of a step a job's handler that knows what may be tried again and what ends the processing. */
 export function guarded<P extends Target>(
   deps: ProcessingDeps,
   step: (run: Run<P>) => Promise<void>,
-  { onGivenUp }: StepOptions = {},
+  { onGivenUp, canDoWithout = () => true }: StepOptions<P> = {},
 ): (run: JobRun<P>) => Promise<void> {
   const { log, checkTools } = deps;
   return async (run) => {
@@ -51,7 +53,7 @@ export function guarded<P extends Target>(
       const isFinal = own !== undefined && !PASSING.has(own.code);
       if (!isFinal && !run.isLast && run.lost <= MAX_LOST) throw error;
       log.warn({ err: error, videoId }, 'a step of a processing has failed for good');
-      if (onGivenUp !== undefined) return onGivenUp(run);
+      if (onGivenUp !== undefined && canDoWithout(run.payload)) return onGivenUp(run);
       const failure = own === undefined ? INTERNAL : { code: own.code, message: own.message };
       await commitRun(deps, run, (tx, append, video) => failVideo(deps, tx, append, video, failure));
       throw new JobAbandoned(failure.message, { cause: error });

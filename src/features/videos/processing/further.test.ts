@@ -127,7 +127,7 @@ test('a deleted video is not encoded any further, and a plan without other codec
 
 test('a look at the pictures of a longer video leaves renditions out, once', async () => {
   rig.transcoder.further = [];
-  rig.transcoder.source.durationSec = 60;
+  rig.transcoder.source.durationSec = 90;
   rig.transcoder.droppedHeight = 720;
   let failures = 1;
   rig.transcoder.before.encode = async () => {

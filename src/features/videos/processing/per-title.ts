@@ -29,7 +29,10 @@ export async function refineLadder(deps: ProcessingContext, step: EncodeStep): P
     return ladder;
   }
   await commitRun(deps, run, async (tx, _append, row) => {
-    await repository.updateProcessing(tx, row.id, row.revision, { ladder: JSON.stringify(refined) });
+    // Sounds may have been left out meanwhile.
+    const now = await repository.findProcessing(tx, row.id, row.revision);
+    const ladder = { ...refined, audio: now?.ladder.audio ?? refined.audio };
+    await repository.updateProcessing(tx, row.id, row.revision, { ladder: JSON.stringify(ladder) });
     const names = [...refined.rungs, ...refined.further].map(({ name }) => name);
     await dropOthers(tx, row.id, row.revision, names);
   });

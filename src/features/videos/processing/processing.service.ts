@@ -27,6 +27,7 @@ import { prepare } from './prepare.ts';
 import { lockProcessed } from './processed.ts';
 import * as repository from './repository.ts';
 import { priorityOf } from './rules.ts';
+import { doWithoutSounds } from './sounds.ts';
 
 /** Nothing was heard of a processing for so long: its next step may have got lost. */
 const QUIET_MS = 15 * 60_000;
@@ -101,7 +102,10 @@ function createWorkers(deps: ProcessingContext, slots: number): JobWorker[] {
     {
       job: encodeJob,
       concurrency: slots,
-      run: guarded(deps, (run) => encode(deps, run)),
+      run: guarded(deps, (run) => encode(deps, run), {
+        onGivenUp: (run) => doWithoutSounds(deps, run),
+        canDoWithout: ({ task }) => task === 'AUDIO',
+      }),
     } satisfies JobWorker<typeof encodeJob.payload>,
     {
       job: imagesJob,

@@ -122,6 +122,23 @@ export async function updateProcessing(
     .execute();
 }
 
+/** Sounds that are not to be made after all. */
+export async function dropSounds(
+  tx: Tx,
+  videoId: string,
+  revision: number,
+  names: readonly string[],
+): Promise<void> {
+  if (names.length === 0) return;
+  await tx
+    .deleteFrom('video_rendition')
+    .where('video_id', '=', videoId)
+    .where('revision', '=', revision)
+    .where('kind', '=', 'AUDIO')
+    .where('name', 'in', names)
+    .execute();
+}
+
 export function renditionsOf(db: Db, videoId: string, revision: number) {
   return db
     .selectFrom('video_rendition')

@@ -165,7 +165,7 @@ test('five minutes of full HD are long, and ten seconds of a clip; a minute and 
 });
 
 test('the pictures are looked at where that is a small part of the work', () => {
-  const large = ladder([1080, 720, 480, 360]);
+  const large = ladder([2160, 1080, 720, 480, 360]);
   assert.equal(isWorthALook('REST', large, 60), true);
   assert.equal(isWorthALook('REST', large, 59), false);
   assert.equal(isWorthALook('REST', ladder([720, 480, 360, 240]), 60), false);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { until } from '../../../../test/harness/wait.ts';
 import { audioPlan, gate, openProcessing, type ProcessingRig } from '../../../../test/processing/fixture.ts';
+import { MediaFileError } from '../../../media/contract/index.ts';
 
 let rig: ProcessingRig;
 
@@ -30,6 +31,27 @@ test('the other sounds of a source are made beside its pictures, and are no vide
   const rows = (await rig.renditions(id)).filter(({ kind }) => kind === 'AUDIO');
   const facts = rows.map(({ track, language, label }) => `${track} ${language} ${label}`);
   assert.deepEqual(facts.sort(), ['0 null Main', '1 de Deutsch']);
+});
+
+test('a video is READY without another sound that cannot be made, and says so', async () => {
+  rig.transcoder.before.encode = async () => {
+    if (rig.transcoder.calls.at(-1) !== 'encode') return;
+    throw new MediaFileError('CORRUPT_INPUT', 'The file is damaged or incomplete.');
+  };
+  rig.start();
+  const id = await rig.addVideo();
+  const video = await rig.ended(id);
+  rig.transcoder.before = {};
+  assert.equal(video.status, 'READY');
+  assert.deepEqual((await rig.renditions(id)).map(({ name }) => name).sort(), [
+    ...['1080p', '360p', '720p', 'audio'],
+  ]);
+  assert.deepEqual(video.processing_notes, [
+    {
+      code: 'AUDIO_LEFT_OUT',
+      message: 'Track 2 (Deutsch) was left out: its sound cannot be encoded.',
+    },
+  ]);
 });
 
 test('captions and chapters of the file become those of the video, but for what somebody has made', async () => {
