@@ -1,5 +1,6 @@
 import type { HistorySegment, KeptFile, LiveHistory } from '../../media/contract/index.ts';
 import type { Db } from '../../platform/db/index.ts';
+import { keptWhileUsed } from '../../platform/kept-while-used.ts';
 import { fileKey } from './keys.ts';
 import type { SegmentRow } from './repository.ts';
 import * as repository from './repository.ts';
@@ -15,22 +16,17 @@ interface Known {
 
 /** How often a stream is looked at again for what may not be there. */
 const FRESH_MS = 500;
-/** Some 2 MB each, where all of four hours is kept. */
-const STREAMS_MAX = 50;
+/** Of all streams, some 100 MB: four hours have 7,200. */
+const SEGMENTS_MAX = 360_000;
+const UNUSED_MS = 60_000;
 
 /** Reads what is kept, each segment once, however many watch. */
 export function createLiveHistory(db: Db): LiveHistory {
-  const streams = new Map<string, Known>();
-
-  const of = (streamId: string): Known => {
-    const known = streams.get(streamId) ?? { rows: [], segments: [], readAt: -FRESH_MS, reading: null };
-    // The one that was asked for longest ago is forgotten first.
-    streams.delete(streamId);
-    streams.set(streamId, known);
-    const [oldest] = streams.keys();
-    if (streams.size > STREAMS_MAX && oldest !== undefined) streams.delete(oldest);
-    return known;
-  };
+  const of = keptWhileUsed<Known>(() => ({ rows: [], segments: [], readAt: -FRESH_MS, reading: null }), {
+    unusedMs: UNUSED_MS,
+    sizeOf: ({ rows }) => rows.length,
+    most: SEGMENTS_MAX,
+  });
   const read = async (streamId: string, known: Known): Promise<void> => {
     const [oldestMs, added] = await Promise.all([
       repository.oldestMs(db, streamId),

@@ -1,5 +1,10 @@
+interface Words {
+  meaning: string;
+  remedy: string;
+}
+
 /** What each word of `health.issues` means to a creator, and what to do; docs/guides/streams.md#health has them, too. */
-export const HEALTH_WORDS: Readonly<Record<string, { meaning: string; remedy: string }>> = {
+export const HEALTH_WORDS: Readonly<Record<string, Words>> = {
   KEYFRAME_INTERVAL: {
     meaning: 'More than 4 s between keyframes: who has just come is further behind.',
     remedy: 'Set the keyframe interval of the encoder to 2 s.',
@@ -53,9 +58,8 @@ export const HEALTH_WORDS: Readonly<Record<string, { meaning: string; remedy: st
     remedy: 'Send H.264, profile Main or High.',
   },
   CODEC_NOT_EVERYWHERE: {
-    meaning:
-      'No H.264 with AAC, and nothing here can encode it: viewers whose browser lacks the codec see nothing.',
-    remedy: 'Send H.264 and AAC; or ask the operator for a newer ffmpeg, which encodes it anew.',
+    meaning: 'No H.264 with AAC, shown as it comes: viewers whose browser lacks the codec see nothing.',
+    remedy: 'Send H.264 and AAC.',
   },
   UNSUPPORTED_CODEC: {
     meaning: 'What was sent cannot be read here; the publish was ended.',
@@ -95,3 +99,8 @@ export const HEALTH_WORDS: Readonly<Record<string, { meaning: string; remedy: st
     remedy: 'Look at the connection of the encoder; tell the operator if it stays.',
   },
 };
+
+/** Of a word that a later version of a media node may have as well. */
+export function healthWords(code: string): Words {
+  return HEALTH_WORDS[code] ?? { meaning: code, remedy: 'Tell the operator.' };
+}

@@ -3,7 +3,7 @@ import { named } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, NullableObject } from '../../http/schema.ts';
 import type { HealthPointRow } from './health.repository.ts';
 import { POINT_MS } from './health.service.ts';
-import { HEALTH_WORDS } from './health-words.ts';
+import { HEALTH_WORDS, healthWords } from './health-words.ts';
 import type { ShownStream } from './lists.repository.ts';
 import { shownHealth } from './rules.ts';
 
@@ -108,7 +108,7 @@ export function toHealthHour({
     healthy: current === null ? null : current.issues.length === 0,
     current,
     issues: (current?.issues ?? []).map((code) => {
-      const { meaning, remedy } = HEALTH_WORDS[code] ?? { meaning: code, remedy: 'Tell the operator.' };
+      const { meaning, remedy } = healthWords(code);
       return { code, meaning, remedy };
     }),
     intervalSec: POINT_MS / 1000,

@@ -1,7 +1,7 @@
 /**
  * What is wrong or was changed on the way, for the dashboard and `stream.health.issues`:
  * - `RESOLUTION_CAPPED`, `FRAME_RATE_CAPPED`: above the plan's ceiling, so the top rung is a transcode.
- * - `CODEC_TRANSCODED`: not 8-bit 4:2:0 H.264, so the top rung is a transcode.
+ * - `CODEC_TRANSCODED`: not 8-bit 4:2:0 H.264, which is therefore encoded of it, in its place or beside it.
  * - `CODEC_NOT_EVERYWHERE`: not H.264 and AAC, and shown as it comes: not every browser plays it.
  * - `KEYFRAME_INTERVAL`: more than 4 s between keyframes; who has just come is further behind.
  * - `NO_KEYFRAMES`: pictures are refreshed bit by bit, which players cannot begin with, so the top is a transcode.

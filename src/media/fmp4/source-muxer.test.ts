@@ -10,7 +10,6 @@ import { CodecError } from '../ingest/codec/bit-reader.ts';
 import { flvHeader, flvTag } from '../ingest/flv.ts';
 import { createFragmentReader, type Fragment } from '../live/fragments.ts';
 import { SourceMuxer } from './source-muxer.ts';
-import { Timeline } from './timeline.ts';
 import { opusDuration } from './track.ts';
 
 const run = promisify(execFile);
@@ -167,18 +166,6 @@ test('mux: whatever comes, fragments are whole and do not go back', () => {
       if (!(error instanceof CodecError)) throw error;
     }
   }
-});
-
-test('timeline: jumps of the encoder go on as time passes, and keep both tracks together', () => {
-  const line = new Timeline();
-  assert.equal(line.place('video', 5000, 0), 0);
-  assert.equal(line.place('audio', 5010, 0), 10);
-  assert.equal(line.place('video', 5033, 33), 33);
-  assert.equal(line.place('video', 90_000, 66), 66);
-  assert.equal(line.place('audio', 90_010, 70), 76);
-  // A pause of the camera is one of the line.
-  assert.equal(line.place('video', 98_000, 8066), 8066);
-  assert.equal(line.place('video', 97_990, 8099), 8067);
 });
 
 test('Opus: the samples of a packet are read from its head', () => {

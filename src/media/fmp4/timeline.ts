@@ -3,6 +3,10 @@ const JUMP_BACK_MS = 1000;
 const JUMP_AHEAD_MS = 3000;
 /** No encoder is silent for longer: its publish ends before. */
 const PASSED_MAX_MS = 30_000;
+/** How far a track may get ahead of the clock: what was sent before a reader came, or was held up, comes at once. */
+const AHEAD_MS = 15_000;
+/** A clock that is so much faster than ours is followed for ever. */
+const FAST_SHARE = 0.1;
 
 type TrackName = 'audio' | 'video';
 
@@ -14,12 +18,14 @@ interface Track {
   /** What was answered last. */
   placedMs: number;
   seenMs: number;
+  /** The least of late that it was ahead of the clock. */
+  leastMs: number;
 }
 
 /**
  * Puts the timestamps of a publish, 32 bits that run over every 49 days, on one line of milliseconds that begins with 0 at
  * the first frame and never goes back within a track. Where an encoder's clock jumps, the line goes on as time has passed, and
- * both tracks keep their distance if both have jumped alike.
+ * both tracks keep their distance if both have jumped alike. Where it runs away, the line stays some seconds ahead of ours.
  */
 export class Timeline {
   readonly #tracks: Partial<Record<TrackName, Track>> = {};
@@ -31,9 +37,17 @@ export class Timeline {
   place(name: TrackName, timestamp: number, nowMs: number): number {
     const last = this.#tracks[name];
     const other = this.#tracks[name === 'video' ? 'audio' : 'video'];
-    const atMs = last === undefined ? first(other, timestamp) : next(last, other, timestamp, nowMs);
-    const placedMs = last === undefined ? atMs : Math.max(atMs, last.placedMs + 1);
-    this.#tracks[name] = { timestamp, atMs, placedMs, seenMs: nowMs };
+    if (last === undefined) {
+      const atMs = first(other, timestamp);
+      this.#tracks[name] = { timestamp, atMs, placedMs: atMs, seenMs: nowMs, leastMs: atMs - nowMs };
+      return atMs;
+    }
+    const leastMs = last.leastMs + (nowMs - last.seenMs) * FAST_SHARE;
+    const mostMs = nowMs + leastMs + AHEAD_MS;
+    const atMs = Math.min(next(last, other, timestamp, nowMs), mostMs);
+    const placedMs = Math.max(atMs, Math.min(last.placedMs + 1, mostMs));
+    const aheadMs = placedMs - nowMs;
+    this.#tracks[name] = { timestamp, atMs, placedMs, seenMs: nowMs, leastMs: Math.min(leastMs, aheadMs) };
     return placedMs;
   }
 }

@@ -198,6 +198,8 @@ test('composer: the first segment does not wait for the second keyframe', async 
   assert.match(two, /#EXTINF:3\.250000,\n[^\n]*s_000001/, 'it ends at the keyframe');
   assert.doesNotMatch(two, /EXT-X-START|INDEPENDENT-SEGMENTS/);
   assert.match(composer.latest()?.file ?? '', /s_000000/, 'no picture can be made of the other');
+  // There it would hold for this playlist as well.
+  assert.doesNotMatch(await readFile(join(dir, 'master.m3u8'), 'utf8'), /INDEPENDENT-SEGMENTS/);
   assert.match(await write(4.25, 40), /INDEPENDENT-SEGMENTS/);
 });
 

@@ -4,6 +4,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { KeptNumbers } from '../contract/index.ts';
 import { BadFragments } from './fragments.ts';
+import { TARGET_DURATION } from './master.ts';
 import { type Packaged, Run } from './run.ts';
 import {
   emptyState,
@@ -277,9 +278,6 @@ class StreamComposer implements Composer {
     await publish(dir, this.#state, { isNew, shown: this.#shown });
   }
 }
-
-/** Keyframes further apart than this are an issue of the signal, so segments are no longer (RFC 8216 4.3.3.1). */
-const TARGET_DURATION = 4;
 
 function startEpoch(state: LiveState, name: string, input: EpochInput): NonNullable<LiveState['epoch']> {
   const epoch = {

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { fragmentBytes, initBytes } from '../../../test/live/fragments.ts';
+import { writeInit } from '../fmp4/init.ts';
+import { PartMaker } from '../fmp4/part-maker.ts';
 import { BadFragments, createFragmentReader, type Fragment, type Init } from './fragments.ts';
 
 const INIT = initBytes();
@@ -89,5 +91,24 @@ test('fragments: neither memory nor time is spent on a box that is too large', (
   ]) {
     const { error } = read([bytes]);
     assert.ok(error instanceof BadFragments, bytes.toString('latin1', 0, 40));
+  }
+});
+
+test('fragments: sound whose picture is away is not where anybody begins; sound alone is', () => {
+  const head = { width: 0, height: 0, entry: Buffer.alloc(8) };
+  const video = { ...head, trackId: 1, isVideo: true, timescale: 90_000 };
+  const audio = { ...head, trackId: 2, isVideo: false, timescale: 48_000 };
+  for (const picture of [video, null]) {
+    const made = [writeInit(picture === null ? [audio] : [picture, audio])];
+    const onPart = (bytes: Buffer) => made.push(bytes);
+    const maker = new PartMaker({ video: picture, audio, partMs: 200, onPart });
+    if (picture !== null) maker.frame(0, 0, true, Buffer.alloc(100));
+    for (let at = 0; at < 6000; at += 20) maker.sound(at, 960, Buffer.alloc(10));
+    const { pieces } = read(made);
+    const [first, ...rest] = pieces.filter((piece) => piece.type === 'fragment');
+    assert.equal(first?.isIndependent, true);
+    assert.ok(rest.length >= 4, `${rest.length} more`);
+    for (const { isIndependent, isSoundAlone } of rest)
+      assert.deepEqual([isIndependent, isSoundAlone], picture === null ? [true, undefined] : [false, true]);
   }
 });

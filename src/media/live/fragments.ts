@@ -17,8 +17,10 @@ export interface Fragment {
   durationSec: number;
   /** When its first frame is shown, which is later than it begins where frames are shown in another order. */
   shownSec: number;
-  /** It begins with a keyframe. */
+  /** It begins with a keyframe; where there is no picture at all, always. */
   isIndependent: boolean;
+  /** There is a picture, and nothing of it in here. */
+  isSoundAlone?: true;
 }
 
 export class BadFragments extends Error {
@@ -230,6 +232,9 @@ function factsOf(bytes: Buffer, tracks: readonly Track[]): Omit<Fragment, 'bytes
   const { startSec, durationSec } = best.facts;
   if (!(durationSec <= MAX_SECONDS && Number.isSafeInteger(Math.round(startSec * 1000))))
     throw new BadFragments('a fragment of impossible length');
+  // Nobody can begin to watch with it.
+  if (!best.track.isVideo && tracks.some(({ isVideo }) => isVideo))
+    return { ...best.facts, isIndependent: false, isSoundAlone: true };
   return best.facts;
 }
 

@@ -40,6 +40,15 @@ function shape(plan: LadderPlan): string {
     .join(' ');
 }
 
+const NEW = { enhancedFlv: true, enhancedFlv2: true };
+const UNSIZED = { width: 0, height: 0, fps: 0, isEnhanced: true } as const;
+
+/** Where ffmpeg can read it. */
+function hevc(width: number, height: number, changes: Partial<LadderInput> = {}): LadderInput {
+  const video = { codec: 'hvc1.1.6.L93', width, height, fps: 30, isEnhanced: true } as const;
+  return input(width, height, { abilities: NEW, video, ...changes });
+}
+
 const free = { streamId: 's', maxHeight: 720, maxFps: 60 };
 
 const cases: { name: string; input: LadderInput; shape: string; issues?: string[] }[] = [
@@ -112,13 +121,62 @@ const cases: { name: string; input: LadderInput; shape: string; issues?: string[
     issues: ['CODEC_TRANSCODED'],
   },
   {
-    name: 'HEVC is transcoded where ffmpeg can read it',
-    input: input(640, 360, {
-      abilities: { ...OLD_ABILITIES, enhancedFlv: true },
-      video: { codec: 'hvc1.1.6.L93', width: 640, height: 360, fps: 30, isEnhanced: true },
-    }),
+    name: 'HEVC is shown as it comes, and in H.264 beside it',
+    input: hevc(1920, 1080, { maxRungs: 2 }),
+    shape: 'src=1920x1080 1080*=1920x1080 720*=1280x720 360*=640x360',
+    issues: ['CODEC_TRANSCODED'],
+  },
+  {
+    name: 'HEVC that is as small as it can be has the same in H.264',
+    input: hevc(640, 360),
+    shape: 'src=640x360 360*=640x360',
+    issues: ['CODEC_TRANSCODED'],
+  },
+  {
+    name: 'HEVC has smaller H.264 where the node has no room for more',
+    input: hevc(1920, 1080, { maxRungs: 1, coresLeft: 0.4 }),
+    shape: 'src=1920x1080 480*=854x480',
+    issues: ['CODEC_TRANSCODED'],
+  },
+  {
+    name: 'HEVC is alone where no rung is wanted',
+    input: hevc(1920, 1080, { maxRungs: 0 }),
+    shape: 'src=1920x1080',
+    issues: ['CODEC_NOT_EVERYWHERE'],
+  },
+  {
+    name: 'HEVC is alone on a full node',
+    input: hevc(1920, 1080, { coresLeft: 0 }),
+    shape: 'src=1920x1080',
+    issues: ['CODEC_NOT_EVERYWHERE'],
+  },
+  {
+    name: 'HEVC above the ceiling is a transcode to it',
+    input: hevc(1920, 1080, { grant: free, maxRungs: 0 }),
+    shape: 'src*=1280x720',
+    issues: ['CODEC_TRANSCODED', 'RESOLUTION_CAPPED'],
+  },
+  {
+    name: 'HEVC with a sound that has to be encoded is encoded as well',
+    input: hevc(640, 360, { audio: { ...AAC, codec: 'mp3' } }),
     shape: 'src*=640x360',
     issues: ['CODEC_TRANSCODED'],
+  },
+  {
+    name: 'HEVC with a long keyframe interval is transcoded when there is room',
+    input: hevc(640, 360, { longKeyframeInterval: true }),
+    shape: 'src*=640x360',
+    issues: ['CODEC_TRANSCODED', 'KEYFRAME_INTERVAL'],
+  },
+  {
+    name: 'VP9 that has not told its size is alone',
+    input: input(0, 0, {
+      abilities: NEW,
+      video: { codec: 'vp09.00.10.08', ...UNSIZED },
+      longKeyframeInterval: true,
+    }),
+    shape: 'src=0x0',
+    issues: ['CODEC_NOT_EVERYWHERE', 'KEYFRAME_INTERVAL'],
   },
   {
     name: 'a long keyframe interval is transcoded when there is room',
@@ -153,7 +211,6 @@ test('ladder: a transcode that the node cannot do refuses the publish', () => {
   assert.deepEqual(result, { ok: false, issue: 'NO_TRANSCODE_CAPACITY' });
 });
 
-const NEW = { enhancedFlv: true, enhancedFlv2: true };
 const SIZE = { width: 640, height: 360, fps: 30 };
 const ENHANCED = { isEnhanced: true } as const;
 const accepted: [string, Partial<LadderInput>, { old: 'direct' | 'refused' | 'read'; current: boolean }][] = [
@@ -179,15 +236,16 @@ for (const [name, media, expected] of accepted) {
   test(`ladder: ${name} where ffmpeg can read it, and elsewhere`, () => {
     const old = planLadder(input(640, 360, media));
     assert.equal(old.ok ? (old.plan.isDirect ? 'direct' : 'read') : 'refused', expected.old);
-    const current = planLadder(input(640, 360, { ...media, abilities: NEW }));
+    const current = planLadder(input(640, 360, { ...media, abilities: NEW, maxRungs: 0 }));
     assert.equal(current.ok, expected.current);
-    for (const result of [old, current]) {
-      if (!result.ok) assert.equal(result.issue, 'UNSUPPORTED_CODEC');
-      else if (result.plan.isDirect)
-        assert.deepEqual([shape(result.plan), result.plan.cores], ['src=640x360', 0]);
-    }
-    if (old.ok && old.plan.isDirect)
+    for (const result of [old, current]) if (!result.ok) assert.equal(result.issue, 'UNSUPPORTED_CODEC');
+    if (old.ok && old.plan.isDirect) {
+      assert.deepEqual([shape(old.plan), old.plan.cores], ['src=640x360', 0]);
       assert.deepEqual(old.plan.issues, name === 'enhanced AAC' ? [] : ['CODEC_NOT_EVERYWHERE']);
+      const { isDirect: _, ...shown } = old.plan;
+      const { isDirect: __, ...same } = current.ok ? current.plan : old.plan;
+      assert.deepEqual(same, shown, 'where no rung is wanted a newer ffmpeg changes nothing');
+    }
     if (old.ok && old.plan.isDirect) {
       const above = planLadder(input(640, 360, { ...media, grant: { ...free, maxHeight: 180 } }));
       assert.deepEqual(
@@ -198,6 +256,17 @@ for (const [name, media, expected] of accepted) {
     }
   });
 }
+
+test('ladder: Opus is copied beside a copied picture, in all renditions, and encoded with an encoded one', () => {
+  const opus = { abilities: NEW, audio: { ...AAC, codec: 'opus', isEnhanced: true as const }, maxRungs: 1 };
+  const copied = planned(input(640, 480, opus));
+  assert.deepEqual([shape(copied), copied.audio], ['src=640x480 360*=480x360', 'copy']);
+  assert.deepEqual(copied.issues, ['CODEC_NOT_EVERYWHERE']);
+  assert.equal(copied.isDirect, undefined);
+  assert.equal(planned(input(1280, 1080, { ...opus, grant: free })).audio, 'encode');
+  assert.equal(planned(input(0, 0, { ...opus, video: undefined })).audio, 'copy');
+  assert.deepEqual(planned(hevc(640, 480, opus)).issues, ['CODEC_TRANSCODED', 'CODEC_NOT_EVERYWHERE']);
+});
 
 test('ladder: audio is copied, encoded or made up', () => {
   assert.equal(planned(input(640, 360)).audio, 'copy');
@@ -229,6 +298,14 @@ test('ladder: what is learnt of the source counts in the load of the rungs that 
   assert.equal(learnt.cores, running.cores / 2);
   assert.equal(learnt.fps, 30);
   assert.equal(learn(latest, at(60, 100), undefined).cores, 0);
+});
+
+test('ladder: who can play it goes by the rungs that run, not by those that there is room for now', () => {
+  const [alone, beside] = [planned(hevc(1920, 1080, { coresLeft: 0 })), planned(hevc(1920, 1080))];
+  assert.equal(planKey(alone), planKey(beside));
+  const late = planned(hevc(1920, 1080, { coresLeft: 0, longKeyframeInterval: true }));
+  assert.deepEqual(learn(beside, late, undefined).issues, ['CODEC_TRANSCODED', 'KEYFRAME_INTERVAL']);
+  assert.deepEqual(learn(alone, beside, undefined).issues, ['CODEC_NOT_EVERYWHERE']);
 });
 
 const inHardware = ({ rungs }: LadderPlan) => rungs.filter(encodesInHardware).map(({ name }) => name);

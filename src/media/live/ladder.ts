@@ -30,7 +30,7 @@ export interface LadderPlan {
   issues: LiveIssue[];
   /** Estimated load in CPU cores; 0 when nothing is decoded. */
   cores: number;
-  /** The ffmpeg of this node cannot read it: it is put into fragments without one. */
+  /** The source is put into fragments without an ffmpeg, and given up where it has no place in them. */
   isDirect?: true;
 }
 
@@ -69,48 +69,60 @@ const FPS_TOLERANCE = 1;
 const UNKNOWN_FPS = 60;
 
 /**
- * Chooses the rungs of a publish (docs/decisions/live-packaging.md#the-source). The source is
- * copied when it is browser-playable H.264 within the plan's ceiling; otherwise the top rung is a transcode, or
- * the publish is refused when the node cannot do that.
+ * Chooses the rungs of a publish (docs/decisions/live-packaging.md#the-source). The source is shown as it comes where
+ * players of its codec play it and it is within the plan's ceiling; otherwise the top rung is a transcode, or the publish
+ * is refused when the node cannot do that.
  */
 export function planLadder(input: LadderInput): LadderResult {
-  const { video, audio, abilities } = input;
-  if (!isReadable({ video, audio }, abilities)) return directPlan(input);
-  if (!video) return { ok: true, plan: audioOnlyPlan(input.audio) };
-
-  const forced = forcedIssues(input, video);
-  const capFps = forced.includes('FRAME_RATE_CAPPED') ? input.grant.maxFps : null;
-  const outFps = capFps ?? video.fps;
-  const mustEncode = forced.length > 0;
-  const decode = decodeCores(video);
-  const topLines = Math.min(shorterSide(video), input.grant.maxHeight);
-  const { sessionsLeft = 0 } = input;
-  const top: Rung = {
-    ...encodedRung('src', video, topLines, outFps),
-    ...(sessionsLeft > 0 ? { isHardware: true } : {}),
-  };
-  const topCores = decode + encodeCores(top, outFps);
-  if (mustEncode && topCores > input.coresLeft) return { ok: false, issue: 'NO_TRANSCODE_CAPACITY' };
-
+  const { video } = input;
+  const isReadHere = isReadable(input, input.abilities);
+  const forced = video === undefined ? [] : forcedIssues(input, video);
+  const isWithin = forced.every((issue) => issue === 'CODEC_TRANSCODED');
+  const canCopy = isWithin && (isPlayed(input) || (isReadHere && forced.length === 0));
+  if (!isReadHere && !canCopy) return { ok: false, issue: 'UNSUPPORTED_CODEC' };
+  if (video === undefined || !isReadHere) return { ok: true, plan: copiedPlan(input, isReadHere) };
+  const encoded = encodedPlan(input, video, forced);
   // A long keyframe interval is worth a transcode only when the node has room: the copy still plays.
-  const encodeTop = mustEncode || (input.longKeyframeInterval && topCores <= input.coresLeft);
-  const baseCores = encodeTop ? topCores : decode;
-  const room = {
-    coresLeft: input.coresLeft - baseCores,
-    sessionsLeft: encodeTop && top.isHardware ? sessionsLeft - 1 : sessionsLeft,
-  };
-  const scaled = scaledRungs({ ...input, ...room }, video, topLines, outFps);
-  const issues: LiveIssue[] = input.longKeyframeInterval ? [...forced, 'KEYFRAME_INTERVAL'] : forced;
+  const isCopied = canCopy && !(input.longKeyframeInterval && encoded !== null);
+  const plan = isCopied ? copiedPlan(input, isReadHere) : encoded;
+  return plan === null ? { ok: false, issue: 'NO_TRANSCODE_CAPACITY' } : { ok: true, plan };
+}
+
+/** The source as it comes, and what can be made beside it. */
+function copiedPlan(input: LadderInput, isReadHere: boolean): LadderPlan {
+  const { video, audio } = input;
+  const fps = video?.fps ?? 0;
+  const beside = video === undefined || !isReadHere ? [] : rungsBeside(input, video);
   return {
-    ok: true,
-    plan: {
-      rungs: [encodeTop ? top : copiedRung(video), ...scaled],
-      audio: audioMode(input.audio),
-      fps: outFps,
-      capFps,
-      issues,
-      cores: encodeTop || scaled.length > 0 ? baseCores + sumCores(scaled, outFps) : 0,
-    },
+    rungs: [copiedRung(video), ...beside],
+    audio: audioMode(audio, PLAYED_AUDIO),
+    fps,
+    capFps: null,
+    issues: [...codecIssues(input, beside.length > 0), ...keyframeIssues(input)],
+    cores: video === undefined || beside.length === 0 ? 0 : decodeCores(video) + sumCores(beside, fps),
+    ...(isReadHere && hasPlainPicture(input) ? {} : { isDirect: true }),
+  };
+}
+
+/** All in one ffmpeg, the top as well; null when the node has no room for that. */
+function encodedPlan(input: LadderInput, video: VideoInfo, forced: readonly LiveIssue[]): LadderPlan | null {
+  const { grant, sessionsLeft = 0 } = input;
+  const capFps = forced.includes('FRAME_RATE_CAPPED') ? grant.maxFps : null;
+  const fps = capFps ?? video.fps;
+  const lines = Math.min(shorterSide(video), grant.maxHeight);
+  if (lines === 0) return null;
+  const top = inHardware([encodedRung('src', video, lines, fps)], sessionsLeft);
+  const coresLeft = input.coresLeft - decodeCores(video) - sumCores(top, fps);
+  if (coresLeft < 0) return null;
+  const room = { coresLeft, sessionsLeft: sessionsLeft - top.filter(encodesInHardware).length };
+  const rungs = [...top, ...scaledRungs({ ...input, ...room }, video, lines, fps)];
+  return {
+    rungs,
+    audio: audioMode(input.audio, AAC),
+    fps,
+    capFps,
+    issues: [...forced, ...keyframeIssues(input)],
+    cores: decodeCores(video) + sumCores(rungs, fps),
   };
 }
 
@@ -126,19 +138,39 @@ export function planKey(plan: LadderPlan): string {
 
 /** The running plan, with what has been learnt of the source since. */
 export function learn(running: LadderPlan, latest: LadderPlan, video: VideoInfo | undefined): LadderPlan {
-  const { fps, issues } = latest;
+  const { fps } = latest;
+  // Who can play it goes by the rungs that run.
+  const issues = [...running.issues.filter(isOfCodec), ...latest.issues.filter((issue) => !isOfCodec(issue))];
   if (!video || running.cores === 0) return { ...running, fps, issues };
   const encoded = running.rungs.filter((rung) => rung.mode === 'encode');
   return { ...running, fps, issues, cores: decodeCores(video) + sumCores(encoded, fps) };
 }
 
 function forcedIssues(input: LadderInput, video: VideoInfo): LiveIssue[] {
-  const issues: LiveIssue[] = [];
+  const isH264 = isBrowserH264(video.codec);
+  const issues: LiveIssue[] = isH264 ? [] : ['CODEC_TRANSCODED'];
   if (shorterSide(video) > input.grant.maxHeight) issues.push('RESOLUTION_CAPPED');
   if (video.fps > input.grant.maxFps + FPS_TOLERANCE) issues.push('FRAME_RATE_CAPPED');
-  if (!isBrowserH264(video.codec)) issues.push('CODEC_TRANSCODED');
-  else if (video.lacksKeyframes) issues.push('NO_KEYFRAMES');
+  if (isH264 && video.lacksKeyframes) issues.push('NO_KEYFRAMES');
   return issues;
+}
+
+/** Of a source that is shown as it comes: who cannot play it is shown what is made beside it, with the same sound. */
+function codecIssues(input: LadderInput, hasOthers: boolean): LiveIssue[] {
+  const isPlain = hasPlainPicture(input);
+  const isForAll = (isPlain || hasOthers) && input.audio?.codec !== 'opus';
+  return [
+    ...(isPlain || !hasOthers ? [] : ['CODEC_TRANSCODED' as const]),
+    ...(isForAll ? [] : ['CODEC_NOT_EVERYWHERE' as const]),
+  ];
+}
+
+function isOfCodec(issue: LiveIssue): boolean {
+  return issue === 'CODEC_TRANSCODED' || issue === 'CODEC_NOT_EVERYWHERE';
+}
+
+function keyframeIssues({ longKeyframeInterval }: LadderInput): LiveIssue[] {
+  return longKeyframeInterval ? ['KEYFRAME_INTERVAL'] : [];
 }
 
 /** Baseline, Main and High are 8-bit 4:2:0; Extended, High 10, 4:2:2 and 4:4:4 are not played by browsers. */
@@ -158,31 +190,19 @@ export function isReadable(
 const PLAYED_VIDEO = /^(avc1\.(42|4d|64)|h(vc|ev)1\.[12]\.|av01\.0\.|vp09\.0[02]\.)/i;
 const PLAYED_AUDIO = /^(mp4a\.40|opus$)/;
 
-/** A source that may be shown as it comes, where it cannot be decoded. */
-function directPlan(input: LadderInput): LadderResult {
-  const { video, audio, longKeyframeInterval } = input;
-  const mustEncode =
-    video !== undefined && forcedIssues(input, video).some((issue) => issue !== 'CODEC_TRANSCODED');
-  const isPlayed =
+const AAC = /^mp4a\.40/;
+
+/** Players that have its codecs play it as it comes. */
+function isPlayed({ video, audio }: LadderInput): boolean {
+  return (
     (video === undefined || PLAYED_VIDEO.test(video.codec)) &&
-    (audio === undefined || PLAYED_AUDIO.test(audio.codec));
-  if (!isPlayed || mustEncode) return { ok: false, issue: 'UNSUPPORTED_CODEC' };
-  const plan: LadderPlan = {
-    ...audioOnlyPlan(audio),
-    audio: audio === undefined ? 'silent' : 'copy',
-    ...(video === undefined ? {} : { rungs: [copiedRung(video)], fps: video.fps }),
-    issues: [
-      ...(isEverywhere(input) ? [] : ['CODEC_NOT_EVERYWHERE' as const]),
-      ...(longKeyframeInterval ? ['KEYFRAME_INTERVAL' as const] : []),
-    ],
-    isDirect: true,
-  };
-  return { ok: true, plan };
+    (audio === undefined || PLAYED_AUDIO.test(audio.codec))
+  );
 }
 
-/** Every browser has a decoder of it. */
-function isEverywhere({ video, audio }: LadderInput): boolean {
-  return (video === undefined || isBrowserH264(video.codec)) && audio?.codec !== 'opus';
+/** Every browser has a decoder of its picture. */
+function hasPlainPicture({ video }: LadderInput): boolean {
+  return video === undefined || isBrowserH264(video.codec);
 }
 
 type Ability = keyof LadderInput['abilities'];
@@ -216,22 +236,26 @@ function canRead(
   return media.isEnhanced ? abilities[found.enhanced] : found.isPlain;
 }
 
-function audioOnlyPlan(audio: AudioInfo | undefined): LadderPlan {
-  const rung: Rung = {
-    name: 'src',
-    mode: 'copy',
-    width: 0,
-    height: 0,
-    videoCodec: null,
-    videoKbps: 0,
-    level: null,
-  };
-  return { rungs: [rung], audio: audioMode(audio), fps: 0, capFps: null, issues: [], cores: 0 };
+function audioMode(audio: AudioInfo | undefined, copied: RegExp): LadderPlan['audio'] {
+  if (!audio) return 'silent';
+  return copied.test(audio.codec) ? 'copy' : 'encode';
 }
 
-function audioMode(audio: AudioInfo | undefined): LadderPlan['audio'] {
-  if (!audio) return 'silent';
-  return audio.codec.startsWith('mp4a.40') ? 'copy' : 'encode';
+/** What one ffmpeg makes beside a copied source: where not every browser plays that, first the same in H.264. */
+function rungsBeside(input: LadderInput, video: VideoInfo): Rung[] {
+  const { fps } = video;
+  const { maxRungs, sessionsLeft = 0 } = input;
+  const lines = shorterSide(video);
+  if (maxRungs === 0 || lines === 0) return [];
+  const coresLeft = input.coresLeft - decodeCores(video);
+  const wanted = hasPlainPicture(input) ? [] : [encodedRung(String(lines), video, lines, fps)];
+  const same = inHardware(wanted, sessionsLeft);
+  const taken = sumCores(same, fps) <= coresLeft ? same : [];
+  const room = {
+    coresLeft: coresLeft - sumCores(taken, fps),
+    sessionsLeft: sessionsLeft - taken.filter(encodesInHardware).length,
+  };
+  return [...taken, ...scaledRungs({ ...input, ...room }, video, lines, fps)];
 }
 
 /** Takes as many rungs as are wanted and fit, spread over those that exist so that the lowest helps. */
@@ -252,16 +276,9 @@ function spread<T>(items: readonly T[], count: number): T[] {
   return items.filter((_, index) => picked.includes(index));
 }
 
-function copiedRung(video: VideoInfo): Rung {
-  return {
-    name: 'src',
-    mode: 'copy',
-    width: video.width,
-    height: video.height,
-    videoCodec: video.codec,
-    videoKbps: 0,
-    level: null,
-  };
+function copiedRung(video: VideoInfo | undefined): Rung {
+  const { codec = null, width = 0, height = 0 } = video ?? {};
+  return { name: 'src', mode: 'copy', width, height, videoCodec: codec, videoKbps: 0, level: null };
 }
 
 function encodedRung(name: string, video: VideoInfo, lines: number, fps: number): Rung {
@@ -285,6 +302,7 @@ function kbpsFor(lines: number): number {
   return STEPS.find((step) => step.lines <= lines)?.kbps ?? 500;
 }
 
+/** 0 where it is not known: VP9 need not say it. */
 function shorterSide(size: { width: number; height: number }): number {
   return Math.min(size.width, size.height);
 }

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import { access, mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { access, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Writable } from 'node:stream';
 import { after, test } from 'node:test';
+import { CURRENT_FFMPEG, NO_CURRENT_FFMPEG } from '../../../test/live/current-ffmpeg.ts';
 import { testFfmpeg } from '../../../test/live/ffmpeg.ts';
 import { type FlvSource, startFlvSource } from '../../../test/live/flv-source.ts';
 import { ingestStats } from '../../../test/live/ingest-stats.ts';
@@ -10,8 +13,10 @@ import { eventually } from '../../../test/live/poll.ts';
 import { dateFromMs, systemClock } from '../../kernel/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
 import type { IngestSession, IngestStats } from '../contract/index.ts';
+import { openFfmpeg } from '../ffmpeg/program.ts';
 import { createLiveManager, type LiveManager, type LiveManagerOptions } from './live-manager.ts';
 import { type MediaPlaylist, parseMediaPlaylist } from './playlist.ts';
+import { emptyState } from './state.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 after(async () => {
@@ -235,22 +240,95 @@ test('live: removing a stream ends its packager and deletes its files', async ()
   assert.equal(manager.health('s1'), null);
 });
 
-test('live: a start removes the folders that were left idle, and only those', async () => {
+test('live: an encoder that comes back after hours goes on with the numbers, and meanwhile there is nothing but them', async () => {
+  const { liveDir, manager, session, slots, playlist } = await fixture({ idleMs: 100 });
+  await begin(manager, session());
+  await slots(1);
+  await manager.onEnd({ sessionId: 'a', streamId: 's1', reason: 'closed', bytes: 0 });
+  const { nextSeq, disc } = (await playlist()) ?? {};
+  const names = () => readdir(join(liveDir, 's1'));
+  await eventually('an empty folder', async () => (await names()).length === 3);
+  assert.deepEqual((await names()).sort(), ['master.m3u8', 'src.m3u8', 'state.json']);
+  const empty = await playlist();
+  assert.deepEqual([empty?.segments, empty?.nextSeq, empty?.disc], [[], nextSeq, disc]);
+  assert.match(await readFile(join(liveDir, 's1', 'master.m3u8'), 'utf8'), /^src/m);
+  await begin(manager, session({ sessionId: 'b' }));
+  const { segments } = await slots((nextSeq ?? 0) + 1);
+  assert.deepEqual([segments[0]?.seq, segments[0]?.disc], [nextSeq, 1]);
+});
+
+test('live: a start empties the folders that were left idle, and removes what nobody can come back to', async () => {
   const { liveDir, manager } = await fixture();
-  const longAgo = dateFromMs(systemClock.ms() - 7_200_000);
-  for (const name of ['old', 'fresh']) {
+  const slot = { seq: 6, disc: 2, epoch: 'e1', file: 's_000000.m4s', startMs: 0, rungs: {}, leftAtMs: null };
+  const state = {
+    ...emptyState(),
+    targetDuration: 4,
+    nextSeq: 7,
+    disc: 2,
+    slots: [slot],
+    playlists: ['src'],
+  };
+  const hoursAgo: [string, number][] = [
+    ['fresh', 0],
+    ['old', 2],
+    ['forgotten', 24 * 40],
+  ];
+  for (const [name, hours] of hoursAgo) {
     await mkdir(join(liveDir, name, 'e1'), { recursive: true });
-    await writeFile(join(liveDir, name, 'state.json'), '{}');
+    await writeFile(join(liveDir, name, 'state.json'), JSON.stringify(state));
+    const at = dateFromMs(systemClock.ms() - hours * 3_600_000);
+    await utimes(join(liveDir, name, 'state.json'), at, at);
   }
-  await utimes(join(liveDir, 'old', 'state.json'), longAgo, longAgo);
+  await mkdir(join(liveDir, 'nothing'));
+  await utimes(join(liveDir, 'nothing'), 0, 0);
   await manager.start();
-  await assert.rejects(access(join(liveDir, 'old')), /ENOENT/);
-  await access(join(liveDir, 'fresh'));
+  assert.deepEqual((await readdir(liveDir)).sort(), ['fresh', 'old']);
+  assert.deepEqual(await readdir(join(liveDir, 'fresh')), ['e1', 'state.json']);
+  assert.deepEqual((await readdir(join(liveDir, 'old'))).sort(), ['master.m3u8', 'src.m3u8', 'state.json']);
+  const text = await readFile(join(liveDir, 'old', 'src.m3u8'), 'utf8');
+  assert.match(text, /MEDIA-SEQUENCE:7\n#EXT-X-DISCONTINUITY-SEQUENCE:2\n/);
 });
 
 test('live: a stream id that is not fit for a folder is refused', async () => {
   const { manager, session } = await fixture();
   await assert.rejects(manager.onStart(session({ streamId: '../up' })), /stream id/);
+});
+
+/** What only a current ffmpeg writes. */
+function feedOfHevcAndOpus(_session: unknown, reader: Writable): void {
+  const args =
+    '-v error -nostdin -re -f lavfi -i testsrc2=size=640x480:rate=15 -re -f lavfi -i sine=sample_rate=48000 -pix_fmt yuv420p ' +
+    '-c:v libx265 -preset ultrafast -tune zerolatency -x265-params log-level=none -g 15 -c:a libopus -flush_packets 1 -f flv -';
+  const camera = spawn(CURRENT_FFMPEG, args.split(' '), { stdio: ['ignore', 'pipe', 'ignore'] });
+  camera.stdout.pipe(reader);
+  reader.once('close', () => camera.kill('SIGKILL'));
+}
+
+test('live: HEVC and Opus are shown as they come, and H.264 beside them', {
+  skip: NO_CURRENT_FFMPEG,
+}, async () => {
+  const { liveDir, manager, session, slots } = await fixture({
+    engine: { feed: feedOfHevcAndOpus, stats: () => null, kick: async () => {} },
+    ffmpeg: await openFfmpeg(CURRENT_FFMPEG),
+    maxRungs: 1,
+  });
+  const video = { codec: 'hvc1.1.6.L90.90', width: 640, height: 480, fps: 15, isEnhanced: true } as const;
+  const audio = { codec: 'opus', sampleRate: 48_000, channels: 1, isEnhanced: true } as const;
+  await begin(manager, session({ video, audio }));
+  const { segments } = await slots(1);
+  const boxes = { src: ['hvcC', 'dOps'], 480: ['avcC', 'dOps'], 360: ['avcC', 'dOps'] };
+  for (const [rung, types] of Object.entries(boxes)) {
+    const path = join(liveDir, 's1', `${rung}.m3u8`);
+    await eventually(`segments of ${rung}`, async () =>
+      (await readFile(path, 'utf8')).includes(`/${rung}/s_`),
+    );
+    const init = await readFile(join(liveDir, 's1', segments[0]?.epoch ?? '', rung, 'init.mp4'));
+    assert.ok(
+      types.every((type) => init.includes(type)),
+      rung,
+    );
+  }
+  assert.deepEqual(manager.health('s1')?.issues, ['CODEC_TRANSCODED', 'CODEC_NOT_EVERYWHERE']);
 });
 
 test('live: what the ffmpeg here cannot read is shown as it comes', async () => {

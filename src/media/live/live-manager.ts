@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -14,7 +14,7 @@ import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { type LiveHardware, roomLeft } from './capacity.ts';
 import { type Composer, type ComposerOptions, type FinishedSegments, openComposer } from './composer.ts';
 import { LONG_KEYFRAME_MS, SignalWatch } from './health.ts';
-import { removeIdleFolders } from './idle-folders.ts';
+import { emptyFolder, emptyIdleFolders } from './idle-folders.ts';
 import { inSoftware, type LadderPlan, learn, planKey, planLadder } from './ladder.ts';
 import { mediaKey } from './media-key.ts';
 import { createPackager, type Packager } from './packager.ts';
@@ -34,7 +34,7 @@ export interface LiveManagerOptions {
   log: Logger;
   clock: Clock;
   lastKept?: ComposerOptions['lastKept'];
-  /** A folder without a signal is removed after this; one hour, longer than any reconnect window. */
+  /** A folder without a signal is emptied after this; one hour, longer than any reconnect window. */
   idleMs?: number;
   /** Called every five seconds for each stream that publishes, and within one when its issues have changed. */
   onHealth?: (streamId: string, health: StreamHealth) => void;
@@ -44,7 +44,7 @@ export interface LiveManagerOptions {
 
 /** Packages what the ingest receives: never two packagers for a stream. */
 export interface LiveManager {
-  /** Removes folders that were left idle and starts the timers. */
+  /** Empties folders that were left idle and starts the timers. */
   start(): Promise<void>;
   /** Prepares the stream's folder. Never rejects. */
   onStart(session: IngestSession): Promise<void>;
@@ -58,7 +58,7 @@ export interface LiveManager {
   health(streamId: string): StreamHealth | null;
   /** What there is whole of a stream; null without a folder. */
   finished(streamId: string): FinishedSegments | null;
-  /** The stream is gone or idle: ends its packager and deletes its files. */
+  /** The stream is gone: ends its packager and deletes its files. */
   remove(streamId: string): Promise<void>;
   /** Ends every packager; the files stay. */
   stop(): Promise<void>;
@@ -115,8 +115,7 @@ class EntryManager implements LiveManager {
   }
 
   async start(): Promise<void> {
-    await mkdir(this.#options.liveDir, { recursive: true });
-    await removeIdleFolders(this.#options.liveDir, this.#options.clock.ms() - idleMsOf(this.#options));
+    await emptyIdleFolders(this.#options.liveDir, this.#options.clock.ms() - idleMsOf(this.#options));
     this.#ticker ??= setInterval(() => this.#check(), CHECK_MS);
   }
 
@@ -142,12 +141,10 @@ class EntryManager implements LiveManager {
     entry.session = session;
     stopWaiting(entry);
     const complete = session.video !== undefined && session.audio !== undefined;
-    if (complete || entry.running?.sessionId === session.sessionId) {
-      void this.#apply(entry);
-      return;
-    }
+    const isTold = complete || entry.running?.sessionId === session.sessionId;
     const waitMs = session.video ? AUDIO_WAIT_MS : VIDEO_WAIT_MS;
-    entry.headerTimer = setTimeout(() => void this.#apply(entry), waitMs);
+    if (isTold) void this.#apply(entry);
+    else entry.headerTimer = setTimeout(() => void this.#apply(entry), waitMs);
   }
 
   async onEnd(end: IngestEnd): Promise<void> {
@@ -172,17 +169,7 @@ class EntryManager implements LiveManager {
   }
 
   async remove(streamId: string): Promise<void> {
-    const entry = this.#entryOf(streamId);
-    this.#leave(entry);
-    await this.#inTurn(entry, async () => {
-      await endRun(entry, 0);
-      await entry.composer?.close();
-      entry.composer = null;
-      await this.#thumbnails.forget(dirOf(this.#options, entry));
-      await rm(dirOf(this.#options, entry), { recursive: true, force: true });
-      // A publish that began meanwhile has queued its own work on this entry.
-      if (!entry.session) this.#entries.delete(streamId);
-    });
+    await this.#forget(this.#entryOf(streamId), (dir) => rm(dir, { recursive: true, force: true }));
   }
 
   async stop(): Promise<void> {
@@ -196,6 +183,20 @@ class EntryManager implements LiveManager {
       });
     });
     await Promise.all(ends);
+  }
+
+  #forget(entry: Entry, clear: (dir: string) => Promise<void>): Promise<void> {
+    const dir = dirOf(this.#options, entry);
+    this.#leave(entry);
+    return this.#inTurn(entry, async () => {
+      await endRun(entry, 0);
+      await entry.composer?.close();
+      entry.composer = null;
+      await this.#thumbnails.forget(dir);
+      await clear(dir);
+      // A publish that began meanwhile has queued its own work on this entry.
+      if (!entry.session) this.#entries.delete(entry.streamId);
+    });
   }
 
   #leave(entry: Entry): void {
@@ -246,7 +247,7 @@ class EntryManager implements LiveManager {
         void this.#inTurn(entry, async () => entry.composer?.prune());
       if (entry.running && entry.composer && entry.session?.video)
         this.#thumbnails.look(dirOf(this.#options, entry), entry.composer);
-      if (isIdle(this.#options, entry)) void this.remove(entry.streamId);
+      if (isIdle(this.#options, entry)) void this.#forget(entry, emptyFolder);
     }
   }
 
@@ -379,10 +380,8 @@ function hasLongKeyframes(options: LiveManagerOptions, entry: Entry): boolean {
   return (stats.keyframeIntervalMs ?? sinceStartMs) > LONG_KEYFRAME_MS;
 }
 
-function isIdle(options: LiveManagerOptions, entry: Entry): boolean {
-  if (entry.session || entry.running) return false;
-  return options.clock.ms() - entry.idleSinceMs > idleMsOf(options);
-}
+const isIdle = (options: LiveManagerOptions, { session, running, idleSinceMs }: Entry): boolean =>
+  !session && !running && options.clock.ms() - idleSinceMs > idleMsOf(options);
 
 const idleMsOf = ({ idleMs = IDLE_MS }: LiveManagerOptions): number => idleMs;
 

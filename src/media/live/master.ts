@@ -13,10 +13,13 @@ export interface MasterVariant {
   fps: number;
 }
 
-/** RFC 8216 4.3.4, in the order of `startFirst`. */
+/**
+ * RFC 8216 4.3.4, in the order of `plainFirst`. EXT-X-INDEPENDENT-SEGMENTS would hold for all media playlists (4.3.5.1), each of
+ * which says it for itself while it is so.
+ */
 export function renderMaster(variants: MasterVariant[], uriSuffix = ''): string {
-  const lines = ['#EXTM3U', '#EXT-X-VERSION:7', '#EXT-X-INDEPENDENT-SEGMENTS'];
-  for (const variant of startFirst(variants)) {
+  const lines = ['#EXTM3U', '#EXT-X-VERSION:7'];
+  for (const variant of plainFirst(variants)) {
     const attributes = [
       `BANDWIDTH=${variant.bandwidth}`,
       `AVERAGE-BANDWIDTH=${variant.averageBandwidth}`,
@@ -27,6 +30,16 @@ export function renderMaster(variants: MasterVariant[], uriSuffix = ''): string 
     lines.push(`#EXT-X-STREAM-INF:${attributes.join(',')}`, `${variant.name}/index.m3u8${uriSuffix}`);
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** What not everybody plays. */
+const FURTHER = /^(hvc1|hev1|av01|vp09)/;
+
+/** H.264, and behind it the other codecs: a player that knows none of them finds what it would find without. */
+function plainFirst(variants: readonly MasterVariant[]): MasterVariant[] {
+  const isFurther = ({ codecs: [first = ''] }: MasterVariant) => FURTHER.test(first);
+  const plain = variants.filter((variant) => !isFurther(variant));
+  return [plain, variants.filter(isFurther)].flatMap(startFirst);
 }
 
 /** A phone shows so many lines as well as more, and most networks carry them. */
@@ -50,6 +63,12 @@ export function suffixMaster(master: string, uriSuffix: string): string {
   if (uriSuffix === '') return master;
   return master.replace(/^([a-z0-9_-]+\/index\.m3u8)$/gm, (uri) => uri + uriSuffix);
 }
+
+/**
+ * Of all media playlists, before the first segment as after it, for it must not change (RFC 8216 6.2.1): keyframes further
+ * apart are an issue of the signal, so segments are no longer.
+ */
+export const TARGET_DURATION = 4;
 
 /** What a player gets before the encoder has sent anything: only that there is a `src`. */
 export function waitingMaster(uriSuffix = ''): string {

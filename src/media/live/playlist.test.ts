@@ -312,6 +312,16 @@ test('playlist trim: the sequence never goes back as a window slides', () => {
   }
 });
 
+test('master: what every browser plays comes before a source that not all play', () => {
+  const rates = { bandwidth: 1, averageBandwidth: 1, fps: 30 };
+  const master = renderMaster([
+    { name: 'src', codecs: ['hvc1.1.6.L93', 'mp4a.40.2'], width: 1280, height: 720, ...rates },
+    { name: '720', codecs: ['avc1.4d401f', 'mp4a.40.2'], width: 1280, height: 720, ...rates },
+    { name: '360', codecs: ['avc1.4d401e', 'mp4a.40.2'], width: 640, height: 360, ...rates },
+  ]);
+  assert.deepEqual(master.match(/^\w+(?=\/index)/gm), ['720', '360', 'src']);
+});
+
 test('master: attributes, what a phone should start with first, suffix on every address', () => {
   const master = renderMaster([
     {
@@ -356,7 +366,6 @@ test('master: attributes, what a phone should start with first, suffix on every 
     [
       '#EXTM3U',
       '#EXT-X-VERSION:7',
-      '#EXT-X-INDEPENDENT-SEGMENTS',
       '#EXT-X-STREAM-INF:BANDWIDTH=3000000,AVERAGE-BANDWIDTH=2900000,RESOLUTION=720x1280',
       '720/index.m3u8?t=a',
       '#EXT-X-STREAM-INF:BANDWIDTH=6000000,AVERAGE-BANDWIDTH=5500000,CODECS="avc1.640028,mp4a.40.2",RESOLUTION=1920x1080,FRAME-RATE=29.970',

@@ -61,6 +61,9 @@ const GAP_SECONDS = 1;
 const JOIN_SECONDS = 3;
 /** Of the leading rung: more than a rung may be behind. */
 const KNOWN_STARTS = 64;
+/** So many segments may come at once, as after a stall, and no more than so many a second for long. */
+const BURST_SEGMENTS = 30;
+const SEGMENTS_A_SECOND = 2;
 const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
 
 /** @param segmentSeconds the least that a segment has, but for the first. */
@@ -133,11 +136,16 @@ class RungWriter implements LeadingWriter {
   readonly rung: string;
   /** Where the last fragment ended. */
   endSec = 0;
+  /** Where the last one with a picture ended. */
+  #pictureSec = 0;
   readonly #options: Options & { segmentSeconds: number };
   #current: OpenSegment | null = null;
   #nextIndex = 0;
   /** Of the last segments. */
   readonly #starts: SegmentStart[] = [];
+  /** So many may begin now. */
+  #spare = BURST_SEGMENTS;
+  #countedMs = performance.now();
 
   constructor(options: Options & { segmentSeconds: number }) {
     this.#options = options;
@@ -155,6 +163,7 @@ class RungWriter implements LeadingWriter {
     if (current === null) return begins;
     await current.append(piece, nowMs);
     this.endSec = piece.startSec + piece.durationSec;
+    if (!piece.isSoundAlone) this.#pictureSec = this.endSec;
     const isFirst = current.index === 0 && current.lasts(this.endSec, FIRST_SEGMENT_SECONDS);
     if (isFirst) await this.#finish(this.endSec);
     return begins || isFirst;
@@ -168,12 +177,17 @@ class RungWriter implements LeadingWriter {
     await this.#finish();
   }
 
-  #isCut(current: OpenSegment, { startSec, isIndependent }: Fragment): boolean {
-    const leastSec = current.isDependent ? 0 : this.#options.segmentSeconds;
-    return isIndependent && current.lasts(startSec, leastSec);
+  #isCut(current: OpenSegment, { startSec, isIndependent, isSoundAlone }: Fragment): boolean {
+    const { segmentSeconds } = this.#options;
+    if (isIndependent) return current.lasts(startSec, current.isDependent ? 0 : segmentSeconds);
+    // Once the picture is away there is no keyframe to wait for; between two frames it is not.
+    const isAway = isSoundAlone === true && startSec - this.#pictureSec >= segmentSeconds;
+    return isAway && current.lasts(startSec, segmentSeconds);
   }
 
+  /** @throws {BadFragments} for what makes more segments than any live media do. */
   async #next(piece: Fragment): Promise<void> {
+    this.#count();
     const { startSec, shownSec } = piece;
     const isGap = Math.abs(startSec - this.endSec) > GAP_SECONDS;
     await this.#finish(isGap ? undefined : startSec);
@@ -182,6 +196,14 @@ class RungWriter implements LeadingWriter {
     this.#starts.push({ index, shownSec });
     if (this.#starts.length > KNOWN_STARTS) this.#starts.shift();
     this.#current = await OpenSegment.begin(this.#options, index, piece);
+  }
+
+  #count(): void {
+    const nowMs = performance.now();
+    const earned = ((nowMs - this.#countedMs) / 1000) * SEGMENTS_A_SECOND;
+    this.#spare = Math.min(BURST_SEGMENTS, this.#spare + earned) - 1;
+    this.#countedMs = nowMs;
+    if (this.#spare < 0) throw new BadFragments('segments come faster than time passes');
   }
 
   async #finish(nextSec?: number): Promise<void> {

@@ -58,10 +58,12 @@ const Epoch = Type.Object({
   /** Rungs that do not come at present, and of these the ones that should. */
   absent: Type.Optional(Type.Array(Type.String())),
   late: Type.Optional(Type.Array(Type.String())),
+  /** How far its dates are behind the clock, at the least since then (milliseconds since the Unix epoch). */
+  behind: Type.Optional(Type.Object({ ms: Type.Number(), sinceMs: Type.Number() })),
 });
 
 const LowLatency = Type.Object({
-  /** No part is longer. */
+  /** No part is longer, unless the picture has a gap. */
   partTargetSec: Type.Number(),
   /** How far players stay behind the newest part. */
   holdBackSec: Type.Number(),

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { emptyState, type LiveEpoch, type LiveState } from './state.ts';
-import { addPart, endSegment, mediaPlaylistOf, slideWindow, variantsOf, WINDOW_SLOTS } from './window.ts';
+import {
+  addPart,
+  endSegment,
+  mediaPlaylistOf,
+  partsSince,
+  slideWindow,
+  variantsOf,
+  WINDOW_SLOTS,
+} from './window.ts';
 
 const T0 = Date.UTC(2026, 0, 1);
 
@@ -90,17 +98,56 @@ test('window: a run that made no segment leaves no discontinuity', () => {
   );
 });
 
-test('window: dates follow the durations, and the clock after a stall', () => {
+const datesOf = ({ slots }: LiveState): number[] => slots.map(({ startMs }) => startMs - T0);
+
+test('window: dates follow the durations, and never go back', () => {
   const state = emptyState();
   const run = epoch('e1');
   let nowMs = add(state, run, 1, T0);
   nowMs = add(state, run, 1, nowMs + 300);
-  nowMs = add(state, run, 1, nowMs + 30_000);
   add(state, epoch('e2'), 1, nowMs - 1500);
+  add(state, epoch('e3'), 1, nowMs + 30_000);
+  assert.deepEqual(datesOf(state), [0, 2000, 4000, 34_300]);
+});
+
+/** All at once, as what a stall has held up. */
+function burst(state: LiveState, run: LiveEpoch, count: number, nowMs: number): void {
+  for (let i = 0; i < count; i += 1) add(state, run, 1, nowMs - 2000);
+}
+
+test('window: what a stall has held up is of the time before', () => {
+  const state = emptyState();
+  const run = epoch('e1');
+  const nowMs = add(state, run, 2, T0);
+  burst(state, run, 5, nowMs + 10_000);
+  // More slowly, as over a line that is not much faster than the media.
+  const later = add(state, run, 1, nowMs + 10_000);
+  for (let i = 1; i <= 10; i += 1) add(state, run, 1, later + 10_000 + i * 1000 - 2000);
+  add(state, run, 1, later + 20_000);
   assert.deepEqual(
-    state.slots.map((slot) => slot.startMs - T0),
-    [0, 2000, 34_300, 36_300],
+    datesOf(state),
+    Array.from({ length: 19 }, (_, index) => index * 2000),
   );
+});
+
+test('window: dates that stay behind are set to the clock again', () => {
+  const state = emptyState();
+  const run = epoch('e1');
+  const nowMs = add(state, run, 2, T0);
+  add(state, run, 5, nowMs + 30_000);
+  assert.deepEqual(datesOf(state), [0, 2000, 4000, 6000, 8000, 40_000, 42_000]);
+});
+
+test('window: dates that are ahead come back to the clock, step by step', () => {
+  const state = emptyState();
+  const run = epoch('e1');
+  const nowMs = add(state, run, 1, T0);
+  burst(state, run, 3, nowMs);
+  add(state, run, 7, nowMs);
+  const aheadMs = datesOf(state)
+    .slice(4)
+    .map((startMs, index) => startMs - 2000 * (index + 1));
+  assert.deepEqual(aheadMs, [2000, 1000, 0, 0, 0, 0, 0]);
 });
 
 test('window: the target duration holds every segment rounded, and does not shrink', () => {
@@ -146,9 +193,10 @@ test('window: a rung that is behind ends before the others, with the same number
   const run = epoch('e1', ['src', '480']);
   const nowMs = add(state, run, 2, T0);
   const part = { durationSec: 0.5, bytes: 1000, isIndependent: true };
-  for (const index of [2, 2, 3]) addPart(state, run, { rung: 'src', index }, part, nowMs + 500);
+  for (const [at, index] of [2, 2, 3].entries())
+    addPart(state, run, { rung: 'src', index }, part, nowMs + (at + 1) * 500);
   endSegment(state, run, { rung: 'src', index: 2 }, 1);
-  addPart(state, run, { rung: '480', index: 2 }, part, nowMs + 500);
+  addPart(state, run, { rung: '480', index: 2 }, part, nowMs + 1500);
   const edge = (rung: string) => {
     const { segments, open, nextSeq } = mediaPlaylistOf(state, rung);
     return [segments.length, nextSeq, open?.seq, open?.parts?.length, open?.startMs];
@@ -196,6 +244,37 @@ test('window: parts are named for three target durations, and none is longer tha
   );
   assert.equal(lowLatency?.partTargetSec, 2);
   assert.equal(nowMs, T0 + 20_000);
+});
+
+test('window: a part as long as a gap in the picture raises the target while it is listed', () => {
+  const state = emptyState();
+  const run = epoch('e1');
+  state.targetDuration = 4;
+  state.lowLatency = { partTargetSec: 0.234, holdBackSec: 1 };
+  state.epoch = run;
+  const part = (durationSec: number) => ({ durationSec, bytes: 1000, isIndependent: true });
+  const take = (index: number, ...lengths: number[]) => {
+    for (const length of lengths)
+      addPart(state, run, { rung: 'src', index }, part(length), T0 + index * 2000);
+  };
+  const targetOf = () => mediaPlaylistOf(state, 'src').lowLatency?.partTargetSec;
+  take(0, 2);
+  endSegment(state, run, { rung: 'src', index: 0 });
+  take(1, 0.2, 0.2);
+  const shown = mediaPlaylistOf(state, 'src');
+  take(1, 0.2);
+  assert.equal(partsSince(state, shown)?.length, 1);
+  take(1, 3.2001);
+  assert.equal(partsSince(state, shown), null, 'the header changes');
+  assert.equal(targetOf(), 3.201);
+  const targets: (number | undefined)[] = [];
+  for (let index = 1; index < 9; index += 1) {
+    endSegment(state, run, { rung: 'src', index });
+    take(index + 1, ...Array.from({ length: 10 }, () => 0.2));
+    slideWindow(state, T0 + index * 2000);
+    targets.push(targetOf());
+  }
+  assert.deepEqual(targets, [...Array.from({ length: 6 }, () => 3.201), 0.234, 0.234]);
 });
 
 test('window: bandwidth is the measured peak, and variants stay ordered by it', () => {

@@ -1,15 +1,27 @@
 import type { KeptNumbers } from '../contract/index.ts';
 import type { MasterVariant } from './master.ts';
 import type { MediaPlaylist, PublicPart, PublicSegment } from './playlist.ts';
-import type { LiveEpoch, LiveEpochRung, LivePart, LiveSlot, LiveState } from './state.ts';
+import type { LiveEpoch, LiveEpochRung, LivePart, LiveSlot, LiveState, LowLatency } from './state.ts';
 
 /** Segments in a public media playlist. */
 export const WINDOW_SLOTS = 8;
-/** Beyond this the encoder's clock and ours have parted, or media stood still: the dates are set anew. */
+/** Dates that stay further behind than this are set anew: the encoder's clock and ours have parted, or media stood still. */
 const DATE_DRIFT_MS = 2000;
+/** What a stall has held up comes sooner than it lasts, and is of the time before: the dates wait for it. */
+const DATE_PATIENCE_MS = 5000;
+const CATCHES_UP_MS = 100;
+/** Dates further ahead than this come back, by no more of a segment than players need to find the next one by its date. */
+const DATE_AHEAD_MS = 500;
+const DATE_BACK_SHARE = 0.5;
 /** Parts are named for so many target durations (draft-pantos-hls-rfc8216bis 6.2.2). */
 const PARTS_TARGET_DURATIONS = 3;
 const AUDIO_KBPS = 128;
+
+/** When a part has come, and when it began if it was not held up. */
+interface Seen {
+  observedMs: number;
+  nowMs: number;
+}
 
 /** Where a part stands: the number of its segment in the run, and the rung. */
 export interface PartPlace {
@@ -31,7 +43,8 @@ export function addPart(
   nowMs: number,
 ): LiveSlot | null {
   const observedMs = nowMs - part.durationSec * 1000;
-  const slot = slotOf(state, epoch, place.index) ?? beginSlot(state, epoch, place.index, part, observedMs);
+  const slot =
+    slotOf(state, epoch, place.index) ?? beginSlot(state, epoch, place.index, part, { observedMs, nowMs });
   if (slot === null) return null;
   if (slot.without?.includes(place.rung)) return null;
   const held = slot.rungs[place.rung] ?? beginRung(part);
@@ -44,9 +57,6 @@ export function addPart(
     const beforeMs = endOf(state.slots.at(-2)) ?? 0;
     slot.startMs = Math.min(slot.startMs, Math.max(beforeMs, nowMs - held.durationSec * 1000));
   }
-  const { lowLatency } = state;
-  if (lowLatency && part.durationSec > lowLatency.partTargetSec)
-    lowLatency.partTargetSec = Math.ceil(part.durationSec * 1000) / 1000;
   return slot;
 }
 
@@ -87,7 +97,7 @@ function beginSlot(
   epoch: LiveEpoch,
   index: number,
   { isIndependent }: LivePart,
-  observedMs: number,
+  seen: Seen,
 ): LiveSlot | null {
   if (index < epoch.nextIndex) return null;
   const { absent = [] } = epoch;
@@ -99,7 +109,7 @@ function beginSlot(
     disc: state.disc,
     epoch: epoch.name,
     file: segmentFile(index),
-    startMs: startOf(state.slots.at(-1), state.lastSlotEpoch === epoch.name, observedMs),
+    startMs: startOf(state, epoch, seen),
     rungs: {},
     ...(without.length === 0 ? {} : { without: [...new Set(without)] }),
     leftAtMs: null,
@@ -181,12 +191,29 @@ export function endOf(slot: LiveSlot | undefined): number | null {
   return slot === undefined ? null : slot.startMs + longest(slot) * 1000;
 }
 
-/** Dates run on with the durations; they never go back, also not over a discontinuity. */
-function startOf(last: LiveSlot | undefined, joins: boolean, observedMs: number): number {
-  if (!last) return observedMs;
-  const follows = last.startMs + longest(last) * 1000;
-  const drifted = Math.abs(observedMs - follows) > DATE_DRIFT_MS;
-  return joins && !drifted ? follows : Math.max(follows, observedMs);
+/** Dates run on with the durations, and stay near the clock; they never go back, also not over a discontinuity. */
+function startOf(state: LiveState, epoch: LiveEpoch, seen: Seen): number {
+  const last = state.slots.at(-1);
+  if (!last) return seen.observedMs;
+  const lastsMs = longest(last) * 1000;
+  const follows = last.startMs + lastsMs;
+  if (state.lastSlotEpoch !== epoch.name) return Math.max(follows, seen.observedMs);
+  const behindMs = seen.observedMs - follows;
+  if (behindMs < -DATE_AHEAD_MS) return Math.max(seen.observedMs, follows - lastsMs * DATE_BACK_SHARE);
+  return follows + lostMs(epoch, behindMs, seen.nowMs);
+}
+
+/** By how much dates that are so far behind will stay behind; 0 while that is not known. */
+function lostMs(epoch: LiveEpoch, behindMs: number, nowMs: number): number {
+  const { behind } = epoch;
+  if (behindMs <= DATE_DRIFT_MS) delete epoch.behind;
+  else if (behind === undefined || behindMs < behind.ms - CATCHES_UP_MS)
+    epoch.behind = { ms: behindMs, sinceMs: nowMs };
+  else if (nowMs - behind.sinceMs >= DATE_PATIENCE_MS) {
+    delete epoch.behind;
+    return behind.ms;
+  }
+  return 0;
 }
 
 export function longest(slot: LiveSlot): number {
@@ -223,9 +250,23 @@ export function mediaPlaylistOf(state: LiveState, rung: string): MediaPlaylist {
     segments,
     nextSeq,
     disc,
-    ...(state.lowLatency === undefined ? {} : { lowLatency: { ...state.lowLatency } }),
+    ...(state.lowLatency === undefined ? {} : { lowLatency: holding(state.lowLatency, segments, open) }),
     ...(open === undefined ? {} : { open }),
   };
+}
+
+/** The target that holds for all parts that are listed: one that was long, for a gap in the picture, passes. */
+function holding(
+  lowLatency: LowLatency,
+  segments: readonly PublicSegment[],
+  open?: PublicSegment,
+): LowLatency {
+  let longestSec = lowLatency.partTargetSec;
+  for (const { parts = [] } of open === undefined ? segments : [...segments, open]) {
+    for (const { durationSec } of parts)
+      longestSec = Math.max(longestSec, Math.ceil(durationSec * 1000) / 1000);
+  }
+  return { ...lowLatency, partTargetSec: longestSec };
 }
 
 /**
@@ -233,12 +274,15 @@ export function mediaPlaylistOf(state: LiveState, rung: string): MediaPlaylist {
  * Segments that have begun or ended since are for the caller to know of.
  */
 export function partsSince(state: LiveState, { open, lowLatency }: MediaPlaylist): PublicPart[] | null {
-  if (open === undefined || state.lowLatency?.partTargetSec !== lowLatency?.partTargetSec) return null;
+  if (open === undefined) return null;
   const slot = state.slots.findLast(({ epoch, file }) => epoch === open.epoch && file === open.file);
   const held = slot?.rungs[open.rung];
   if (slot?.startMs !== open.startMs || !held?.isOpen) return null;
   const known = open.parts ?? [];
-  return withOffsets(held.parts?.slice(known.length) ?? [], endOfParts(known));
+  const added = held.parts?.slice(known.length) ?? [];
+  const mostSec = lowLatency?.partTargetSec ?? Number.POSITIVE_INFINITY;
+  if (added.some(({ durationSec }) => durationSec > mostSec)) return null;
+  return withOffsets(added, endOfParts(known));
 }
 
 function withOffsets(parts: readonly LivePart[], from: number): PublicPart[] {

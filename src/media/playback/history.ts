@@ -1,12 +1,16 @@
+import { keptWhileUsed } from '../../platform/kept-while-used.ts';
 import type { HistorySegment, LiveHistory } from '../contract/index.ts';
 import type { MediaPlaylist, PublicSegment } from '../live/playlist.ts';
 
 /** Puts what is kept of a stream before its live window. */
 export type JoinHistory = (streamId: string, rung: string, playlist: MediaPlaylist) => Promise<MediaPlaylist>;
 
+/** Of one playlist. */
 interface Joined {
-  /** Where the live window begins. */
-  firstSeq: number;
+  /** The last one, which is joined once; null where it is to be joined again. */
+  last: { playlist: MediaPlaylist; joined: Promise<MediaPlaylist> } | null;
+  /** Where the live window begins; null before the first. */
+  firstSeq: number | null;
   /** What stands before it. */
   before: readonly PublicSegment[];
   /** The last that it showed whole. */
@@ -15,7 +19,9 @@ interface Joined {
   isKept: boolean;
 }
 
-const PLAYLISTS_MAX = 500;
+/** Of all playlists, some 100 MB: each rendition of four hours has 7,200. */
+const SEGMENTS_MAX = 720_000;
+const UNUSED_MS = 60_000;
 /** Longer than a live window, and what is on its way into the store. */
 const RECENT = 60;
 
@@ -23,35 +29,41 @@ const RECENT = 60;
  * The segments before a live window, without a gap: where one is missing, what is older is not shown. The same playlist
  * is joined once, as soon as all before it is kept; what has just left the window stands before it even until then.
  */
-export function createHistoryJoiner(history: LiveHistory): JoinHistory {
-  const done = new WeakMap<MediaPlaylist, Promise<MediaPlaylist>>();
-  const last = new Map<string, Joined>();
+export function createHistoryJoiner(history: LiveHistory, segmentsMax = SEGMENTS_MAX): JoinHistory {
+  const knownOf = keptWhileUsed<Joined>(
+    () => ({ last: null, firstSeq: null, before: [], shown: [], isKept: true }),
+    {
+      unusedMs: UNUSED_MS,
+      sizeOf: ({ before, shown }) => before.length + shown.length,
+      most: segmentsMax,
+    },
+  );
 
-  const join = async (streamId: string, rung: string, playlist: MediaPlaylist): Promise<MediaPlaylist> => {
+  const join = async (known: Joined, streamId: string, rung: string, playlist: MediaPlaylist) => {
     const [first] = playlist.segments;
     if (first === undefined) return playlist;
-    const key = `${streamId}/${rung}`;
-    const known = last.get(key);
-    let [before, isKept] = [known?.before ?? [], true];
-    if (known?.firstSeq !== first.seq || !known.isKept) {
+    let { before, isKept } = known;
+    if (known.firstSeq !== first.seq || !isKept) {
       const kept = await history.upTo(streamId, first.seq - 1);
-      before = chain(kept, rung, first, known?.shown ?? []);
+      before = chain(kept, rung, first, known.shown);
       isKept = (kept.at(-1)?.seq ?? -1) >= first.seq - 1;
     }
     const segments = [...before, ...playlist.segments];
-    if (!isKept) done.delete(playlist);
-    last.delete(key);
-    last.set(key, { firstSeq: first.seq, before, shown: segments.slice(-RECENT), isKept });
-    const [oldest] = last.keys();
-    if (last.size > PLAYLISTS_MAX && oldest !== undefined) last.delete(oldest);
+    known.firstSeq = first.seq;
+    known.before = before;
+    known.shown = segments.slice(-RECENT);
+    known.isKept = isKept;
+    if (!isKept && known.last?.playlist === playlist) known.last = null;
     return { ...playlist, segments };
   };
   return (streamId, rung, playlist) => {
-    const known = done.get(playlist);
-    if (known !== undefined) return known;
-    const joined = join(streamId, rung, playlist);
-    done.set(playlist, joined);
-    joined.catch(() => done.delete(playlist));
+    const known = knownOf(`${streamId}/${rung}`);
+    if (known.last?.playlist === playlist) return known.last.joined;
+    const joined = join(known, streamId, rung, playlist);
+    known.last = { playlist, joined };
+    joined.catch(() => {
+      if (known.last?.joined === joined) known.last = null;
+    });
     return joined;
   };
 }

@@ -281,7 +281,7 @@ test('playback: before the first signal there is a master with src and an empty 
   );
   const media = await playback.readMediaPlaylist({ method: 'GET', streamId: 'waiting', rung: 'src' });
   assert.equal(media.status, 200);
-  assert.match(String(media.body), /#EXT-X-TARGETDURATION:2\n#EXT-X-MEDIA-SEQUENCE:0\n/);
+  assert.match(String(media.body), /#EXT-X-TARGETDURATION:4\n#EXT-X-MEDIA-SEQUENCE:0\n/);
   assert.doesNotMatch(String(media.body), /ENDLIST|EXTINF/);
   const other = await playback.readMediaPlaylist({ method: 'GET', streamId: 'waiting', rung: '720' });
   assert.equal(other.status, 404);

@@ -1,5 +1,5 @@
 import type { LiveEnding, LiveFiles } from '../contract/index.ts';
-import { suffixMaster, waitingMaster } from '../live/master.ts';
+import { suffixMaster, TARGET_DURATION, waitingMaster } from '../live/master.ts';
 import {
   emptyMediaPlaylist,
   endMs,
@@ -34,9 +34,6 @@ export interface PlaylistReader extends Pick<LiveFiles, 'readMaster' | 'readMedi
   ): Promise<PublicPart | null>;
 }
 
-/** Before the first segment the length of the segments is not known; two seconds is the standard one. */
-const WAITING_TARGET_DURATION = 2;
-
 /** Reads the playlists that the media role writes. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the functions share what was read.
 export function createPlaylistReader(source: LiveSource, joinHistory?: JoinHistory): PlaylistReader {
@@ -49,7 +46,7 @@ export function createPlaylistReader(source: LiveSource, joinHistory?: JoinHisto
   const read = async (streamId: string, rung: string): Promise<MediaPlaylist | null> => {
     const found = await readRung(streamId, rung);
     // Every stream has a `src`, also before its encoder has connected.
-    return found ?? (rung === 'src' ? emptyMediaPlaylist(WAITING_TARGET_DURATION) : null);
+    return found ?? (rung === 'src' ? emptyMediaPlaylist(TARGET_DURATION) : null);
   };
   /** Looks again with every change of the stream, until there is something or the time is over. */
   const until = async <T>(streamId: string, waitMs: number, look: () => Promise<T | null>) => {
