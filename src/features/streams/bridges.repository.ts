@@ -17,6 +17,23 @@ export async function countEncoders(db: Db, workspaceId: string, except = ''): P
   return rows[0]?.count ?? 0;
 }
 
+/**
+ * The streams that would be further ones of those: by WHIP a publish is about to begin.
+ *
+ * @param except a stream that is left out.
+ */
+export async function countPending(db: Db, workspaceId: string, except: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(distinct stream.id)::integer as count
+    from whip_session join stream on stream.id = whip_session.stream_id
+    where workspace_id = ${workspaceId} and not has_signal and stream.id <> ${except}
+      and state in ('OFFERED', 'ANSWERED')
+      and not exists (select from bridge where target_id = stream.id and status not in ('FAILED', 'STOPPED'))`.execute(
+    db,
+  );
+  return rows[0]?.count ?? 0;
+}
+
 /** Under its lock from here on. @returns undefined when the workspace has no such stream. */
 export function lockBridgeTarget(tx: Tx, workspaceId: string, id: string) {
   return tx
@@ -53,7 +70,7 @@ export function findTarget(db: Db, id: string) {
         .on('ingest.lost_at', 'is', null),
     )
     .select(['stream.id', 'stream.enabled', 'stream.latency_mode', 'account.plan', 'account.suspended_at'])
-    .select(['workspace.mode', 'ingest.id as ingest_id'])
+    .select(['stream.key_hash', 'workspace.mode', 'ingest.id as ingest_id'])
     .where('stream.id', '=', id)
     .where('stream.deleted_at', 'is', null)
     .executeTakeFirst();

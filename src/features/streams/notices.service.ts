@@ -154,7 +154,11 @@ export async function emitRefusal(
   tx: Tx,
   append: AppendEvent,
   row: StreamRow,
-  { session, issue, now }: { session: IngestSession; issue: RefusalIssue; now: Date },
+  {
+    session,
+    issue,
+    now,
+  }: { session: Pick<IngestSession, 'video' | 'audio'>; issue: RefusalIssue; now: Date },
 ): Promise<void> {
   const { video, audio } = session;
   const { width = 0, height = 0, fps = 0 } = video ?? {};

@@ -63,7 +63,11 @@ export interface StreamDeps {
   follower: StreamFollower;
   facts: Pick<Facts, 'append'>;
   assertOwnTiers: AssertOwnTiers;
+  endWhip: EndWhip;
 }
+
+/** Ends the sessions by WHIP of a stream, those without a publish too; filled by the composition root. */
+export type EndWhip = (tx: Tx, streamId: string) => Promise<void>;
 
 interface AskedList {
   workspaceId: string;
@@ -162,7 +166,7 @@ function toDate(text: string | null | undefined): Date | null | undefined {
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: an object of short methods around one lock.
 export function createStreams(deps: StreamDeps): Streams {
-  const { db, events, secrets, bus, clock, recorder, follower, facts } = deps;
+  const { db, events, secrets, bus, clock, recorder, follower, facts, endWhip } = deps;
 
   /** Locks the stream, runs the work, commits, and tells playback and ingest. */
   const locked = async <T>(
@@ -220,7 +224,7 @@ export function createStreams(deps: StreamDeps): Streams {
         if (input.enabled === true) assertNotTakenDown(row);
         if (input.enabled === false && row.is_live)
           throw liveConflict('It cannot be disabled while it is live.');
-        if (input.enabled === false) await kick(tx, id, 'disabled');
+        if (input.enabled === false) await kick({ tx, endWhip }, id, 'disabled');
         const now = clock.now();
         const updated = await repository.updateStream(tx, id, { ...columns(input), updated_at: now });
         if (!row.record) await admitLate({ tx, recorder }, updated);
@@ -232,7 +236,7 @@ export function createStreams(deps: StreamDeps): Streams {
     async remove(workspaceId, id) {
       await locked(workspaceId, id, async (tx, row, append) => {
         if (row.is_live) throw liveConflict('Stop the broadcast before you delete the stream.');
-        await kick(tx, id, 'deleted');
+        await kick({ tx, endWhip }, id, 'deleted');
         const now = clock.now();
         await repository.updateStream(tx, id, { deleted_at: now });
         const sequence = await nextSequence(tx, 'stream', id);
@@ -259,7 +263,7 @@ export function createStreams(deps: StreamDeps): Streams {
     rotateKey: (workspaceId, id) =>
       locked(workspaceId, id, async (tx, _row, append) => {
         const { streamKey, ...key } = mintKey(secrets);
-        await kick(tx, id, 'key rotated');
+        await kick({ tx, endWhip }, id, 'key rotated');
         const now = clock.now();
         const sequence = await nextSequence(tx, 'stream', id);
         await append(streamKeyRotated, workspaceId, { streamId: id, rotatedAt: now.toISOString(), sequence });
@@ -282,8 +286,13 @@ function assertNotTakenDown({ takedown_reason: reason }: StreamRow): void {
   throw new AppError('CONFLICT', { field: 'enabled', message });
 }
 
-/** Ends the connection of whoever publishes. */
-export async function kick(tx: Tx, streamId: string, reason: string): Promise<void> {
+/** Under the lock of the stream: ends the connection of whoever publishes, and of those that are about to by WHIP. */
+export async function kick(
+  { tx, endWhip }: { tx: Tx; endWhip: EndWhip },
+  streamId: string,
+  reason: string,
+): Promise<void> {
   const open = await repository.findOpenIngest(tx, streamId);
   if (open !== undefined) await repository.updateIngest(tx, open.id, { kick_reason: reason });
+  await endWhip(tx, streamId);
 }

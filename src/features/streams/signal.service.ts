@@ -1,9 +1,9 @@
-import type { Events } from '../../events/index.ts';
-import type { Mode } from '../../kernel/access.ts';
+import type { AppendEvent, Events } from '../../events/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
+import type { AppError } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
-import { MAX_LIVE_FPS, PLANS, type Plan } from '../../kernel/plans.ts';
+import { PLANS } from '../../kernel/plans.ts';
 import type {
   IngestEnd,
   IngestSession,
@@ -13,15 +13,15 @@ import type {
 } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
 import { hasAny } from '../../platform/db/has-any.ts';
-import type { Db } from '../../platform/db/index.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
 import type { StreamHealth } from '../../platform/db/json-columns.ts';
-import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Guesses } from '../../platform/guesses.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Facts } from '../facts/index.ts';
 import * as bridges from './bridges.repository.ts';
 import type { BroadcastChange, BroadcastRecorder } from './broadcast.service.ts';
 import { admitRecording, countStart, endBroadcast, startLocked, stopLocked } from './broadcast.service.ts';
+import * as grants from './grants.service.ts';
 import {
   announceUpcoming,
   emitRefusal,
@@ -33,7 +33,7 @@ import {
 import type { StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
-import { hashStreamKey, STREAM_TOPIC } from './service.ts';
+import { STREAM_TOPIC } from './service.ts';
 import { commitTransition, type StreamFollower, stateOf } from './transitions.ts';
 
 /** A node that has not been heard of for so long has lost its encoders, unless the grace is longer (docs/decisions/streams.md#grace). */
@@ -63,6 +63,12 @@ export interface StreamSignals {
   admitBridge(streamId: string): Promise<PublishGrant | string>;
   /** The same for an encoder by WHIP, which replaces whoever publishes. */
   admitEncoder(streamId: string): Promise<PublishGrant | string>;
+  /**
+   * May an encoder by WHIP connect, which publishes later? The stream is locked from here on.
+   *
+   * @returns why not: UNAUTHORIZED for a grant that is worth nothing any more; QUOTA_EXCEEDED, of which its creator is told.
+   */
+  admitOffer(change: { tx: Tx; append: AppendEvent }, grant: PublishGrant): Promise<AppError | null>;
   /** Idempotent by session id. A session of the same stream that is still open is replaced without events. */
   publishStarted(session: IngestSession): Promise<void>;
   /** Tells the creator why the publish, which is still open, is about to be ended. */
@@ -86,13 +92,10 @@ export interface StreamSignals {
 export function createStreamSignals(deps: StreamSignalDeps): StreamSignals {
   const { db, clock, bus } = deps;
   return {
-    authorise: (request) => authorise(deps, request),
-    async admitBridge(streamId) {
-      const found = await findTarget(db, streamId);
-      if (typeof found === 'string' || found.ingest_id === null) return grantOrWords(found);
-      return 'Somebody else publishes to the stream.';
-    },
-    admitEncoder: async (streamId) => grantOrWords(await findTarget(db, streamId)),
+    authorise: (request) => grants.authorise(deps, request),
+    admitBridge: (streamId) => grants.admitBridge(db, streamId),
+    admitEncoder: (streamId) => grants.admitEncoder(db, streamId),
+    admitOffer: (change, grant) => grants.admitOffer(clock.now(), change, grant),
     publishStarted: (session) => publishStarted(deps, session),
     publishRefused: (session, issue) => reportRefusal(deps, session, issue),
     async publishEnded(end) {
@@ -132,56 +135,14 @@ function graceOf(reason: IngestEnd['reason'], graceMs: number): number {
   return 0;
 }
 
-async function authorise({ db, guesses }: StreamSignalDeps, request: PublishRequest) {
-  const hash = hashStreamKey(request.key);
-  const name = hash.toString('base64');
-  if ((await guesses.refusal(request.ip, name)) !== null) return null;
-  const found = await repository.findPublisher(db, hash);
-  if (found === undefined) {
-    await guesses.wrong(request.ip);
-    return null;
-  }
-  guesses.right(name);
-  if (!found.enabled || found.suspended_at !== null) return null;
-  return grantOf(found);
-}
-
-/** @returns why nothing may be published to it, in words. */
-async function findTarget(db: Db, streamId: string) {
-  const found = await bridges.findTarget(db, streamId);
-  if (found === undefined) return 'The stream is gone.';
-  const isOpen = found.enabled && found.suspended_at === null;
-  return isOpen ? found : 'The stream may not be published to now.';
-}
-
-function grantOrWords(found: Publishable | string): PublishGrant | string {
-  return typeof found === 'string' ? found : grantOf(found);
-}
-
-type Publishable = Pick<StreamRow, 'id' | 'latency_mode'> & { plan: Plan; mode: Mode };
-
-function grantOf({ id, plan, mode, latency_mode: latencyMode }: Publishable): PublishGrant {
-  const { maxHeight } = rules.livePlan(plan, mode);
-  return {
-    streamId: id,
-    maxHeight,
-    maxFps: MAX_LIVE_FPS,
-    maxBitrateKbps: PLANS[plan].maxLiveKbps,
-    latencyMode,
-  };
-}
-
 async function publishStarted(deps: StreamSignalDeps, session: IngestSession): Promise<void> {
   const now = deps.clock.now();
   let isRefused = false;
   await deps.events.transaction(async (tx, append) => {
-    // The workspace before the stream, in the order of `Streams.start`: two orders would deadlock.
-    const workspaceId = await repository.workspaceOfStream(tx, session.streamId);
-    if (workspaceId === undefined) throw new Error('the stream is gone');
-    const account = await lockWorkspace(tx, workspaceId);
-    const row = await repository.lockAnyStream(tx, session.streamId);
-    if (row === undefined || row.deleted_at !== null || !row.enabled)
-      throw new Error('the stream is gone or disabled');
+    const granted = await grants.lockGranted(tx, session.grant);
+    if (granted === null) throw new Error('the stream is gone or disabled, or has another key');
+    const { row, account } = granted;
+    const { workspace_id: workspaceId } = row;
     if ((await repository.findIngest(tx, session.sessionId)) !== undefined) return;
     const { encoders } = PLANS[account.plan];
     if (!row.has_signal && (await bridges.countEncoders(tx, workspaceId, row.id)) >= encoders) {

@@ -18,10 +18,10 @@ export interface StreamTakedowns {
   restore(id: string): Promise<string>;
 }
 
-type Deps = Pick<StreamDeps, 'events' | 'bus' | 'clock' | 'recorder' | 'follower' | 'facts'>;
+type Deps = Pick<StreamDeps, 'events' | 'bus' | 'clock' | 'recorder' | 'follower' | 'facts' | 'endWhip'>;
 
 export function createStreamTakedowns(deps: Deps): StreamTakedowns {
-  const { events, bus, clock, recorder, follower, facts } = deps;
+  const { events, bus, clock, recorder, follower, facts, endWhip } = deps;
   return {
     async takeDown(id, reason) {
       const title = await events.transaction(async (tx, append) => {
@@ -29,7 +29,7 @@ export function createStreamTakedowns(deps: Deps): StreamTakedowns {
         if (row === undefined || row.deleted_at !== null) throw notFound();
         const now = clock.now();
         if (row.is_live) await stopLocked({ tx, append, recorder, follower, facts, now }, row);
-        await kick(tx, id, 'taken down');
+        await kick({ tx, endWhip }, id, 'taken down');
         const takenDownAt = row.taken_down_at ?? now;
         const columns = { taken_down_at: takenDownAt, takedown_reason: reason, enabled: false };
         await repository.updateStream(tx, id, { ...columns, updated_at: now });

@@ -1,9 +1,9 @@
 import { type Insertable, sql } from 'kysely';
-import type { Db } from '../../platform/db/index.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
 import type { WhipSessionTable } from '../../platform/db/tables.generated.ts';
 
-export async function insertSession(db: Db, row: Insertable<WhipSessionTable>): Promise<void> {
-  await db.insertInto('whip_session').values(row).execute();
+export async function insertSession(tx: Tx, row: Insertable<WhipSessionTable>): Promise<void> {
+  await tx.insertInto('whip_session').values(row).execute();
 }
 
 export function findSession(db: Db, id: string) {
@@ -71,13 +71,38 @@ export async function endSession(db: Db, id: string): Promise<boolean> {
   return numUpdatedRows > 0n;
 }
 
+/** Those that publish to a stream, or are about to: their media nodes let go of them. */
+export async function endSessionsOf(tx: Tx, streamId: string): Promise<void> {
+  await tx
+    .updateTable('whip_session')
+    .set({ state: 'ENDING' })
+    // In the order of `carry`: two orders would deadlock.
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('whip_session')
+        .select('id')
+        .where('stream_id', '=', streamId)
+        .where('state', 'in', ['OFFERED', 'ANSWERED'])
+        .orderBy('id')
+        .forUpdate(),
+    )
+    .execute();
+}
+
 /** Keeps that the node carries them. @returns the ids of those that go on. */
 export async function carry(db: Db, nodeId: string, now: Date): Promise<string[]> {
   const rows = await db
     .updateTable('whip_session')
     .set({ carried_at: now })
-    .where('node_id', '=', nodeId)
-    .where('state', '<>', sql.lit('ENDING'))
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('whip_session')
+        .select('id')
+        .where('node_id', '=', nodeId)
+        .where('state', '<>', sql.lit('ENDING'))
+        .orderBy('id')
+        .forUpdate(),
+    )
     .returning('id')
     .execute();
   return rows.map(({ id }) => id);

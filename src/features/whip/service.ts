@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { AppendEvent, Events } from '../../events/index.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import type { PublishGrant, PublishRequest, WhipPort } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
-import type { Db } from '../../platform/db/index.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
 import { nowAndThen } from '../../platform/now-and-then.ts';
 import { hashSecret, newSecret } from '../../platform/tokens.ts';
 import * as repository from './repository.ts';
@@ -24,12 +25,15 @@ const NOWHERE = 'Publishing by WHIP is not possible now. Try again in a moment, 
 
 interface Deps {
   db: Db;
+  events: Pick<Events, 'transaction'>;
   bus: Bus;
   clock: Clock;
   /** A media role that takes publishes by WHIP was heard of lately. */
   isThere(): boolean;
   /** May this key publish, and what? */
   authorise(request: PublishRequest): Promise<PublishGrant | null>;
+  /** Locks the stream, so that what ends its sessions sees the one that is made. @returns why none is. */
+  admitOffer(change: { tx: Tx; append: AppendEvent }, grant: PublishGrant): Promise<AppError | null>;
   /** What may be published to a stream, whoever publishes to it. */
   admit: WhipPort['admit'];
 }
@@ -39,7 +43,7 @@ export interface Whip {
   /**
    * @param key the stream key; never logged.
    * @returns the secret of the session's address, and the answer.
-   * @throws {AppError} UNAUTHORIZED, BAD_REQUEST for an offer that is refused, SERVICE_UNAVAILABLE.
+   * @throws {AppError} UNAUTHORIZED, QUOTA_EXCEEDED, BAD_REQUEST for an offer that is refused, SERVICE_UNAVAILABLE.
    */
   publish(request: { key: string; ip: string; offer: string }): Promise<{ token: string; answer: string }>;
   /** The client's own end. @throws {AppError} NOT_FOUND. */
@@ -73,14 +77,7 @@ export function createWhip(deps: Deps): Whip {
       if (!deps.isThere()) throw new AppError('SERVICE_UNAVAILABLE', { message: NOWHERE });
       const token = newSecret();
       const id = idOf(token);
-      const row = {
-        id,
-        stream_id: grant.streamId,
-        state: 'OFFERED',
-        offer,
-        created_at: clock.now(),
-      } as const;
-      await repository.insertSession(db, row);
+      await keep(deps, grant, { id, offer });
       told();
       return { token, answer: await answerOf(deps, id) };
     },
@@ -100,6 +97,23 @@ export function createWhip(deps: Deps): Whip {
         lost: dateFromMs(clock.ms() - LOST_MS),
       }),
   };
+}
+
+/** @throws {AppError} UNAUTHORIZED where the key is another meanwhile, QUOTA_EXCEEDED. */
+async function keep(
+  { events, admitOffer, clock }: Deps,
+  grant: PublishGrant,
+  session: { id: string; offer: string },
+): Promise<void> {
+  const refusal = await events.transaction(async (tx, append) => {
+    const refused = await admitOffer({ tx, append }, grant);
+    if (refused !== null) return refused;
+    const { streamId: stream_id } = grant;
+    await repository.insertSession(tx, { ...session, stream_id, state: 'OFFERED', created_at: clock.now() });
+    return null;
+  });
+  // What the owner is told of it stays.
+  if (refusal !== null) throw refusal.code === 'UNAUTHORIZED' ? unauthorised() : refusal;
 }
 
 export function unauthorised(): AppError {

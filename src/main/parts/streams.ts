@@ -21,6 +21,7 @@ import {
   streamTailRoutes,
 } from '../../features/streams/index.ts';
 import { assertOwnTiers } from '../../features/tiers/index.ts';
+import { endWhipSessionsOf } from '../../features/whip/index.ts';
 import { MINUTE_SEC } from '../../kernel/durations.ts';
 import { createGuesses } from '../../platform/guesses.ts';
 import { type Built, EVERY } from '../part.ts';
@@ -45,7 +46,8 @@ interface Gives {
 export function streamsPart(needs: Needs): Built<Gives> {
   const { config, clock, cursors, recordings: recorder, streamLinks: links } = needs;
   const follower = { flagsChanged: followStream };
-  const streams = createStreams({ ...needs, recorder, follower, assertOwnTiers });
+  const endWhip = endWhipSessionsOf;
+  const streams = createStreams({ ...needs, recorder, follower, assertOwnTiers, endWhip });
   const signals = createStreamSignals({
     ...needs,
     recorder,
@@ -53,7 +55,7 @@ export function streamsPart(needs: Needs): Built<Gives> {
     guesses: createGuesses(needs.caps(MINUTE_SEC), 'stream-key'),
     graceMs: config.SIGNAL_GRACE_MS,
   });
-  const streamTakedowns = createStreamTakedowns({ ...needs, recorder, follower });
+  const streamTakedowns = createStreamTakedowns({ ...needs, recorder, follower, endWhip });
   const simulations = createSignalSimulations({ ...needs, streams });
   const airtime = createAirtime(needs);
   const healthSeries = createHealthSeries({ ...needs, streams });

@@ -14,6 +14,7 @@ export function whipPart(
     ...needs,
     isThere,
     authorise: (request) => signals.authorise(request),
+    admitOffer: (change, grant) => signals.admitOffer(change, grant),
     admit: (streamId) => signals.admitEncoder(streamId),
   });
   const iceServers = createIceServers({ urls: config.TURN_URLS, secret: config.TURN_SECRET, clock });

@@ -22,6 +22,8 @@ export interface PublishGrant {
   maxBitrateKbps?: number;
   /** How far behind players stay (docs/decisions/live-packaging.md#parts); STANDARD when absent. */
   latencyMode?: LatencyMode;
+  /** Of the stream key that it was given for, which may be another when the publish begins; absent for a bridge. */
+  keyHash?: string;
 }
 
 export type LatencyMode = 'STANDARD' | 'LOW';

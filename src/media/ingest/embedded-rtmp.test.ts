@@ -35,6 +35,15 @@ for (const [what, properties] of [
   });
 }
 
+test('connect names all that is taken by enhanced RTMP', async (t) => {
+  const ingest = await startIngest(t);
+  const client = await RtmpClient.connected(ingest.port);
+  t.after(() => client.destroy());
+  const [reply] = client.replies();
+  const { fourCcList } = Object(reply?.args.at(-1));
+  assert.deepEqual(fourCcList, ['avc1', 'hvc1', 'av01', 'vp09', 'mp4a', 'Opus']);
+});
+
 test('the publish is acknowledged only after the key check and the start hook', async (t) => {
   const order: string[] = [];
   const ingest = await startIngest(

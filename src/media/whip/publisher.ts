@@ -11,7 +11,7 @@ import { blameOffer, forJanus, type JanusOffer } from './janus-offer.ts';
 import { LOOPBACK, openLoopbackSocket } from './loopback-socket.ts';
 import { assertPublishable, type OfferedMedia, readOffer } from './offer.ts';
 import { PublisherMedia } from './publisher-media.ts';
-import { type SoundCoder, startSoundCoder } from './sound-coder.ts';
+import { createSoundCoder, type SoundCoder } from './sound-coder.ts';
 
 export interface PublisherOptions {
   engine: Pick<IngestEngine, 'publish'>;
@@ -40,8 +40,8 @@ const SSRC_AT = 8;
 /** Browsers make whole pictures only when they are asked to. */
 const KEYFRAME_SEC = { STANDARD: 2, LOW: 1 } as const;
 const DEFAULT_KBPS = 8000;
-/** A client that has its answer connects within so long. */
-const CONNECT_MS = 15_000;
+/** A client that has its answer connects within so long, and one that is connected publishes. */
+const STEP_MS = 15_000;
 /** Encoders that stop take their connection down first, and then say so: OBS does. */
 const LAST_WORD_MS = 2000;
 /** A request for a whole picture (PLI, RFC 4585, section 6.3.1). */
@@ -95,27 +95,36 @@ class JanusPublisher implements Publisher {
   readonly #feeder: Feeder;
   readonly #media: PublisherMedia;
   readonly #ssrcs = { audio: randomInt(1, 2 ** 31), video: randomInt(2 ** 31, 2 ** 32) };
+  readonly #coder: SoundCoder;
   #handle: JanusHandle | null = null;
-  #coder: SoundCoder | null = null;
   /** Where Janus takes requests for a whole picture; null until it has said so. */
   #askPort: number | null = null;
   #closing: Promise<void> | null = null;
-  #timer: NodeJS.Timeout | undefined;
+  /** Until the client has taken its next step. */
+  #deadline: NodeJS.Timeout | undefined;
+  /** Since its connection was closed. */
+  #lastWord: NodeJS.Timeout | undefined;
 
   constructor(options: PublisherOptions, means: Means) {
     this.#options = options;
     this.#means = means;
     this.gone = this.#end.promise;
-    const { engine, grant, sound } = options;
+    const { engine, grant, sound, ffmpeg, log } = options;
     this.#feeder = new Feeder({
       ...{ engine, grant, protocol: 'whip' },
-      onActive() {},
+      // Whoever publishes and then falls silent is the ingest's to end.
+      onActive: () => clearTimeout(this.#deadline),
       onEnd: () => void this.close(true),
+    });
+    this.#coder = createSoundCoder({
+      ...{ ffmpeg, log },
+      onTag: (tag) => this.#feeder.message({ ...tag, streamId: 0, payload: Buffer.from(tag.payload) }),
+      onError: (error) => this.#failed(error),
     });
     this.#media = new PublisherMedia({
       onPicture: (tag) => this.#feeder.message({ ...tag, streamId: 0 }),
       onSound: (packet) => {
-        this.#coder?.packet(packet.ms, packet.data);
+        this.#coder.packet(packet.ms, packet.data);
         const { sessionId } = this.#feeder;
         if (sessionId !== null) sound.tell(sessionId, packet);
       },
@@ -149,7 +158,18 @@ class JanusPublisher implements Publisher {
     const { jsep } = await asked.catch(blameOffer);
     if (jsep === null) throw new JanusError(0, 'Janus has not answered');
     this.answer = offered.answer(jsep.sdp);
-    this.#timer = setTimeout(() => void this.close(true), CONNECT_MS);
+    this.#expect('connect');
+  }
+
+  /** What the client has not done after so long, it does not do any more: it holds a place in Janus meanwhile. */
+  #expect(step: 'connect' | 'publish'): void {
+    clearTimeout(this.#deadline);
+    if (this.#closing !== null) return;
+    this.#deadline = setTimeout(() => {
+      const { streamId } = this.#options.grant;
+      this.#options.log.info({ streamId, step }, 'a client of WHIP has not gone on in time');
+      void this.close(true);
+    }, STEP_MS);
   }
 
   #askForPicture(): void {
@@ -164,40 +184,38 @@ class JanusPublisher implements Publisher {
   }
 
   async #close(isFinal: boolean): Promise<void> {
-    clearTimeout(this.#timer);
+    clearTimeout(this.#deadline);
+    clearTimeout(this.#lastWord);
     const { client, socket } = this.#means;
     // A room would outlive the session that has made it.
     await this.#handle?.send({ request: 'destroy', room: this.#room }).catch(() => {});
     client.close();
     socket.close();
-    await Promise.all([this.#feeder.end(isFinal), this.#coder?.stop()]);
+    await Promise.all([this.#feeder.end(isFinal), this.#coder.stop()]);
     this.#end.resolve();
   }
 
   /** Without a last word the client may come back. */
   #hungUp(): void {
-    clearTimeout(this.#timer);
-    if (this.#closing === null) this.#timer = setTimeout(() => void this.close(false), LAST_WORD_MS);
+    clearTimeout(this.#lastWord);
+    if (this.#closing === null) this.#lastWord = setTimeout(() => void this.close(false), LAST_WORD_MS);
   }
 
   #connected(handle: JanusHandle): void {
-    clearTimeout(this.#timer);
-    this.#handOn(handle).catch((error: unknown) => {
-      this.#options.log.warn({ err: error }, 'a publish by WebRTC cannot be handed on');
-      void this.close(false);
-    });
+    // It may have gone meanwhile.
+    if (this.#closing !== null) return;
+    this.#expect('publish');
+    this.#handOn(handle).catch((error: unknown) => this.#failed(error));
+  }
+
+  #failed(error: unknown): void {
+    this.#options.log.warn({ err: error }, 'a publish by WebRTC cannot be handed on');
+    void this.close(false);
   }
 
   /** From now on Janus sends here what comes. */
   async #handOn(handle: JanusHandle): Promise<void> {
     const { link, socket, offered, media } = this.#means;
-    const { ffmpeg, log } = this.#options;
-    const coder = await startSoundCoder({ ffmpeg, log }, (tag) =>
-      this.#feeder.message({ ...tag, streamId: 0, payload: Buffer.from(tag.payload) }),
-    );
-    this.#coder = coder;
-    // It may have gone meanwhile.
-    if (this.#closing !== null) return coder.stop();
     const { port } = socket.address();
     const streams = media.map(({ kind, isSimulcast }, index) => {
       // Of several sizes the largest that comes; else it would be the smallest.

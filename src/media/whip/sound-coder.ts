@@ -1,44 +1,70 @@
 import type { Logger } from '../../platform/logger.ts';
 import { roomMixGuard } from '../ffmpeg/guard.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
-import { startSoundProgram } from '../ffmpeg/sound-program.ts';
+import { type SoundProgram, startSoundProgram } from '../ffmpeg/sound-program.ts';
 import { FlvTagType } from '../ingest/flv.ts';
 import { FlvReader, type FlvTag } from '../restream/flv-reader.ts';
 import { element, ID, matroskaHead, number, opusEntry } from '../rooms/compose/matroska.ts';
 
-/** Makes AAC of Opus: players and the platforms that a stream is sent on to take nothing else by RTMP. */
+/**
+ * Makes AAC of Opus: players and the platforms that a stream is sent on to take nothing else by RTMP. Its program is started by
+ * the first packet.
+ */
 export interface SoundCoder {
   /** @param ms a whole number, after those before. */
   packet(ms: number, data: Buffer): void;
   stop(): Promise<void>;
 }
 
-const BLOCK_HEAD = Buffer.of(0x81, 0, 0, 0x80);
+interface SoundCoderOptions {
+  ffmpeg: FfmpegProgram;
+  log: Logger;
+  /** A tag of FLV, on the same line of times. */
+  onTag(tag: FlvTag): void;
+  /** The program could not be started. */
+  onError(error: unknown): void;
+}
 
-/** @param onTag a tag of FLV, on the same line of times. */
-export async function startSoundCoder(
-  means: { ffmpeg: FfmpegProgram; log: Logger },
-  onTag: (tag: FlvTag) => void,
-): Promise<SoundCoder> {
+const BLOCK_HEAD = Buffer.of(0x81, 0, 0, 0x80);
+/** Packets that wait for the program to start: some seconds of them. */
+const MOST_WAITING = 250;
+
+export function createSoundCoder({ ffmpeg, log, onTag, onError }: SoundCoderOptions): SoundCoder {
   const reader = new FlvReader(
     () => {},
     (tag) => tag.type === FlvTagType.audio && onTag(tag),
   );
-  const program = await startSoundProgram(means, {
-    input: ['-analyzeduration', '0', '-probesize', '32', ...roomMixGuard()],
-    output: ['-c:a', 'aac', '-b:a', '160k', '-f', 'flv', '-flvflags', 'no_duration_filesize'],
-    onBytes: (bytes) => reader.push(bytes),
-    complaint: 'the sound of a publish by WebRTC is not coded',
-  });
-  program.write(matroskaHead([opusEntry(1)]));
+  let program: SoundProgram | null = null;
+  let starting: Promise<void> | null = null;
+  let waiting = [matroskaHead([opusEntry(1)])];
   let lastMs = -1;
+  const start = async () => {
+    const started = await startSoundProgram(
+      { ffmpeg, log },
+      {
+        input: ['-analyzeduration', '0', '-probesize', '32', ...roomMixGuard()],
+        output: ['-c:a', 'aac', '-b:a', '160k', '-f', 'flv', '-flvflags', 'no_duration_filesize'],
+        onBytes: (bytes) => reader.push(bytes),
+        complaint: 'the sound of a publish by WebRTC is not coded',
+      },
+    );
+    for (const bytes of waiting) started.write(bytes);
+    waiting = [];
+    program = started;
+  };
   return {
     packet(ms, data) {
+      starting ??= start().catch(onError);
       const atMs = Math.max(ms, lastMs + 1);
       lastMs = atMs;
       const block = element(ID.simpleBlock, [BLOCK_HEAD, data]);
-      program.write(element(ID.cluster, [number(ID.clusterTimestamp, atMs), block]));
+      const bytes = element(ID.cluster, [number(ID.clusterTimestamp, atMs), block]);
+      if (program !== null) program.write(bytes);
+      else if (waiting.length <= MOST_WAITING) waiting.push(bytes);
     },
-    stop: () => program.stop(),
+    async stop() {
+      await starting;
+      await program?.stop();
+    },
   };
 }

@@ -1525,12 +1525,15 @@ create table restream (
   stopped_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  operation_id text,
+  constraint restream_operation_id_key UNIQUE (operation_id),
   constraint restream_pkey PRIMARY KEY (id),
   constraint restream_start_mode_check CHECK ((start_mode = ANY (ARRAY['WITH_BROADCAST'::text, 'WITH_SIGNAL'::text, 'MANUAL'::text]))),
   constraint restream_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES stream(id) ON DELETE CASCADE,
   constraint restream_wish_check CHECK ((wish = ANY (ARRAY['AUTO'::text, 'STARTED'::text, 'STOPPED'::text]))),
   constraint restream_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
+CREATE UNIQUE INDEX restream_operation_id_key ON public.restream USING btree (operation_id);
 CREATE INDEX restream_running ON public.restream USING btree (id) WHERE is_running;
 CREATE INDEX restream_stream ON public.restream USING btree (stream_id);
 CREATE INDEX restream_workspace ON public.restream USING btree (workspace_id, id DESC);
@@ -2530,7 +2533,7 @@ create table waitlist_entry (
   offered_starts_at timestamp with time zone,
   occurrence_id text,
   keeps_place boolean not null default false,
-  confirmed_at timestamp with time zone,
+  confirmed_at timestamp with time zone default now(),
   constraint waitlist_entry_check CHECK (((status = 'OFFERED'::text) <= (offer_expires_at IS NOT NULL))),
   constraint waitlist_entry_check1 CHECK ((keeps_place <= (status = 'OFFERED'::text))),
   constraint waitlist_entry_cohort_id_fkey FOREIGN KEY (cohort_id) REFERENCES cohort(id) ON DELETE CASCADE,

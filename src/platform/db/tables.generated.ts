@@ -1394,6 +1394,7 @@ export interface RestreamTable {
   stopped_at: Date | null;
   created_at: Date;
   updated_at: Date;
+  operation_id: string | null;
 }
 
 export interface RestreamTargetTable {
@@ -2109,7 +2110,7 @@ export interface WaitlistEntryTable {
   offered_starts_at: Date | null;
   occurrence_id: string | null;
   keeps_place: Generated<boolean>;
-  confirmed_at: Date | null;
+  confirmed_at: Generated<Date | null>;
 }
 
 export interface WatchedStreamTable {

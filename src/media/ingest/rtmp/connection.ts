@@ -34,6 +34,8 @@ const KEY_MAX_CHARS = 256;
 /** With what is asked behind it. */
 const APP_MAX_CHARS = 2048;
 const MESSAGE_STREAMS_MAX = 16;
+/** What is taken by enhanced RTMP, whatever ffmpeg is here. MP3 has a number of its own, which every ffmpeg reads. */
+const FOUR_CCS = ['avc1', 'hvc1', 'av01', 'vp09', 'mp4a', 'Opus'];
 /** What may wait while the key is being checked; then the socket is paused. */
 const HELD_INPUT_MAX_BYTES = 256 * 1024;
 /** Our replies are small: more than this unread means a peer that floods us with pings. */
@@ -254,7 +256,7 @@ export class RtmpConnection {
       code: 'NetConnection.Connect.Success',
       description: 'Connection succeeded.',
       objectEncoding: 0,
-      fourCcList: ['avc1', 'hvc1', 'av01', 'vp09', 'mp4a'],
+      fourCcList: FOUR_CCS,
     };
     this.#send(messages.command(0, '_result', transaction, [properties, info]));
   }
