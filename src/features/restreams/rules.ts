@@ -1,4 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
+import { PLANS } from '../../kernel/plans.ts';
 import { type PushAddress, parsePushAddress } from '../../kernel/push-address.ts';
 import type {
   RestreamStartMode,
@@ -67,6 +68,8 @@ export type TargetStatus = (typeof TARGET_STATUSES)[number];
 
 /** One stream has at most so many restreams. */
 export const MAX_PER_STREAM = 20;
+/** No plan has more of them. */
+export const MOST_TARGETS = Math.max(...Object.values(PLANS).map(({ restreamTargets }) => restreamTargets));
 
 interface TargetState {
   enabled: boolean;

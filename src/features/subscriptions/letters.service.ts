@@ -16,19 +16,23 @@ export interface Letters {
 }
 
 const BATCH = 100;
-/** Nothing is charged before its price was told: of one that thousands are to pay, all are told at once. */
-const PRICE_BATCHES = 100;
+/** Nothing is charged before its price was told, so of one that thousands are to pay more are told at once. */
+const PRICE_BATCHES = 10;
 const AHEAD_DAYS = 9;
 
 export function createLetters(ports: SubscriptionPorts): Letters {
-  const { db, clock, mailbox } = ports;
+  const { db, clock, mailbox, log } = ports;
   /** Each in a transaction of its own, under the lock of the row, so that it is told once. */
   const each = async (ids: readonly string[], tell: (tx: Tx, row: SubscriptionRow) => Promise<void>) => {
     for (const id of ids) {
-      await db.transaction().execute(async (tx) => {
+      const telling = db.transaction().execute(async (tx) => {
         const row = await repository.takeAny(tx, id);
         if (row !== undefined && row.ended_at === null) await tell(tx, row);
       });
+      // One that cannot be told holds up no other, and no charge of others.
+      await telling.catch((error: unknown) =>
+        log.warn({ err: error, subscriptionId: id }, 'a member was not told'),
+      );
     }
   };
   const tellOfPrice = async (tx: Tx, row: SubscriptionRow) => {

@@ -147,7 +147,6 @@ export async function migratePrice(tx: Tx, tierId: string, priceCents: number, n
     .updateTable('subscription')
     .set({ charge_price_cents: priceCents })
     .where('charge_tier_id', '=', tierId)
-    .where('tier_id', '<>', tierId)
     .execute();
   await tx
     .updateTable('subscription')

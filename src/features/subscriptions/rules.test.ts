@@ -341,6 +341,18 @@ test('what is paid is what was charged, and a price that was raised meanwhile wa
   );
 });
 
+test('a price that was taken back while it was charged comes with the next period', () => {
+  const charged = { charge_tier_id: 'tier_a', charge_interval: 'MONTH', charge_period_month: 1 } as const;
+  const renewal = row({ ...charged, charge_kind: 'RENEWAL', charge_price_cents: 500 });
+  const paid = rules.chargedTerms(renewal, { amount_cents: 900, discount_cents: 0 });
+  assert.ok(paid !== null);
+  const next = rules.renewed(renewal, rules.chargedPeriod(renewal), paid, 'pur_2')?.patch;
+  assert.deepEqual(
+    [next?.price_cents, next?.pending_price_cents, next?.migrated_price_cents, next?.price_told_at],
+    [900, 500, 500, null],
+  );
+});
+
 test('the key of a renewal names subscription, period and attempt', () => {
   const subscription = row({ failed_attempts: 2 });
   const period = rules.nextPeriod(subscription, subscription.current_period_end);

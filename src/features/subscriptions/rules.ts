@@ -154,17 +154,22 @@ function agreedBy(purchaseId: string | null): Patch {
 
 /** What waits for the period after the one of these terms, which were paid. */
 function waiting(row: SubscriptionRow, terms: Terms): Patch {
-  if (terms.tierId === row.tier_id) {
-    const isPlanned = (row.pending_tier_id ?? row.tier_id) === terms.tierId;
-    const isAsPending = isPlanned && row.pending_price_cents === terms.priceCents;
-    const isMigrated = row.migrated_price_cents === terms.priceCents;
-    return { ...(isAsPending ? NO_PENDING : {}), ...(isMigrated ? { migrated_price_cents: null } : {}) };
-  }
   const { charge_tier_id: tierId, charge_price_cents: cents } = row;
-  // What members of the new tier pay by now, where that was set while the charge was under way.
+  // What members of the tier pay by now, where that was set while the charge was under way.
   const migrated = tierId === terms.tierId && cents !== terms.priceCents ? cents : null;
-  const pending = row.cancel_at_period_end ? null : migrated;
-  return { ...NO_PENDING, pending_price_cents: pending, migrated_price_cents: migrated };
+  const pending = { pending_price_cents: row.cancel_at_period_end ? null : migrated };
+  if (terms.tierId !== row.tier_id) return { ...NO_PENDING, ...pending, migrated_price_cents: migrated };
+  const isPlanned = (row.pending_tier_id ?? row.tier_id) === terms.tierId;
+  if (migrated !== null) {
+    const isKnown = row.pending_price_cents === migrated;
+    return {
+      ...(isPlanned && !isKnown ? { ...NO_PENDING, ...pending } : {}),
+      migrated_price_cents: migrated,
+    };
+  }
+  const isAsPending = isPlanned && row.pending_price_cents === terms.priceCents;
+  const isMigrated = row.migrated_price_cents === terms.priceCents;
+  return { ...(isAsPending ? NO_PENDING : {}), ...(isMigrated ? { migrated_price_cents: null } : {}) };
 }
 
 /** The next period begins: its charge has succeeded, or it costs nothing. */

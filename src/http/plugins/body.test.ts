@@ -114,6 +114,11 @@ describe('the media type', () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     (await app.request('POST', `/streams/${created}/start`, { key, body: '', headers })).assertOk(200);
     (await post('', { headers })).assertError('BAD_REQUEST', 'body');
+    const socket = await openRawSocket(app.port);
+    const head = `POST /api/v1/streams HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n`;
+    const unsized = await socket.exchange(`${head}Content-Type: ${headers['content-type']}\r\n\r\n`);
+    unsized.assertError('BAD_REQUEST', 'body');
+    socket.close();
   });
 
   test('a byte order mark is no harm', async () => {

@@ -31,7 +31,7 @@ export function bodyDeadline(app: FastifyInstance, limitMs = BODY_MS): void {
   });
 }
 
-const JSON_TYPE = /^application\/json *(;|$)/i;
+const FORM_TYPE = /^(application\/x-www-form-urlencoded|text\/plain)\b/i;
 const INVALID = 'The body is not valid JSON, or nests deeper than 64 levels.';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -42,14 +42,10 @@ export function jsonBody(app: FastifyInstance): void {
   // Clients such as curl name a type of forms beside the empty body of a call that has none.
   app.addHook('onRequest', ({ routeOptions, raw }, _reply, done) => {
     const { headers } = raw;
-    const isEmpty = headers['content-length'] === '0' && headers['transfer-encoding'] === undefined;
-    if (
-      isEmpty &&
-      routeOptions.config.route !== undefined &&
-      !JSON_TYPE.test(headers['content-type'] ?? '')
-    ) {
-      delete headers['content-type'];
-    }
+    const isEmpty =
+      Number(headers['content-length'] ?? 0) === 0 && headers['transfer-encoding'] === undefined;
+    const isForm = FORM_TYPE.test(headers['content-type'] ?? '');
+    if (isEmpty && isForm && routeOptions.config.route !== undefined) delete headers['content-type'];
     done();
   });
   app.removeAllContentTypeParsers();

@@ -31,12 +31,12 @@ test('timeline: a clock that runs away takes the line some seconds ahead, and no
       assert.ok(placed >= before, `${placed} after ${before}`);
       before = placed;
     }
-    assert.ok(before < 2000 * 1.1 + 15_001, `${before} in 2 s`);
+    assert.ok(before < 2000 * 1.1 + 40_001, `${before} in 2 s`);
   }
   const line = new Timeline();
   for (let frame = 0; frame < 100; frame += 1) line.place('video', frame * 3000, 0);
   const placed = [1, 2].map((frame) => line.place('video', 297_000 + frame * 33, frame * 33));
-  assert.deepEqual(placed, [15_033, 15_066], 'it goes on in step');
+  assert.deepEqual(placed, [40_033, 40_066], 'it goes on in step');
 });
 
 test('timeline: what was held up, or comes at once in the beginning, keeps its times', () => {

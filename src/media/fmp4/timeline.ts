@@ -4,7 +4,7 @@ const JUMP_AHEAD_MS = 3000;
 /** No encoder is silent for longer: its publish ends before. */
 const PASSED_MAX_MS = 30_000;
 /** How far a track may get ahead of the clock: what was sent before a reader came, or was held up, comes at once. */
-const AHEAD_MS = 15_000;
+const AHEAD_MS = 40_000;
 /** A clock that is so much faster than ours is followed for ever. */
 const FAST_SHARE = 0.1;
 

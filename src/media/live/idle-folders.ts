@@ -1,5 +1,7 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Logger } from '../../platform/logger.ts';
+import { TARGET_DURATION } from './master.ts';
 import { loadState } from './state.ts';
 import { publish } from './stream-folder.ts';
 
@@ -8,14 +10,21 @@ const STATE_FILE = 'state.json';
 const FORGOTTEN_MS = 30 * 24 * 3_600_000;
 
 /** Makes the folder of all streams, or empties what a process before this one has left, and nobody came back to since `oldestMs`. */
-export async function emptyIdleFolders(liveDir: string, oldestMs: number): Promise<void> {
+export async function emptyIdleFolders(
+  { liveDir, log }: { liveDir: string; log: Pick<Logger, 'warn'> },
+  oldestMs: number,
+): Promise<void> {
   await mkdir(liveDir, { recursive: true });
   for (const entry of await readdir(liveDir, { withFileTypes: true })) {
     if (!entry.isDirectory()) continue;
     const folder = join(liveDir, entry.name);
-    const { mtimeMs } = await stat(join(folder, STATE_FILE)).catch(() => stat(folder));
-    if (mtimeMs < oldestMs - FORGOTTEN_MS) await rm(folder, { recursive: true, force: true });
-    else if (mtimeMs < oldestMs) await emptyFolder(folder);
+    try {
+      const { mtimeMs } = await stat(join(folder, STATE_FILE)).catch(() => stat(folder));
+      if (mtimeMs < oldestMs - FORGOTTEN_MS) await rm(folder, { recursive: true, force: true });
+      else if (mtimeMs < oldestMs) await emptyFolder(folder);
+    } catch (error) {
+      log.warn({ err: error, folder: entry.name }, 'a folder of a broadcast could not be emptied');
+    }
   }
 }
 
@@ -26,10 +35,14 @@ export async function emptyIdleFolders(liveDir: string, oldestMs: number): Promi
 export async function emptyFolder(folder: string): Promise<void> {
   const state = await loadState(join(folder, STATE_FILE));
   if (state === null) return rm(folder, { recursive: true, force: true });
-  if (state.slots.length > 0)
-    await publish(folder, { ...state, slots: [] }, { isNew: true, shown: new Map() });
+  // The media first: what is written needs room.
   for (const name of await readdir(folder)) {
     const isKept = name === STATE_FILE || name.endsWith('.m3u8');
     if (!isKept) await rm(join(folder, name), { recursive: true, force: true });
   }
+  // None is listed that was longer.
+  const empty = { ...state, slots: [], targetDuration: TARGET_DURATION };
+  if (state.slots.length > 0) await publish(folder, empty, { isNew: true, shown: new Map() });
+  // What the next broadcast has is not known: whoever comes waits for it.
+  await rm(join(folder, 'master.m3u8'), { force: true });
 }

@@ -115,7 +115,7 @@ class EntryManager implements LiveManager {
   }
 
   async start(): Promise<void> {
-    await emptyIdleFolders(this.#options.liveDir, this.#options.clock.ms() - idleMsOf(this.#options));
+    await emptyIdleFolders(this.#options, this.#options.clock.ms() - idleMsOf(this.#options));
     this.#ticker ??= setInterval(() => this.#check(), CHECK_MS);
   }
 

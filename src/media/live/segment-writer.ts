@@ -62,7 +62,7 @@ const JOIN_SECONDS = 3;
 /** Of the leading rung: more than a rung may be behind. */
 const KNOWN_STARTS = 64;
 /** So many segments may come at once, as after a stall, and no more than so many a second for long. */
-const BURST_SEGMENTS = 30;
+const BURST_SEGMENTS = 120;
 const SEGMENTS_A_SECOND = 2;
 const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
 

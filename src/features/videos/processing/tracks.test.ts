@@ -49,7 +49,7 @@ test('a video is READY without another sound that cannot be made, and says so', 
   assert.deepEqual(video.processing_notes, [
     {
       code: 'AUDIO_LEFT_OUT',
-      message: 'Track 2 (Deutsch) was left out: its sound cannot be encoded.',
+      message: 'Track 2 (Deutsch) was left out: its sound could not be encoded.',
     },
   ]);
 });

@@ -114,7 +114,11 @@ export class Endpoints<Job extends { webhookId: string }> {
     if (end !== null) window.ended(end, endpoint.inFlight * 2 >= window.size);
     endpoint.inFlight -= 1;
     this.#held -= 1;
-    this.#giveBack(webhookId, endpoint, endpoint.line.splice(window.isProven ? LINE.most : window.size));
+    this.#giveBack(
+      webhookId,
+      endpoint,
+      endpoint.line.splice(window.isProven ? lineOf(window, LINE.most) : window.size),
+    );
     this.#beginReady(webhookId, endpoint);
   }
 
