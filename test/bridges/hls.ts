@@ -36,6 +36,13 @@ export async function makeHls(seconds: number, options: string[] = [], coded = C
   }
 }
 
+/** MPEG-TS without any media. */
+export function nullPackets(count: number): Buffer {
+  const packet = Buffer.alloc(188, 0xff);
+  packet.set([0x47, 0x1f, 0xff, 0x10]);
+  return Buffer.concat(Array.from({ length: count }, () => packet));
+}
+
 /** A window of segments that slides with time, over and over the same ones with a discontinuity between. */
 export function slidingPlaylist(seconds: number, startedMs: number): string {
   const now = Math.floor((performance.now() - startedMs) / 1000) + 4;

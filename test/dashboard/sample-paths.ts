@@ -1,7 +1,7 @@
 import type { DashboardUser, TestDashboard } from '../harness/dashboard.ts';
 
 /**
- * An address for each route with a parameter, so that `routes.test.ts` can visit it:
+ * An address for each route with a parameter, so that `every-route.ts` can visit it:
  * `'/keys/$keyId': '/keys/key_…'`. Whoever adds such a route makes what it shows here, by the API.
  */
 export async function samplePaths(

@@ -308,6 +308,11 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
     reason: 'a list of sessions shows the recording of each',
   },
   {
+    reader: 'features/uploads',
+    tables: ['api_key', 'team_member', 'workspace'],
+    reason: 'whether who opened an upload may still write is asked in the statement that takes its bytes',
+  },
+  {
     reader: 'features/calendars',
     tables: ['workspace'],
     reason: 'the number of a calendar stands in its workspace: a time is taken in one statement',
