@@ -52,8 +52,15 @@ export async function deleteExternal(db: Db, workspaceId: string, id: string): P
   return numDeletedRows > 0n;
 }
 
-/** Takes what is due until `until`, when it is due again should this reader vanish. */
-export function claimDue(db: Db, now: Date, until: Date, most: number): Promise<ExternalRow[]> {
+/**
+ * Takes what has been due for longest until `until`, when it is due again should this reader vanish.
+ *
+ * @param except workspaces whose turn it is not.
+ */
+export function claimDue(
+  db: Db,
+  { now, until, except }: { now: Date; until: Date; except: readonly string[] },
+): Promise<ExternalRow | undefined> {
   return db
     .updateTable('external_calendar')
     .set({ next_read_at: until })
@@ -62,14 +69,15 @@ export function claimDue(db: Db, now: Date, until: Date, most: number): Promise<
         .selectFrom('external_calendar')
         .select('id')
         .where('next_read_at', '<=', now)
+        .where(sql<boolean>`workspace_id <> all(${except}::text[])`)
         .where(inGoodStanding('external_calendar.workspace_id'))
         .orderBy('next_read_at')
-        .limit(most)
+        .limit(1)
         .forUpdate()
         .skipLocked(),
     )
     .returningAll()
-    .execute();
+    .executeTakeFirst();
 }
 
 /** @returns false when the calendar is gone. */

@@ -40,6 +40,10 @@ const READ_MS = 15 * MINUTE_MS;
 /** At most so many times the pause after failures: a day, nearly. */
 const MAX_PAUSES = 64;
 const AT_ONCE = 4;
+/** What takes long waits so many times as long: no calendar has more than its share of a reader, and of our processor. */
+const SLOW_TIMES = 180;
+/** Then a round begins nothing more, so that it ends however much is due. */
+const ROUND_MS = 2 * MINUTE_MS;
 const HORIZON_DAYS = 400;
 
 export function createExternalCalendars(deps: ExternalDeps): ExternalCalendars {
@@ -71,16 +75,39 @@ export function createExternalCalendars(deps: ExternalDeps): ExternalCalendars {
     async remove(workspaceId, id) {
       if (!(await repository.deleteExternal(db, workspaceId, id))) throw notFound();
     },
-    async readDue() {
+    readDue: () => readDue(deps),
+  };
+}
+
+/**
+ * Workspaces take turns, each with one calendar at a time: however many slow ones somebody has, those of others are
+ * read meanwhile.
+ */
+async function readDue(deps: ExternalDeps): Promise<void> {
+  const { db, clock, log } = deps;
+  const endMs = performance.now() + ROUND_MS;
+  const running = new Map<string, Promise<void>>();
+  let had: string[] = [];
+  try {
+    while (performance.now() < endMs) {
+      if (running.size === AT_ONCE) await Promise.race(running.values());
       const now = clock.now();
       const until = dateFromMs(now.getTime() + READ_MS);
-      for (;;) {
-        const due = await repository.claimDue(db, now, until, AT_ONCE);
-        await Promise.all(due.map((row) => read(deps, row)));
-        if (due.length < AT_ONCE) return;
-      }
-    },
-  };
+      const row = await repository.claimDue(db, { now, until, except: had });
+      if (row !== undefined) {
+        const { id, workspace_id: workspaceId } = row;
+        had.push(workspaceId);
+        const reading = read(deps, row)
+          .catch((err: unknown) => log.warn({ err, calendarId: id }, 'a calendar could not be written down'))
+          .finally(() => running.delete(workspaceId));
+        running.set(workspaceId, reading);
+      } else if (had.some((id) => !running.has(id))) had = [...running.keys()];
+      else if (running.size > 0) await Promise.race(running.values());
+      else return;
+    }
+  } finally {
+    await Promise.all(running.values());
+  }
 }
 
 /** `webcal:` is what calendars call `https:`. */
@@ -98,21 +125,28 @@ async function checked({ fetcher }: ExternalDeps, given: string): Promise<string
 async function read(deps: ExternalDeps, row: ExternalRow): Promise<void> {
   const { db, clock, log } = deps;
   const now = clock.now();
+  const begunMs = performance.now();
+  const nextIn = (pauseMs: number) =>
+    dateFromMs(now.getTime() + Math.max(pauseMs, SLOW_TIMES * (performance.now() - begunMs)));
   try {
-    await readOne(deps, row, now);
+    await readOne(deps, row, { now, next: () => nextIn(READ_MS) });
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal === null) log.warn({ err: error, calendarId: row.id }, 'a calendar could not be read');
     const failures = row.failure_count + 1;
     await repository.updateExternal(db, row.id, {
       ...{ status: 'FAILED', last_error: refusal ?? 'It could not be read.', failure_count: failures },
-      next_read_at: dateFromMs(now.getTime() + READ_MS * Math.min(2 ** (failures - 1), MAX_PAUSES)),
+      next_read_at: nextIn(READ_MS * Math.min(2 ** (failures - 1), MAX_PAUSES)),
       updated_at: now,
     });
   }
 }
 
-async function readOne(deps: ExternalDeps, row: ExternalRow, now: Date): Promise<void> {
+async function readOne(
+  deps: ExternalDeps,
+  row: ExternalRow,
+  { now, next }: { now: Date; next(): Date },
+): Promise<void> {
   const { db, secrets, fetcher, availability } = deps;
   const { timezone } = await availability.of(db, row.workspace_id);
   const isFresh =
@@ -125,14 +159,14 @@ async function readOne(deps: ExternalDeps, row: ExternalRow, now: Date): Promise
   });
   const well = { status: 'OK', last_error: null, failure_count: 0, read_at: now, updated_at: now } as const;
   if (found === null) {
-    await repository.updateExternal(db, row.id, well);
+    await repository.updateExternal(db, row.id, { ...well, next_read_at: next() });
     return;
   }
   const range = { fromMs: now.getTime() - DAY_MS, toMs: now.getTime() + HORIZON_DAYS * DAY_MS };
   const { spans, events } = await readCalendar({ bytes: found.bytes, timezone, ...range });
   await db.transaction().execute(async (tx) => {
     const isThere = await repository.updateExternal(tx, row.id, {
-      ...well,
+      ...{ ...well, next_read_at: next() },
       ...{ event_count: events, etag: found.etag, last_modified: found.lastModified },
       ...{ content_read_at: now, content_timezone: timezone },
     });

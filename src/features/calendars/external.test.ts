@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { runTask } from '../../../test/harness/parts.ts';
+import { until } from '../../../test/harness/wait.ts';
 import { DAY_MS, MINUTE_MS } from '../../kernel/durations.ts';
 
 const clock = new TestClock(Date.UTC(2027, 0, 3, 12));
@@ -134,6 +135,55 @@ test('what fails says why, is tried less and less often, and keeps what it had',
   assert.deepEqual([status, lastError], ['FAILED', 'The server answers 500 instead of a calendar.']);
   clock.set(Date.UTC(2027, 0, 3, 12));
   assert.deepEqual(await times(), ['09:00', '11:00']);
+});
+
+test('workspaces take turns with one calendar at a time, whoever is slow', async () => {
+  const waiting: ServerResponse[] = [];
+  const answer = () => waiting.shift()?.end(file());
+  let quick = 0;
+  handlers.set('/wait.ics', (_, response) => waiting.push(response));
+  handlers.set('/quick.ics', (_, response) => {
+    quick += 1;
+    response.end(file());
+  });
+  const before = clock.ms();
+  for (const path of ['/wait.ics', '/wait.ics', '/wait.ics', '/wait.ics', '/quick.ics']) {
+    const { add } = await creator();
+    for (const _ of [1, 2]) {
+      await add(path);
+      clock.advance(1000);
+    }
+  }
+  const round = read();
+  await until(() => waiting.length === 4);
+  assert.equal(quick, 0, 'all readers are busy, with a calendar of each');
+  answer();
+  await until(() => quick === 1);
+  await until(() => waiting.length === 4);
+  for (let left = 7; left > 0; left--) {
+    await until(() => waiting.length > 0);
+    answer();
+  }
+  await round;
+  assert.equal(quick, 2);
+  clock.set(before);
+});
+
+test('what is read slowly is read less often', async (t) => {
+  const { add, get } = await creator();
+  let passedMs = 0;
+  const now = performance.now.bind(performance);
+  t.mock.method(performance, 'now', () => now() + passedMs);
+  handlers.set('/slow.ics', (_, response) => {
+    passedMs += 10_000;
+    response.end(file('20270104'));
+  });
+  const id = await add('/slow.ics');
+  await read();
+  const { status, nextReadAt } = await get(id);
+  assert.equal(status, 'OK');
+  const waits = (Date.parse(nextReadAt) - clock.ms()) / MINUTE_MS;
+  assert.ok(waits >= 30 && waits < 45, `${waits} minutes`);
 });
 
 test('redirects are guarded, and what is too long or no calendar is refused', async () => {

@@ -10,8 +10,8 @@ export interface FetchedCalendar {
 
 const MAX_BYTES = 5 * 1024 * 1024;
 const MAX_REDIRECTS = 5;
-const IDLE_MS = 10_000;
-const TOTAL_MS = 30_000;
+const IDLE_MS = 5000;
+const TOTAL_MS = 10_000;
 
 /**
  * @param request.known the version that need not be sent again.

@@ -358,6 +358,24 @@ test('a name that is a word of everybody takes nothing of others along', async (
   await sql`update account set name = 'Released', username = 'videos', email = 'ike@example.com' where id = ${person.id}`;
   await sql`insert into notification (id, account_id, type, title, severity, created_at)
     values (${newId('ntf')}, ${other.id}, 'changelog.published', 'Released: one of your videos, said mike@example.com', 'INFO', now())`;
+  const subjects = [
+    ['refund', 'Released has refunded you $5.00', '… has refunded you $5.00'],
+    [
+      'subscription-renews',
+      'Your subscription to Gold of videos renews soon',
+      'Your subscription to Gold of … renews soon',
+    ],
+    ['subscription-renews', 'Your subscription to Released of Ada renews soon', null],
+    ['member-link', 'Your membership with videos of cats', null],
+    ['booking-confirmed', 'Booked: Released', null],
+    ['receipt', 'Your receipt: videos', null],
+  ] as const;
+  for (const [kind, subject] of subjects)
+    await sql`insert into mail (id, kind, recipient, subject, status, next_at, created_at)
+      values (${newId('mail')}, ${kind}, 'lee@example.com', ${subject}, 'SENT', now(), now())`;
+  const asks = { key: person.key, body: { email: 'kim@example.com' } };
+  (await auth.app.request('POST', '/subscribers', asks)).assertOk(201);
+  await sql`update mail set status = 'SENT'`;
   const one = new Browser(auth.app);
   await one.signIn({ ...person, email: 'ike@example.com' });
   (await close(one)).assertOk(200);
@@ -365,4 +383,10 @@ test('a name that is a word of everybody takes nothing of others along', async (
   const left =
     await sql`select 1 from notification where account_id = ${other.id} and title like 'Released%'`;
   assert.equal(left.length, 1);
+  const now = await sql<{ subject: string }[]>`
+    select subject from mail where recipient in ('lee@example.com', 'kim@example.com') order by created_at, id`;
+  assert.deepEqual(
+    now.map(({ subject }) => subject),
+    [...subjects.map(([, before, after]) => after ?? before), 'May … write to you?'],
+  );
 });

@@ -16,6 +16,18 @@ export interface Person {
 /** What takes the place of an address: unique by the id of the row, and reaches nobody (RFC 2606). */
 const NOWHERE = '@erased.invalid';
 
+/** Kinds of mails whose subject says who a creator is, and what stands around the name. */
+const NAMING_SUBJECTS = [
+  ['member-link', '^Your membership with ', '$'],
+  ['refund', '^', ' has refunded you '],
+  ['subscriber-confirm', '^May ', ' write to you[?]$'],
+  ['subscription-canceled', '^Your subscription to .* of ', ' was canceled$'],
+  ['subscription-confirm', '^Do you want to pay for .* of ', '[?]$'],
+  ['subscription-expired', '^Your subscription to .* of ', ' is over$'],
+  ['subscription-price', '^The price of your subscription to .* of ', ' changes$'],
+  ['subscription-renews', '^Your subscription to .* of ', ' renews soon$'],
+] as const;
+
 /** Asks the payment provider to forget customers, once the transaction commits. */
 export type ForgetCustomers = (
   tx: Tx,
@@ -127,11 +139,7 @@ async function eraseMentions(db: Tx, { email, ids, username, name }: Person): Pr
     'mail',
     sql<boolean>`recipient = ${email} or (status <> 'QUEUED' and ${said('subject')})`,
   );
-  for (const called of [name, username].filter((called) => called !== null)) {
-    // Only the name goes: it may be a word that subjects of other mails say as well.
-    const says = sql<boolean>`status <> 'QUEUED' and strpos(subject, ${called}) > 0`;
-    await overwriteRows(db, 'mail', sql`subject = replace(subject, ${called}, '…')`, says);
-  }
+  for (const called of [name, username]) if (called !== null) await eraseSubjects(db, called);
   await deleteRows(db, 'request_log', named('path'));
   // Reports of their channel; those of what they have published name ids alone.
   await deleteRows(
@@ -150,6 +158,18 @@ async function eraseMentions(db: Tx, { email, ids, username, name }: Person): Pr
   await overwriteRows(db, 'room_participant', sql`identity = id, name = null`, among('identity'));
   await deleteRows(db, 'room_ban', among('identity'));
   await deleteRows(db, 'job_turn', among('group_id'));
+}
+
+/**
+ * Only the name goes, and only from its place in what creators' mails are called: it may be a word, or a letter, that
+ * any other subject has as well.
+ */
+async function eraseSubjects(db: Tx, called: string): Promise<void> {
+  for (const [kind, before, after] of NAMING_SUBJECTS) {
+    const pattern = `(${before})${escaped(called)}(${after})`;
+    const says = sql<boolean>`status <> 'QUEUED' and kind = ${kind} and subject ~ ${pattern}`;
+    await overwriteRows(db, 'mail', sql`subject = regexp_replace(subject, ${pattern}, '\\1…\\2')`, says);
+  }
 }
 
 /** @param needles ids, which nothing else contains by chance. */

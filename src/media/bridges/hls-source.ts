@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { HlsAddress } from '../../kernel/pull-address.ts';
 import { type Download, GuardError, OutboundError } from '../../platform/outbound/index.ts';
 import { failureOf, PushFailure } from '../restream/failure.ts';
+import { ByteBudget } from './byte-budget.ts';
 import type { Demux, SourceFormat } from './demuxer.ts';
 import {
   chooseVariant,
@@ -66,11 +67,13 @@ class Fetcher {
   readonly #context: SourceContext;
   readonly #origin: string;
   readonly #keys = new Map<string, Buffer>();
+  readonly #budget: ByteBudget;
 
   constructor(address: HlsAddress, context: SourceContext) {
     this.#address = address;
     this.#context = context;
     this.#origin = new URL(address.url).origin;
+    this.#budget = new ByteBudget(context.grant);
   }
 
   async playlist(url: string) {
@@ -123,6 +126,8 @@ class Fetcher {
 
   async #get({ url, range }: Part, maxBytes: number, timeoutMs: number): Promise<Download> {
     const { outbound, signal } = this.#context;
+    const waitMs = this.#budget.take(0);
+    if (waitMs > 0) await delay(waitMs, null, { signal });
     const answer = await outbound.download({
       url,
       headers: this.#headers(url, range),
@@ -133,7 +138,8 @@ class Fetcher {
       maxLength: MAX_URL,
       signal,
     });
-    const { status, complete } = answer;
+    const { status, complete, bytes } = answer;
+    this.#budget.take(bytes.length);
     if (status === 401 || status === 403) {
       throw new PushFailure('refused', `The source refuses access (${status}).`);
     }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, type TestContext, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { startBridge } from '../../../test/bridges/bridge.ts';
-import { FPS, type HlsFiles, makeHls, slidingPlaylist } from '../../../test/bridges/hls.ts';
+import { FPS, type HlsFiles, makeHls, nullPackets, slidingPlaylist } from '../../../test/bridges/hls.ts';
 import { createTestCa, type TestCa } from '../../../test/harness/certificates.ts';
 import { startTestDns } from '../../../test/harness/dns.ts';
 import { type SinkReply, type SinkRequest, startHttpsSink } from '../../../test/harness/https-sink.ts';
@@ -175,6 +176,26 @@ test('a source that turns private while it is taken is left', async (t) => {
     assert.match((await bridge.when('FAILED')).message ?? '', /private address/);
     assert.equal(bridge.ingest.ends().length, 1);
   }
+});
+
+test('a source whose segments are no media is taken at the pace of its plan, not of the line', async (t) => {
+  const nothing = nullPackets(5000);
+  const more = Array.from({ length: 300 }, (_, i) => `#EXTINF:1,\nnull${i}.ts`);
+  const lines = ['#EXTM3U', '#EXT-X-TARGETDURATION:1', '#EXTINF:1,', 'index0.ts', ...more, '#EXT-X-ENDLIST'];
+  const list = lines.join('\n');
+  let sent = 0;
+  const { url } = await serve(t, (request) => {
+    if (nameOf(request) === 'index.m3u8') return { body: list };
+    if (!nameOf(request).startsWith('null')) return answer(plain, request);
+    sent += nothing.length;
+    return { body: nothing };
+  });
+  // 500 kB a second: 5 MB at once.
+  const grant = { streamId: 'str_1', maxHeight: 1080, maxFps: 60, maxBitrateKbps: 1000 };
+  await startBridge(t, `${url}/index.m3u8`, { grant });
+  await until(() => sent > 4_000_000, { timeoutMs: 10_000 });
+  await delay(2000);
+  assert.ok(sent < 9_000_000, `${sent} bytes`);
 });
 
 test('what is wrong with a source is said in words, and not hammered', async (t) => {

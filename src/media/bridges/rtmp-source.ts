@@ -4,6 +4,7 @@ import { splitAggregate } from '../ingest/media-messages.ts';
 import { MessageType, type RtmpMessage } from '../ingest/rtmp/messages.ts';
 import { failureOf, PushFailure } from '../restream/failure.ts';
 import { RtmpClient } from '../restream/rtmp-client.ts';
+import { pace } from './byte-budget.ts';
 import { LiveLane } from './live-lane.ts';
 import type { SourceContext } from './source.ts';
 
@@ -14,7 +15,7 @@ const ACCEPT_MS = 8000;
 /** Plays a stream of an RTMP server (Adobe RTMP 1.0, section 7.2.2.1). */
 export async function runRtmp(
   address: RtmpAddress,
-  { outbound, begin, signal }: SourceContext,
+  { outbound, grant, begin, signal }: SourceContext,
 ): Promise<void> {
   const { server, scheme, guarded: url, name } = address;
   const tls = scheme === 'rtmps';
@@ -37,6 +38,7 @@ export async function runRtmp(
     onFailure: over.reject,
     play: { onMedia: (message) => take(lane, socket, message), onEnded: () => over.resolve() },
   });
+  pace(socket, grant);
   try {
     await Promise.race([over.promise, lane.silence]);
   } finally {

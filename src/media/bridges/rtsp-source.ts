@@ -1,5 +1,6 @@
 import type { RtspAddress } from '../../kernel/pull-address.ts';
 import { failureOf, PushFailure } from '../restream/failure.ts';
+import { pace } from './byte-budget.ts';
 import { LiveLane } from './live-lane.ts';
 import { AacDepacketiser, type Depacketiser, H264Depacketiser, readRtp } from './rtp.ts';
 import { RtspConnection, type RtspReply } from './rtsp-connection.ts';
@@ -22,7 +23,7 @@ interface Playing {
 /** Plays an RTSP session over TCP (RFC 2326): its H.264, and its AAC. */
 export async function runRtsp(
   address: RtspAddress,
-  { outbound, begin, signal }: SourceContext,
+  { outbound, grant, begin, signal }: SourceContext,
 ): Promise<void> {
   const { guarded, port, scheme, url, credentials } = address;
   const tls = scheme === 'rtsps';
@@ -51,6 +52,7 @@ export async function runRtsp(
       void wait.then(() => socket.resume());
     },
   });
+  pace(socket, grant);
   let keepAlive: NodeJS.Timeout | undefined;
   try {
     const session = await Promise.race([open(connection, url, lane, playing), over.promise]);

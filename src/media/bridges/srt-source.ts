@@ -1,5 +1,6 @@
 import type { SrtAddress } from '../../kernel/pull-address.ts';
 import { PushFailure } from '../restream/failure.ts';
+import { ByteBudget } from './byte-budget.ts';
 import { LiveLane } from './live-lane.ts';
 import type { SourceContext } from './source.ts';
 import { SrtReceiver } from './srt-receiver.ts';
@@ -11,12 +12,13 @@ const MAX_QUEUED_BYTES = 16 * 2 ** 20;
 
 /** Calls an SRT listener and takes the MPEG-TS that it sends. */
 export async function runSrt(address: SrtAddress, context: SourceContext): Promise<void> {
-  const { outbound, demuxer, begin, signal } = context;
+  const { outbound, demuxer, grant, begin, signal } = context;
   const { server, streamId, guarded: url } = address;
   const socket = await outbound.datagrams({ url, port: server.port, timeoutMs: RESOLVE_MS });
   const lane = new LiveLane(begin);
   const stuck = Promise.withResolvers<never>();
   stuck.promise.catch(() => {});
+  const budget = new ByteBudget(grant);
   let queuedBytes = 0;
   let writing = Promise.resolve();
   const receiver = new SrtReceiver({
@@ -25,7 +27,8 @@ export async function runSrt(address: SrtAddress, context: SourceContext): Promi
     latencyMs: Number(server.query.get('latency') ?? DEFAULT_LATENCY_MS),
     onBytes(bytes) {
       queuedBytes += bytes.length;
-      if (queuedBytes > MAX_QUEUED_BYTES) {
+      // Its sender cannot be made to wait.
+      if (queuedBytes > MAX_QUEUED_BYTES || budget.take(bytes.length) > 0) {
         stuck.reject(new PushFailure('normal', 'The source sends more than can be read in time.'));
         return;
       }
