@@ -69,6 +69,6 @@ test('segments: more than live media make, for long, end the run', async () => {
   };
   await assert.rejects(flood(), BadFragments);
   await writer.end();
-  assert.ok(state.slots.length >= 30 && state.slots.length < 60, `${state.slots.length} segments`);
+  assert.ok(state.slots.length >= 120 && state.slots.length < 150, `${state.slots.length} segments`);
   assert.ok(state.slots.every(({ rungs: { src } }) => src?.isOpen === undefined));
 });
