@@ -134,6 +134,25 @@ test('an address ends when there is a new one, and with the feed', async () => {
   (await app.request('DELETE', '/booking/feed', { key })).assertOk(200);
 });
 
+test('the address is shown to those alone who may change it', async () => {
+  const { key, account } = await app.createKey();
+  const url = (await app.request('POST', '/booking/feed/rotate', { key })).assertOk(200).at('data.url');
+  const permissions = ['booking:read'];
+  const grants = [
+    { scope: 'READ_ONLY' as const },
+    { scope: 'STANDARD' as const, permissions },
+    { scope: 'STANDARD' as const, permissions: ['booking:write'] },
+  ];
+  const shown: unknown[] = [];
+  for (const grant of grants) {
+    const { key: other } = await app.createKey({ account, ...grant });
+    const answer = (await app.request('GET', '/booking/feed', { key: other })).assertOk(200);
+    assert.notEqual(answer.at('data.createdAt'), null);
+    shown.push(answer.at('data.url'));
+  }
+  assert.deepEqual(shown, [null, null, url]);
+});
+
 test('a creator who is suspended has no feed', async () => {
   const of = await creator();
   const path = await feedPath(of.key);

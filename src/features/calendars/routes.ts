@@ -2,6 +2,7 @@ import { reads, writes } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Deleted, IdParams } from '../../http/schema.ts';
+import { mayWrite } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import type { ExternalCalendars } from './external.service.ts';
 import type { BookingFeed } from './feed.service.ts';
@@ -86,9 +87,13 @@ function feedRoutes({ feed }: Deps): Route[] {
       method: 'GET',
       path: '/booking/feed',
       summary: 'Get the address of your bookings as a calendar',
-      description: 'Null while there is none.',
+      description:
+        'Null while there is none. `url`, by which anybody reads the bookings, is null for keys that may not write.',
       reply: { status: 200, schema: Feed },
-      handler: async ({ caller }) => toFeed(await feed.address(caller.workspaceId)),
+      async handler({ caller }) {
+        const { url, createdAt } = await feed.address(caller.workspaceId);
+        return toFeed({ url: mayWrite(caller, 'booking:write') ? url : null, createdAt });
+      },
     }),
     defineRoute({
       ...writes('booking:write'),

@@ -9,7 +9,11 @@ import type { FeedAddress } from './feed.service.ts';
 export const Feed = named(
   'BookingFeed',
   Type.Object({
-    url: Nullable(Type.String({ description: 'Who has it can read the bookings; null: there is no feed.' })),
+    url: Nullable(
+      Type.String({
+        description: 'Who has it can read the bookings; null: there is no feed, or the key may not write.',
+      }),
+    ),
     createdAt: Nullable(Instant),
   }),
   {

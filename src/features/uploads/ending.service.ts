@@ -47,7 +47,7 @@ export interface Endings {
   giveUp(row: UploadRow, ending: Ending): Promise<UploadRow>;
   /** Removes the bytes of a session that ended without a file. */
   clear(row: UploadRow): Promise<void>;
-  /** Expires, finishes and clears what is due. */
+  /** Cancels, expires, finishes and clears what is due. */
   sweep(): Promise<void>;
 }
 
@@ -61,6 +61,11 @@ const EXPIRED: Ending = {
   status: 'EXPIRED',
   code: 'UPLOAD_EXPIRED',
   message: 'No bytes came for seven days.',
+};
+const WITHDRAWN: Ending = {
+  status: 'CANCELED',
+  code: 'UPLOAD_EXPIRED',
+  message: 'The upload was cancelled: its key was revoked, or who opened it may upload here no more.',
 };
 export const CANCELED: Ending = {
   status: 'CANCELED',
@@ -143,15 +148,16 @@ export function createEndings(deps: EndingDeps): Endings {
       return giveUp(row, MISMATCH);
     },
     async sweep() {
-      const { expired, whole: complete, uncleared } = await repository.findDue(db, clock.now(), SWEEP_BATCH);
+      const due = await repository.findDue(db, clock.now(), SWEEP_BATCH);
       const work = [
-        ...expired.map((row) => async () => {
+        ...due.withdrawn.map((row) => () => giveUp(row, WITHDRAWN)),
+        ...due.expired.map((row) => async () => {
           // All of it may have come before a crash.
           const ended = await finishOnce(row.id);
           if (ended.ended_at === null) await giveUp(ended, EXPIRED);
         }),
-        ...complete.map((row) => () => finishOnce(row.id)),
-        ...uncleared.map((row) => () => clear(row)),
+        ...due.whole.map((row) => () => finishOnce(row.id)),
+        ...due.uncleared.map((row) => () => clear(row)),
       ];
       for (const step of work) {
         await step().catch((error: unknown) => log.error({ err: error }, 'an upload could not be ended'));
@@ -179,7 +185,7 @@ function completeSession(
       has_bytes: !isWanted,
       received_bytes: sizeBytes,
       sha256,
-      writer: null,
+      ...repository.NOBODY,
       ended_at: clock.now(),
     });
   });
@@ -206,7 +212,7 @@ function endSession(
       ...(status === 'FAILED' ? { error_code: code, error_message: message } : {}),
       // A video that plays keeps its original, whatever was said of it afterwards.
       has_bytes: isRefuted ? hasFailed : row.has_bytes,
-      writer: null,
+      ...repository.NOBODY,
       ended_at: clock.now(),
     });
   });

@@ -1,4 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { mayWrite, RIGHTS, TEAM_ROLES } from '../../kernel/access.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { onPageOfEach } from '../../platform/db/listed.ts';
@@ -11,6 +12,22 @@ export type UploadChange = Updateable<UploadTable>;
 export interface UploadFilter {
   status?: UploadStatus[] | undefined;
 }
+
+const UPLOADERS = TEAM_ROLES.filter((role) => mayWrite(RIGHTS[role], 'upload:write'));
+
+/**
+ * A condition: whoever opened the session may upload no more. The key is revoked, or the member is in the team no more or
+ * only reads. A key that has expired or got another secret is none of these.
+ */
+const isWithdrawn = sql<boolean>`(
+  exists (select from api_key where api_key.id = upload.key_id and api_key.revoked_at is not null)
+  or upload.opened_by is not null and not exists (
+    select from team_member member join workspace on workspace.account_id = member.account_id
+    where workspace.id = upload.workspace_id and member.user_id = upload.opened_by
+      and member.team_role in (${sql.join(UPLOADERS)})))`;
+
+/** Who is at a session is known for as long as it is open. */
+export const NOBODY = { writer: null, key_id: null, opened_by: null } as const;
 
 export function insertUpload(tx: Tx, upload: Insertable<UploadTable>): Promise<UploadRow> {
   return tx.insertInto('upload').values(upload).returningAll().executeTakeFirstOrThrow();
@@ -36,6 +53,7 @@ export function findByToken(db: Db, tokenHash: Buffer): Promise<UploadRow | unde
     .selectAll()
     .where('token_hash', '=', tokenHash)
     .where(inGoodStanding('upload.workspace_id'))
+    .where(sql<boolean>`not ${isWithdrawn}`)
     .executeTakeFirst();
 }
 
@@ -114,7 +132,7 @@ export function claimWriter(
 /**
  * Writes what the writer has received and renews its lease.
  *
- * @returns undefined when it has lost the lease, or its account was suspended.
+ * @returns undefined when it has lost the lease, its account was suspended, or who opened it may upload no more.
  */
 export function recordProgress(
   db: Db,
@@ -129,6 +147,7 @@ export function recordProgress(
     .where('writer', '=', writer)
     .where('ended_at', 'is', null)
     .where(inGoodStanding('upload.workspace_id'))
+    .where(sql<boolean>`not ${isWithdrawn}`)
     .returningAll()
     .executeTakeFirst();
 }
@@ -146,10 +165,14 @@ export async function releaseWriter(db: Db, id: string, writer: string): Promise
     .execute();
 }
 
-/** Sessions whose time is over, those that are whole but not completed, and ended ones with bytes left. */
+/**
+ * Sessions that nobody may use any more, those whose time is over, those that are whole but not completed, and ended
+ * ones with bytes left.
+ */
 export async function findDue(db: Db, now: Date, limit: number) {
   const open = db.selectFrom('upload').selectAll().where('ended_at', 'is', null).limit(limit);
-  const [expired, whole, uncleared] = await Promise.all([
+  const [withdrawn, expired, whole, uncleared] = await Promise.all([
+    open.where(isWithdrawn).orderBy('id').execute(),
     open.where('expires_at', '<=', now).orderBy('expires_at').execute(),
     open.where(sql<boolean>`received_bytes = size_bytes`).orderBy('id').execute(),
     db
@@ -161,5 +184,5 @@ export async function findDue(db: Db, now: Date, limit: number) {
       .limit(limit)
       .execute(),
   ]);
-  return { expired, whole, uncleared };
+  return { withdrawn, expired, whole, uncleared };
 }

@@ -32,7 +32,7 @@ export function uploadRoutes({ uploads, cursors }: { uploads: Uploads; cursors: 
     defineRoute({
       ...CREATION,
       body: UploadIn,
-      handler: async ({ caller }, { body }) => out(caller, await uploads.create(caller.workspaceId, body)),
+      handler: async ({ caller }, { body }) => out(caller, await uploads.create(caller, body)),
     }),
     defineRoute({
       ...reads('upload:read'),

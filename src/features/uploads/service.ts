@@ -1,3 +1,4 @@
+import { keyIdOf } from '../../kernel/access.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound, quotaExceeded } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -6,7 +7,7 @@ import { PLANS } from '../../kernel/plans.ts';
 import type { Visibility } from '../../kernel/visibility.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import type { VideoIntake } from '../videos/index.ts';
+import type { Opening, VideoIntake } from '../videos/index.ts';
 import type { EndingDeps, Endings } from './ending.service.ts';
 import { assertCanceled, assertIntact, CANCELED, createEndings } from './ending.service.ts';
 import type { UploadFilter, UploadRow } from './repository.ts';
@@ -45,7 +46,7 @@ export interface UploadDeps extends Omit<EndingDeps, 'hashes'> {
 export interface Uploads extends Pick<Endings, 'sweep'> {
   readonly transfers: Transfers;
   /** @throws {AppError} BAD_REQUEST, QUOTA_EXCEEDED, INSUFFICIENT_STORAGE; NOT_FOUND and CONFLICT for `videoId`. */
-  create(workspaceId: string, input: NewUpload): Promise<UploadRow>;
+  create(by: Opening, input: NewUpload): Promise<UploadRow>;
   /**
    * The session of a video that the caller has just made or locked; earlier ones of it are over. Reserves the
    * storage, which locks the workspace.
@@ -54,7 +55,7 @@ export interface Uploads extends Pick<Endings, 'sweep'> {
    */
   open(
     tx: Tx,
-    workspaceId: string,
+    by: Opening,
     videoId: string,
     file: AnnouncedFile & { id?: string; replaces?: boolean },
   ): Promise<UploadRow>;
@@ -96,10 +97,10 @@ export function createUploads(deps: UploadDeps): Uploads {
   return {
     transfers: createTransfers({ ...deps, hashes, writers, endings }),
     get,
-    open: (tx, workspaceId, videoId, file) =>
-      open(deps, tx, { id: newId('upl', deps.clock), ...file, workspaceId, videoId }),
+    open: (tx, by, videoId, file) => open(deps, tx, by, { id: newId('upl', deps.clock), ...file, videoId }),
     sweep: endings.sweep,
-    async create(workspaceId, input) {
+    async create(by, input) {
+      const { workspaceId } = by;
       const { title, description, visibility, metadata, videoId: given, ...file } = input;
       if (given === undefined && visibility === 'PURCHASE') {
         throw badRequest('visibility', 'A video for sale has a price: make it with POST /videos.');
@@ -118,7 +119,7 @@ export function createUploads(deps: UploadDeps): Uploads {
           await intake.lock(tx, { workspaceId, videoId: given ?? null });
           if (given !== undefined) await intake.attach(tx, workspaceId, given, id);
           const videoId = given ?? (await intake.create(tx, append, workspaceId, fresh)).id;
-          return open(deps, tx, { ...file, workspaceId, videoId, id });
+          return open(deps, tx, by, { ...file, videoId, id });
         });
       return intake.hold.makingRoom(workspaceId, make);
     },
@@ -156,9 +157,11 @@ async function incomplete({ store, clock }: UploadDeps, row: UploadRow): Promise
 async function open(
   { intake, secrets, clock, disk }: UploadDeps,
   tx: Tx,
-  file: AnnouncedFile & { workspaceId: string; videoId: string; id: string; replaces?: boolean },
+  by: Opening,
+  file: AnnouncedFile & { videoId: string; id: string; replaces?: boolean },
 ): Promise<UploadRow> {
-  const { workspaceId, videoId, id, sizeBytes, corsOrigin, sha256, replaces = false } = file;
+  const { workspaceId, accountId, actor } = by;
+  const { videoId, id, sizeBytes, corsOrigin, sha256, replaces = false } = file;
   if (sizeBytes !== null) rules.checkedSize('sizeBytes', sizeBytes);
   const origin = corsOrigin === null || corsOrigin === undefined ? null : rules.checkedOrigin(corsOrigin);
   await disk.admit(0);
@@ -175,6 +178,8 @@ async function open(
     id,
     workspace_id: workspaceId,
     video_id: videoId,
+    key_id: keyIdOf(by),
+    opened_by: actor.userId === accountId ? null : actor.userId,
     status: 'WAITING',
     token_hash: hashToken(token),
     token_encrypted: secrets.encrypt(token, id),
@@ -195,5 +200,5 @@ async function cancelOpen({ clock }: UploadDeps, tx: Tx, videoId: string): Promi
 
 /** The session alone: whoever calls it knows what becomes of the video. The sweep removes the bytes. */
 async function cancelRow(now: Date, tx: Tx, { id }: UploadRow): Promise<void> {
-  await repository.updateUpload(tx, id, { status: 'CANCELED', writer: null, ended_at: now });
+  await repository.updateUpload(tx, id, { status: 'CANCELED', ...repository.NOBODY, ended_at: now });
 }

@@ -22,9 +22,9 @@ export interface Reached {
   offset: number;
 }
 
-/** What happens at an `uploadUrl` (docs/api/uploads.md): whoever knows its token may write. */
+/** What happens at an `uploadUrl` (docs/api/uploads.md): whoever knows its token may write, while who opened it may. */
 export interface Transfers {
-  /** @throws {AppError} NOT_FOUND for unknown tokens and cancelled sessions, UPLOAD_EXPIRED. */
+  /** @throws {AppError} NOT_FOUND for unknown tokens and sessions that are or will be cancelled, UPLOAD_EXPIRED. */
   find(token: string): Promise<UploadRow>;
   /** Where the next piece begins. Waits for a request that is just ending. */
   reached(row: UploadRow): Promise<Reached>;

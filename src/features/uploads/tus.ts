@@ -79,7 +79,7 @@ function acceptCreations(scope: FastifyInstance, uploads: Uploads): void {
     if (request.headers['upload-concat'] !== undefined) {
       throw badRequest('Upload-Concat', 'A file comes in one upload: send it without parallel parts.');
     }
-    const row = await uploads.create(caller.workspaceId, validate(creationOf(request)));
+    const row = await uploads.create(caller, validate(creationOf(request)));
     reply.header('Location', uploads.urlOf(row));
     if (!isOffsetStream(request)) return answer(reply, 201, { row, offset: 0 });
     return receive(uploads, reply, 201, row, { ...tusPiece(request), offset: 0, totalBytes: null });

@@ -43,7 +43,7 @@ export { countPublicVideos, hasVideo, type ShownVideo } from './repository.ts';
 export { createRetention } from './retention.service.ts';
 export { videoRoutes } from './routes.ts';
 export { toLinked } from './schemas.ts';
-export type { UploadSessions, VideoDeleted, Videos } from './service.ts';
+export type { Opening, UploadSessions, VideoDeleted, Videos } from './service.ts';
 export { createVideos } from './service.ts';
 export { createVideoSnapshots } from './snapshot.service.ts';
 export type { VideoTakedowns } from './takedown.service.ts';

@@ -41,7 +41,7 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
       reply: { status: 201, schema: newVideo(Upload) },
       errors: ['QUOTA_EXCEEDED', 'INSUFFICIENT_STORAGE'],
       async handler({ caller }, { body }) {
-        const { video, upload } = await videos.create(caller.workspaceId, body);
+        const { video, upload } = await videos.create(caller, body);
         return { ...out(caller, video), upload };
       },
     }),

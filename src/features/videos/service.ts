@@ -1,4 +1,5 @@
 import { type AppendEvent, type Events, nextSequence } from '../../events/index.ts';
+import type { Caller } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { AppError, notFound } from '../../kernel/errors.ts';
 import type { PageRequest } from '../../kernel/page.ts';
@@ -63,6 +64,9 @@ export interface UploadedFile {
   corsOrigin: string | null;
 }
 
+/** Who opens a session, which is good for as long as they may upload. */
+export type Opening = Pick<Caller, 'workspaceId' | 'accountId' | 'actor'>;
+
 /** How the file of a video comes; filled by the composition root. */
 export interface UploadSessions {
   /**
@@ -74,7 +78,7 @@ export interface UploadSessions {
    */
   open(
     tx: Tx,
-    workspaceId: string,
+    by: Opening,
     videoId: string,
     file: UploadedFile & { id?: string; replaces?: boolean },
   ): Promise<{ id: string; shown: object }>;
@@ -99,7 +103,7 @@ export interface VideoDeps {
 /** What partners and creators do with videos. Each id is looked up in the workspace: NOT_FOUND otherwise. */
 export interface Videos {
   /** A video that waits for its file, and the upload session for it. @throws {AppError} QUOTA_EXCEEDED. */
-  create(workspaceId: string, input: NewVideoInput): Promise<{ video: ShownVideo; upload: object }>;
+  create(by: Opening, input: NewVideoInput): Promise<{ video: ShownVideo; upload: object }>;
   /** The same object for the same state of a row: it is not to be changed. */
   list(workspaceId: string, filter: VideoFilter, page: PageRequest): Promise<ShownVideo[]>;
   /** The same object for the same state of a row: it is not to be changed. */
@@ -134,7 +138,7 @@ export function createVideos(deps: VideoDeps): Videos {
   };
   return {
     get,
-    create: (workspaceId, input) => create(deps, workspaceId, input),
+    create: (by, input) => create(deps, by, input),
     list: (workspaceId, filter, page) => readList({ workspaceId, filter, page }),
     update: (workspaceId, id, input) =>
       locked(workspaceId, id, async (tx, row, append) => {
@@ -215,7 +219,8 @@ export function fileOf(
   };
 }
 
-async function create(deps: VideoDeps, workspaceId: string, input: NewVideoInput) {
+async function create(deps: VideoDeps, by: Opening, input: NewVideoInput) {
+  const { workspaceId } = by;
   const { events, clock, uploads, intake } = deps;
   const now = clock.now();
   const publishAt = settingsRules.parsePublishAt('publishAt', input.publishAt, now);
@@ -234,7 +239,7 @@ async function create(deps: VideoDeps, workspaceId: string, input: NewVideoInput
         chapters: JSON.stringify(chapters),
         source: 'UPLOAD',
       });
-      const upload = await uploads.open(tx, workspaceId, id, file);
+      const upload = await uploads.open(tx, by, id, file);
       await repository.updateVideo(tx, id, { upload_id: upload.id });
       return { video: await repository.showVideo(tx, id), upload: upload.shown };
     }),

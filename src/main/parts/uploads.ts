@@ -29,8 +29,8 @@ export function uploadsPart(
 /** What a new video shows of its upload. */
 function sessionsOf(uploads: Uploads): UploadSessions {
   return {
-    async open(tx, workspaceId, videoId, file) {
-      const row = await uploads.open(tx, workspaceId, videoId, file);
+    async open(tx, by, videoId, file) {
+      const row = await uploads.open(tx, by, videoId, file);
       return { id: row.id, shown: toUpload(row, uploads.urlOf(row)) };
     },
   };

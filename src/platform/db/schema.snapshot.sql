@@ -2217,6 +2217,8 @@ create table upload (
   writer_seen_at timestamp with time zone,
   has_bytes boolean not null default false,
   replaces boolean not null default false,
+  key_id text,
+  opened_by text,
   constraint upload_pkey PRIMARY KEY (id),
   constraint upload_protocol_check CHECK ((protocol = ANY (ARRAY['TUS'::text, 'PUT'::text]))),
   constraint upload_status_check CHECK ((status = ANY (ARRAY['WAITING'::text, 'UPLOADING'::text, 'COMPLETED'::text, 'CANCELED'::text, 'EXPIRED'::text, 'FAILED'::text]))),

@@ -1872,6 +1872,8 @@ export interface UploadTable {
   writer_seen_at: Date | null;
   has_bytes: Generated<boolean>;
   replaces: Generated<boolean>;
+  key_id: string | null;
+  opened_by: string | null;
 }
 
 export interface UsageRequestTable {

@@ -52,7 +52,7 @@ export function replacementRoutes({ replacements, links, Upload }: Deps): Route[
         }
         const { video, upload } =
           sourceUrl === undefined
-            ? await replacements.start(workspaceId, id, announced)
+            ? await replacements.start(caller, id, announced)
             : await replacements.fetch(workspaceId, id, sourceUrl);
         return { ...out(caller, video), upload };
       },

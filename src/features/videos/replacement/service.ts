@@ -5,7 +5,7 @@ import { newId } from '../../../kernel/ids.ts';
 import type { Tx } from '../../../platform/db/index.ts';
 import type { VideoIntake, VideoProcessing } from '../intake/service.ts';
 import { lockVideo, type ShownVideo, showVideo } from '../repository.ts';
-import { type AnnouncedFile, fileOf, type UploadSessions } from '../service.ts';
+import { type AnnouncedFile, fileOf, type Opening, type UploadSessions } from '../service.ts';
 import { releaseUnreceived } from './deletion.ts';
 import * as repository from './repository.ts';
 
@@ -20,7 +20,7 @@ export interface Replacements {
    * @throws {AppError} CONFLICT unless the video is READY, and while a replacement is under way; BAD_REQUEST for the
    * file's properties; QUOTA_EXCEEDED; INSUFFICIENT_STORAGE.
    */
-  start(workspaceId: string, videoId: string, file: AnnouncedFile): Promise<Started>;
+  start(by: Opening, videoId: string, file: AnnouncedFile): Promise<Started>;
   /** Fetches the file from an address. @throws as `start` does; {AppError} BAD_REQUEST, field `sourceUrl`. */
   fetch(workspaceId: string, videoId: string, sourceUrl: string): Promise<Started>;
   /** Ends one that is under way, or puts one that has failed away. @throws {AppError} CONFLICT where there is none. */
@@ -52,7 +52,7 @@ interface Deps {
 
 export function createReplacements(deps: Deps): Replacements {
   return {
-    start: (workspaceId, videoId, file) => start(deps, workspaceId, videoId, file),
+    start: (by, videoId, file) => start(deps, by, videoId, file),
     async fetch(workspaceId, videoId, sourceUrl) {
       await deps.imports.replace(workspaceId, videoId, sourceUrl);
       return { video: await deps.events.transaction((tx) => showVideo(tx, videoId)), upload: null };
@@ -63,16 +63,17 @@ export function createReplacements(deps: Deps): Replacements {
 
 function start(
   { events, clock, uploads, intake }: Deps,
-  workspaceId: string,
+  by: Opening,
   videoId: string,
   announced: AnnouncedFile,
 ): Promise<Started> {
+  const { workspaceId } = by;
   return intake.hold.makingRoom(workspaceId, () =>
     events.transaction(async (tx) => {
       await intake.lock(tx, { workspaceId, videoId });
       const uploadId = newId('upl', clock);
       const { title } = await intake.replace(tx, { workspaceId, videoId, uploadId });
-      const upload = await uploads.open(tx, workspaceId, videoId, {
+      const upload = await uploads.open(tx, by, videoId, {
         ...fileOf(announced, title),
         id: uploadId,
         replaces: true,
