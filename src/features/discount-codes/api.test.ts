@@ -174,7 +174,8 @@ test('a code of one product is for a product of the workspace', async () => {
   const strangers = [(await app.createKey()).key, (await app.createKey({ account, mode: 'test' })).key];
   for (const stranger of strangers) {
     const body = { ...code, productId };
-    (await app.request('POST', '/booking/discount-codes', { key: stranger, body })).assertError('NOT_FOUND');
+    const refused = await app.request('POST', '/booking/discount-codes', { key: stranger, body });
+    refused.assertError('NOT_FOUND', 'productId');
   }
   (await patch({ productId: 'bkp_01kafe3n4pfx2v9yq6m8d7t5zr' })).assertError('NOT_FOUND', 'productId');
 });

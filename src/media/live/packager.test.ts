@@ -1,124 +1,19 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { after, test } from 'node:test';
-import { promisify } from 'node:util';
-import { OLD_ABILITIES, testFfmpeg } from '../../../test/live/ffmpeg.ts';
-import { type FlvSource, type FlvSourceOptions, startFlvSource } from '../../../test/live/flv-source.ts';
+import { testFfmpeg } from '../../../test/live/ffmpeg.ts';
+import { cleanups, fixture, probe, run } from '../../../test/live/packager.ts';
 import { startPlaybackServer } from '../../../test/live/playback-server.ts';
 import { eventually } from '../../../test/live/poll.ts';
 import { AVC_360P30, videoFrame, videoHeader } from '../../../test/rtmp/media.ts';
-import { fakeNvenc } from '../../../test/transcode/fake-hardware.ts';
-import { systemClock } from '../../kernel/clock.ts';
-import { createLogger } from '../../platform/logger.ts';
 import { FlvTagType, flvHeader, flvTag } from '../ingest/flv.ts';
 import { createLocalSource } from '../nodes/local-source.ts';
 import { createLiveFiles } from '../playback/index.ts';
-import { type Composer, openComposer } from './composer.ts';
-import { type LadderInput, planLadder } from './ladder.ts';
-import { createPackager, type Packager, type PackagerOptions } from './packager.ts';
-import { type MediaPlaylist, parseMediaPlaylist } from './playlist.ts';
 
-const run = promisify(execFile);
-const log = createLogger('silent');
-const cleanups: (() => Promise<unknown>)[] = [];
 after(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup();
 });
-
-interface Fixture {
-  liveDir: string;
-  source: FlvSource;
-  composer: Composer;
-  packager: Packager;
-  playlist(rung: string): Promise<MediaPlaylist>;
-  /** Waits for so many segments in a rung's playlist. */
-  segments(rung: string, count: number): Promise<MediaPlaylist>;
-  master(): Promise<string>;
-}
-
-async function fixture(
-  source: FlvSourceOptions,
-  ladder: Partial<LadderInput> = {},
-  changes: Partial<PackagerOptions> = {},
-): Promise<Fixture> {
-  const flv = await startFlvSource(source);
-  const liveDir = await mkdtemp(join(tmpdir(), 'packager-'));
-  const dir = join(liveDir, 's1');
-  const composer = await openComposer({ dir, clock: systemClock, log });
-  const { width = 640, height = 360, fps = 30, audio = 'aac' } = source;
-  const sound = { codec: audio === 'mp3' ? 'mp3' : 'mp4a.40.2', sampleRate: 44_100, channels: 2 };
-  const result = planLadder({
-    video: { codec: 'avc1.42c01e', width, height, fps },
-    audio: audio === 'none' ? undefined : sound,
-    grant: { streamId: 's1', maxHeight: 2160, maxFps: 60 },
-    maxRungs: 0,
-    coresLeft: 8,
-    abilities: OLD_ABILITIES,
-    longKeyframeInterval: false,
-    ...ladder,
-  });
-  assert.ok(result.ok);
-  const packager = createPackager({
-    ffmpeg: testFfmpeg,
-    feed: (stdin) => flv.feed(null, stdin),
-    plan: result.plan,
-    source: { width, height },
-    audioCodec: 'mp4a.40.2',
-    segmentSeconds: 1,
-    latencyMode: 'LOW',
-    composer,
-    log,
-    clock: systemClock,
-    ...changes,
-  });
-  cleanups.push(async () => {
-    await flv.close();
-    await packager.stop(0);
-    await composer.close();
-    await rm(liveDir, { recursive: true, force: true });
-  });
-  const playlist = async (rung: string): Promise<MediaPlaylist> => {
-    const parsed = parseMediaPlaylist(await readFile(join(dir, `${rung}.m3u8`), 'utf8'));
-    assert.ok(parsed);
-    return parsed;
-  };
-  return {
-    liveDir,
-    source: flv,
-    composer,
-    packager,
-    playlist,
-    segments: (rung, count) =>
-      eventually(`${count} segments of ${rung}`, async () => {
-        const found = await playlist(rung).catch(() => null);
-        return found && found.nextSeq >= count ? found : null;
-      }),
-    master: () => readFile(join(dir, 'master.m3u8'), 'utf8'),
-  };
-}
-
-interface Probed {
-  streams: {
-    codec_type: string;
-    codec_name: string;
-    width?: number;
-    height?: number;
-    r_frame_rate?: string;
-  }[];
-}
-
-/** What a player sees of one rung. */
-async function probe(url: string): Promise<Probed['streams']> {
-  const { stdout } = await run('ffprobe', ['-v', 'error', '-of', 'json', '-show_streams', url], {
-    timeout: 20_000,
-  });
-  const parsed: Probed = JSON.parse(stdout);
-  return parsed.streams;
-}
 
 test('packager: source and scaled rungs play over HTTP, with the codecs that the master names', async () => {
   const { liveDir, packager, segments, master } = await fixture({ width: 854, height: 480 }, { maxRungs: 1 });
@@ -301,37 +196,6 @@ test('packager: MP3 becomes AAC', async () => {
   assert.equal(streams.find((stream) => stream.codec_type === 'audio')?.codec_name, 'aac');
 });
 
-test('packager: above the ceiling the source rung is a transcode to it, with our own keyframes', async () => {
-  const { liveDir, packager, segments, master } = await fixture(
-    { width: 854, height: 480, fps: 75, gopSec: 4 },
-    { grant: { streamId: 's1', maxHeight: 360, maxFps: 60 } },
-  );
-  packager.start();
-  const { segments: listed } = await segments('src', 3);
-  for (const segment of listed) assert.ok(segment.durationSec < 1.1, `${segment.durationSec} s`);
-  assert.match(await master(), /RESOLUTION=640x360,FRAME-RATE=60\.000/);
-  const server = await startPlaybackServer(createLiveFiles({ source: createLocalSource({ liveDir }) }));
-  cleanups.push(() => server.close());
-  const [video] = await probe(`${server.url}/live/s1/src/index.m3u8`);
-  assert.deepEqual([video?.width, video?.height, video?.r_frame_rate], [640, 360, '60/1']);
-});
-
-test('packager: gives up after ten failures, having waited between them', async () => {
-  let givenUp = 0;
-  const { packager, playlist } = await fixture(
-    { audio: 'mp3' },
-    {},
-    { feed: (stdin) => stdin.end(), backoffMs: [1], onGiveUp: () => (givenUp += 1) },
-  );
-  packager.start();
-  // Ten starts of a program, on a machine that does other things.
-  await eventually('giving up', () => givenUp === 1, 60_000);
-  assert.equal(packager.pid(), 0);
-  assert.deepEqual((await playlist('src')).segments, []);
-  await packager.stop();
-  assert.equal(givenUp, 1);
-});
-
 test('packager: a program that is not there is a failure, not a crash', async () => {
   let givenUp = false;
   const { packager } = await fixture(
@@ -346,36 +210,3 @@ test('packager: a program that is not there is a failure, not a crash', async ()
   packager.start();
   await eventually('giving up', () => givenUp);
 });
-
-/** The profile of the newest run: Baseline is that of the fake hardware. */
-const profileOf = (master: string) => /CODECS="(avc1\.[0-9a-f]{2})[^"]*"[^\n]*\n360\//.exec(master)?.[1];
-
-for (const [name, source] of [
-  ['beside the source', {}],
-  ['in one ffmpeg with it', { audio: 'mp3' }],
-] as const) {
-  test(`packager: rungs ${name} are encoded by the hardware, and in software when that ends`, async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'packager-hardware-'));
-    cleanups.push(() => rm(dir, { recursive: true, force: true }));
-    const hardware = { kind: 'nvenc', device: null, nodes: [], can: ['H264', 'LIVE'] } as const;
-    let left = 0;
-    const { packager, segments, master } = await fixture(
-      { width: 854, height: 480, ...source },
-      { maxRungs: 1, sessionsLeft: 1 },
-      {
-        ffmpeg: { ...testFfmpeg, bin: await fakeNvenc(dir, 'ffmpeg') },
-        hardware,
-        onSoftware: () => (left += 1),
-        backoffMs: [1],
-      },
-    );
-    packager.start();
-    const before = await segments('360', 2);
-    assert.equal(profileOf(await master()), 'avc1.42');
-    process.kill(packager.pid(), 'SIGKILL');
-    const later = await segments('360', before.nextSeq + 3);
-    assert.equal(profileOf(await master()), 'avc1.4d');
-    assert.equal(left, 1);
-    assert.deepEqual([...new Set(later.segments.map(({ disc }) => disc))], [0, 1]);
-  });
-}
