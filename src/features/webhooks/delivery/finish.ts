@@ -1,6 +1,9 @@
+import { MINUTE_MS } from '../../../kernel/durations.ts';
 import type { Db } from '../../../platform/db/index.ts';
 import type { Fact, Facts } from '../../facts/index.ts';
 import { type Finish, type Finished, finish } from './repository.ts';
+
+const QUARTER_MS = 15 * MINUTE_MS;
 
 export interface FinishDeps {
   db: Db;
@@ -19,12 +22,12 @@ export async function finishCounted(
   });
 }
 
-/** A fact for each workspace and moment. */
+/** A fact for each workspace and quarter-hour, by which they are added up. */
 function countsOf(done: readonly Finished[]): Fact[] {
   const counts = new Map<string, Fact & { amount: number }>();
   for (const { workspaceId, isAttempt, at } of done) {
     if (!isAttempt || at === null) continue;
-    const name = `${workspaceId}/${at.getTime()}`;
+    const name = `${workspaceId}/${Math.floor(at.getTime() / QUARTER_MS)}`;
     const fact = counts.get(name) ?? { kind: 'DELIVERY', workspaceId, at, amount: 0 };
     fact.amount += 1;
     counts.set(name, fact);
