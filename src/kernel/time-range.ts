@@ -1,5 +1,5 @@
 import { dateFromMs } from './clock.ts';
-import { DAY_MS, HOUR_MS } from './durations.ts';
+import { DAY_MS, HOUR_MS, QUARTER_MS } from './durations.ts';
 import { badRequest } from './errors.ts';
 import { normaliseTimezone } from './timezone.ts';
 
@@ -39,7 +39,6 @@ interface Bucket {
 const MAX_DAYS = 400;
 const MAX_DAYS_BY_HOUR = 14;
 const DEFAULT_DAYS = 28;
-const QUARTER_MS = 900_000;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/i;
 

@@ -1,9 +1,9 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { QUARTER_MS } from '../../kernel/durations.ts';
 import type { Db } from '../../platform/db/index.ts';
 import { storingAfter } from '../../platform/db/workspace.ts';
 import type { Facts } from '../facts/index.ts';
 
-const QUARTER_MS = 900_000;
 const BATCH = 1000;
 
 /** How much is stored, once in each quarter-hour (docs/decisions/usage.md#storage). */

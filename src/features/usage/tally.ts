@@ -1,9 +1,9 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
+import { QUARTER_MS } from '../../kernel/durations.ts';
 import type { Fact, Facts } from '../facts/index.ts';
 
 const PAUSE_MS = 1000;
-const QUARTER_MS = 900_000;
 /** Different things that are gathered at once; more of them are noted earlier. */
 const MOST = 5000;
 

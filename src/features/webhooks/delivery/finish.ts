@@ -1,9 +1,7 @@
-import { MINUTE_MS } from '../../../kernel/durations.ts';
+import { QUARTER_MS } from '../../../kernel/durations.ts';
 import type { Db } from '../../../platform/db/index.ts';
 import type { Fact, Facts } from '../../facts/index.ts';
 import { type Finish, type Finished, finish } from './repository.ts';
-
-const QUARTER_MS = 15 * MINUTE_MS;
 
 export interface FinishDeps {
   db: Db;
