@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { remembered } from '../remembered.ts';
 import { createDialer, type Dialer, type DialerOptions } from './dialer.ts';
 import { errorCode, GuardError, OutboundError } from './errors.ts';
 import { type AllowList, parseTarget, type Target, type UrlRules } from './guard.ts';
@@ -91,6 +92,8 @@ const KEPT_BYTES = 16 * 1024;
 /** A longer body costs the connection; up to here it is read to its end so that the connection stays. */
 const READ_BYTES = 64 * 1024;
 const CHECK_DNS_MS = 2000;
+/** Addresses that `request` has read lately: the same few are sent to over and over. */
+const TARGETS = 1000;
 /** Presigned addresses are long. */
 export const STREAM_URL_LENGTH = 4096;
 /** A stale kept-alive connection fails within a round trip; a later reset is the receiver's own doing. */
@@ -102,6 +105,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const dialer = createDialer(options);
   const { allow, addressesOf } = dialer;
   const pools = createPools(options);
+  const targetOf = remembered(TARGETS, (url) => parseTarget(url, allow));
 
   return {
     async checkUrl(url, rules) {
@@ -114,7 +118,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     },
     async request(request) {
       const startedAt = performance.now();
-      const target = parseTarget(request.url, allow);
+      const target = targetOf(request.url);
       return within(request.timeoutMs, async (deadline) => {
         const addresses = await addressesOf(target);
         const { status, body } = await exchange(pools, target, addresses, request, deadline);
@@ -322,6 +326,7 @@ class CapturedBody {
    * (docs/decisions/addresses-and-ssrf.md#what-an-error-says).
    */
   text(): string {
+    if (this.#keptBytes === 0) return '';
     const cut = this.size > this.#keptBytes || !this.complete;
     // `stream` drops a character that the cut went through instead of replacing it.
     return new TextDecoder().decode(Buffer.concat(this.#kept), { stream: cut }).replaceAll('\0', '\uFFFD');

@@ -199,3 +199,36 @@ test('jumps of this machine’s clock move signatures, not the schedule', async 
   assert.ok((times[1] ?? 0) - (times[0] ?? 0) >= 86_399);
   assert.ok((times[2] ?? 0) - (times[1] ?? 0) <= -172_799);
 });
+
+test('what cannot be written down holds up what is sent, so that a crash repeats few', async () => {
+  await addWebhook();
+  for (let n = 0; n < 400; n++) await f.emit();
+  const locked = Promise.withResolvers<void>();
+  const free = Promise.withResolvers<void>();
+  const lock = f.database.sql.begin(async (sql) => {
+    await sql`lock table delivery_log in exclusive mode`;
+    locked.resolve();
+    await free.promise;
+  });
+  await locked.promise;
+  start({ maxHeld: 50 });
+  try {
+    await until(() => f.sink.requests.length >= 100);
+    let sentBefore = 0;
+    await until(
+      async () => {
+        const [row] = await f.database.sql`select count(*)::int as n from delivery_job where lease % 2 = 1`;
+        const isStill = row?.n === f.sink.requests.length && sentBefore === f.sink.requests.length;
+        sentBefore = f.sink.requests.length;
+        return isStill;
+      },
+      { intervalMs: 200 },
+    );
+    assert.ok(sentBefore <= 150, `${sentBefore} sent and not written down`);
+  } finally {
+    free.resolve();
+    await lock;
+  }
+  await until(async () => (await f.pendingJobs()) === 0);
+  assert.equal(f.sink.requests.length, 400, 'each was sent once');
+});

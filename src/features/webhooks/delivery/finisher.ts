@@ -4,7 +4,7 @@ import type { Logger } from '../../../platform/logger.ts';
 import { type FinishDeps, finishCounted } from './finish.ts';
 import type { Finish } from './repository.ts';
 
-const BATCH = 100;
+const BATCH = 500;
 const RETRY_FIRST_MS = 50;
 const RETRY_MAX_MS = 1000;
 /** Failures of the server or of the connection rather than of the statement's data. */
@@ -25,7 +25,7 @@ interface Waiting {
 
 /**
  * Finishes attempts in batches: one statement runs at a time and takes everything that came in meanwhile, so
- * an idle worker finishes at once and a busy one pays 1/100 of a statement
+ * an idle worker finishes at once and a busy one pays a small part of a statement
  * (docs/decisions/events-and-deliveries.md#batches).
  */
 export class Finisher {

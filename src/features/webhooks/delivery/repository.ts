@@ -205,7 +205,7 @@ export async function finish(db: Db, batch: readonly Finish[]): Promise<Finished
     removed as (delete from delivery_job where id = any (array(select job from done where next_at is null))),
     again as (
       update delivery_job j set attempt = done.attempt, next_at = done.next_at, lease = j.lease + 1
-      from done where j.id = done.job and j.id = any (array(select job from done where next_at is not null))),
+      from done where j.id = done.job and done.next_at is not null),
     ranked as (
       select webhook_id, status = 'SUCCESS' as success, "responseStatus", "latencyMs", "at",
         row_number() over (partition by webhook_id order by "at", job) as n

@@ -6,9 +6,10 @@ const SLOW_TIMES = 3;
 const SLOW_MORE_MS = 50;
 /**
  * A receiver that answers at once is sent a thousand and more a second by a few connections; only one that takes long
- * needs many: one for each millisecond.
+ * needs many: one for each two milliseconds, some of which a busy machine adds by itself.
  */
 const FAST_WINDOW = 8;
+const MS_EACH = 2;
 /** How fast a receiver that became slower for good is believed. */
 const DRIFT = 0.02;
 
@@ -59,7 +60,7 @@ export class Window {
     const tookMs = latencyMs ?? 0;
     const isSlow = tookMs > this.#goodMs * SLOW_TIMES + SLOW_MORE_MS;
     this.#goodMs = tookMs < this.#goodMs ? tookMs : this.#goodMs + (tookMs - this.#goodMs) * DRIFT;
-    const most = Math.min(this.#most, Math.max(FAST_WINDOW, Math.ceil(this.#goodMs)));
+    const most = Math.min(this.#most, Math.max(FAST_WINDOW, Math.ceil(this.#goodMs / MS_EACH)));
     if (isSlow && this.isProven) this.#size -= 1;
     else if (!isSlow && isWanted && this.#size < most) this.#size += 1;
   }

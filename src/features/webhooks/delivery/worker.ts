@@ -76,6 +76,8 @@ const POLL_MS = 1000;
 const SCAN_PAUSE = 5;
 /** One look that was slow for another reason, such as a new connection, must not hold events up. */
 const SCAN_PAUSE_MAX_MS = 100;
+/** What was sent and is not written down would be sent again after a crash: at most as many as may be held. */
+const UNWRITTEN = 2;
 /** Between the end of the slowest attempt and the end of its lease. */
 const LEASE_MARGIN_MS = 5000;
 
@@ -87,6 +89,7 @@ class Dispatcher implements DeliveryWorker {
   readonly #options: DeliveryWorkerOptions;
   readonly #leaseSec: number;
   readonly #drainMs: number;
+  readonly #maxHeld: number;
   readonly #attempt: Attempt;
   readonly #endpoints: Endpoints<ClaimedJob>;
   readonly #finisher: Finisher;
@@ -111,10 +114,11 @@ class Dispatcher implements DeliveryWorker {
     this.#options = options;
     this.#leaseSec = config.leaseSec ?? Math.max(30, Math.ceil(config.timeoutMs / 1000) + 20);
     this.#drainMs = config.drainMs ?? 12_000;
+    this.#maxHeld = config.maxHeld ?? 400;
     this.#attempt = createAttempt({ ...options, timeoutMs: config.timeoutMs });
     this.#endpoints = new Endpoints({
       perEndpoint: config.perEndpoint ?? 32,
-      maxHeld: config.maxHeld ?? 400,
+      maxHeld: this.#maxHeld,
       lineMs: Math.max(this.#leaseSec * 1000 - config.timeoutMs - LEASE_MARGIN_MS, this.#leaseSec * 500),
       begin: (job, claimedAt) => this.#begin(job, claimedAt),
       giveBack: (jobs) => this.#giveBack(jobs),
@@ -198,6 +202,7 @@ class Dispatcher implements DeliveryWorker {
       while (!this.#stopping) {
         await this.#release();
         await this.#scanIfWanted();
+        if (this.#held.size >= this.#maxHeld * UNWRITTEN) break;
         const slots = this.#endpoints.slots();
         if (slots.length === 0 && !this.#scanReady()) break;
         if (slots.length === 0) continue;
