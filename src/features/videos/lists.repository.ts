@@ -86,7 +86,8 @@ function searched(
     scope: workspaceId,
     one: [status, visibility, ...one],
     indexed: hasPart('title', q),
-    matching: sql`deleted_at is null and ${matching(filter)}`,
+    having: sql`deleted_at is null`,
+    matching: matching(filter),
   });
 }
 

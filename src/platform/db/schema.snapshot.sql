@@ -2780,24 +2780,37 @@ CREATE OR REPLACE FUNCTION public.spans_between(scope text, low text, high text)
 AS $function$
 declare
   digits constant text := '0123456789abcdefghjkmnpqrstvwxyz';
+  spans text[] := '{}';
+  parent text;
+  digit integer;
+  latest integer;
 begin
-  return array(
-    select scope || parent || case when is_group then chr(65 + digit / 4) else substr(digits, digit + 1, 1) end
-    from (
-      select width, left(low, width - 1) as below, left(high, width - 1) as above,
-        strpos(digits, substr(low, width, 1)) - (width = length(low))::integer as first,
-        strpos(digits, substr(high, width, 1)) - 2 + (width = length(high))::integer as last,
-        width <= length(low) as has_low, width <= length(high) as has_high
-      from generate_series(2, greatest(length(low), length(high))) width) level,
+  for width in 2..greatest(length(low), length(high)) loop
     -- Behind the low one, before the high one; where both are in one span, between them.
-    lateral (
-      select below as parent, first as earliest, case when has_high and below = above then last else 31 end as latest
-      where has_low
-      union all
-      select above, 0, last where has_high and not (has_low and below = above)) side,
-    generate_series(earliest, latest) digit,
-    lateral (select width between 4 and 6 and digit / 4 * 4 >= earliest and digit / 4 * 4 + 3 <= latest as is_group) grouped
-    where not is_group or digit % 4 = 0);
+    for side in 1..2 loop
+      if side = 1 then
+        continue when width > length(low);
+        parent := left(low, width - 1);
+        digit := strpos(digits, substr(low, width, 1)) - (width = length(low))::integer;
+      else
+        continue when width > length(high) or width <= length(low) and left(low, width - 1) = left(high, width - 1);
+        parent := left(high, width - 1);
+        digit := 0;
+      end if;
+      latest := case when width <= length(high) and parent = left(high, width - 1)
+        then strpos(digits, substr(high, width, 1)) - 2 + (width = length(high))::integer else 31 end;
+      while digit <= latest loop
+        if width between 4 and 6 and digit % 4 = 0 and digit + 3 <= latest then
+          spans := spans || (scope || parent || chr(65 + digit / 4));
+          digit := digit + 4;
+        else
+          spans := spans || (scope || parent || substr(digits, digit + 1, 1));
+          digit := digit + 1;
+        end if;
+      end loop;
+    end loop;
+  end loop;
+  return spans;
 end $function$;
 
 CREATE TRIGGER ledger_account_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_account FOR EACH STATEMENT EXECUTE FUNCTION ledger_is_append_only();

@@ -11,6 +11,8 @@ const SPARSEST = 3;
 const NARROWEST = 7;
 /** Of the spans at the ends of all rows, which need not be narrow. */
 const OPEN = 3;
+/** Where all rows are of one such span, 12 days, they lie so close together that the narrowest is needed. */
+const CLOSE = 4;
 
 /** What is looked for in a table of which a GIN index has rows by spans of their ids. */
 export interface Spanned {
@@ -27,6 +29,8 @@ export interface Spanned {
   one?: readonly (readonly string[] | undefined)[];
   /** What the index is to find in its other columns. */
   indexed: RawBuilder<unknown>;
+  /** Which rows the index has, where it has not all. */
+  having?: RawBuilder<unknown>;
   /** All that holds of a row, but the times of the page. */
   matching: RawBuilder<unknown>;
 }
@@ -52,9 +56,10 @@ export function pageBySpans(page: PageRequest, spanned: Spanned): RawBuilder<unk
           ${page.take} - (select count(*) from near)::integer as wanted
         from newest having count(*) = ${NEAR} and (select count(*) from near) < ${page.take}),
       walk as (
-        select ${SPARSEST}::integer as sample, first as behind, last as until, wanted, null::text[] as ids from rest
+        select walk.sample - 1 as sample, walk.behind, coalesce(found.ids[1], walk.until) as until, wanted, null::text[] as ids
+        from rest, lateral (select ${SPARSEST}::integer as sample, first as behind, last as until) walk, ${look(page, spanned, sql`true`)}
         union all
-        select next.* from walk, rest, ${look(page, spanned)}, ${step(page)}
+        select next.* from walk, rest, ${look(page, spanned, indexed(spanned))}, ${step(page)}
         where walk.wanted > 0 and walk.behind is not null)
     select id from near
     union all select unnest(ids) as id from walk
@@ -63,34 +68,38 @@ export function pageBySpans(page: PageRequest, spanned: Spanned): RawBuilder<unk
 
 const timesOf = (page: PageRequest) => pageCondition({ ...page, after: null });
 
-/** The first ones of a sample that say how far a page goes, or all that there are of all rows. */
-function look(page: PageRequest, spanned: Spanned): RawBuilder<unknown> {
-  const { table, workspaceId, scope, one = [], indexed, matching } = spanned;
-  const spans = sql.raw(spanned.spans);
+/** What the index is asked for beside the span. The sparsest sample is so small that its rows are read sooner than that. */
+function indexed({ spans, one = [], indexed }: Spanned): RawBuilder<unknown> {
   // Each by itself: the index ends with the first that has no more rows, and not so where one has two values.
   const others = one
     .filter((values) => values !== undefined)
-    .map((values) => sql`and ${spans} && ${[...values]}::text[]`);
+    .map((values) => sql`${sql.raw(spans)} && ${[...values]}::text[]`);
+  return sql.join([...others, indexed], sql` and `);
+}
+
+/** The first ones of a sample that say how far a page goes, or all that there are of all rows. */
+function look(page: PageRequest, spanned: Spanned, asked: RawBuilder<unknown>): RawBuilder<unknown> {
+  const { table, workspaceId, scope, matching } = spanned;
+  const spans = sql.raw(spanned.spans);
   const [isBehind, isUntil] = page.order === 'desc' ? [sql`<`, sql`>=`] : [sql`>`, sql`<=`];
-  // Nothing here is for the index of ids, which would be walked from its end, nor for those of other columns beside them.
-  const id = sql`(id || '') collate "C"`;
-  const isOwn = sql`(workspace_id || '') = ${workspaceId}::text`;
-  // The spans are named before: a row that the index gives is compared with all of them once more.
+  const isIndexed = sql`${spans} && between_edges.spans and ${asked} and ${spanned.having ?? sql`true`}`;
+  // The spans are named before: a row that the index gives is compared with all of them once more. Nothing but them is for an
+  // index: that of ids would be walked from its end, and those of other columns would be read beside it.
   return sql`lateral (
     select spans_between(concat(nullif(walk.sample, 0), ${scope}::text), ${edges(page)}) as spans offset 0) between_edges,
     lateral (
     select array(
-      select id from (
-        select id from ${sql.table(table)}
-        where ${spans} && between_edges.spans ${sql.join(others, sql` `)} and ${indexed} and ${isOwn} and ${matching}
-          and ${timesOf(page)} and ${id} ${isBehind} walk.behind and ${id} ${isUntil} walk.until offset 0) one
+      select id from (select * from ${sql.table(table)} where ${isIndexed} offset 0) one
+      where workspace_id = ${workspaceId} and ${matching} and ${timesOf(page)}
+        and id ${isBehind} walk.behind and id ${isUntil} walk.until
       order by id ${sql.raw(page.order)} limit case when walk.sample > 0 then ${enough(page)} end) as ids offset 0) found`;
 }
 
 /** The lower and the upper span that a look is for. Where the page has no end, the rows have: few lie behind. */
 function edges({ order, after, createdAfter, createdBefore }: PageRequest): RawBuilder<unknown> {
   const [begun, ended] = order === 'desc' ? [createdBefore, createdAfter] : [createdAfter, createdBefore];
-  const narrow = sql`${NARROWEST}::integer - walk.sample`;
+  const isClose = sql`(substr(rest.first, 5, ${CLOSE}::integer) = substr(rest.last, 5, ${CLOSE}::integer))`;
+  const narrow = sql`${NARROWEST - 1}::integer + ${isClose}::integer - walk.sample`;
   const span = (id: RawBuilder<unknown>, end: RawBuilder<unknown>, isOpen: boolean) =>
     sql`substr(${id}, 5, ${isOpen ? sql`case when ${id} = ${end} then ${OPEN} else ${narrow} end` : narrow})`;
   const near = span(sql`walk.behind`, sql`rest.first`, after === null && begun === null);
@@ -109,7 +118,7 @@ function enough({ take }: PageRequest): RawBuilder<unknown> {
 /** To the next sample as far as was found, or on behind what was taken. */
 function step(page: PageRequest): RawBuilder<unknown> {
   return sql`lateral (select
-      case when walk.sample > 0 then walk.sample - 1 else ${SPARSEST}::integer end as sample,
+      case when walk.sample > 0 then walk.sample - 1 else ${SPARSEST - 1}::integer end as sample,
       case when walk.sample > 0 then walk.behind else nullif(walk.until, rest.last) end as behind,
       case when walk.sample > 0 then coalesce(found.ids[${enough(page)}], walk.until) else rest.last end as until,
       walk.wanted - case when walk.sample > 0 then 0 else cardinality(found.ids) end as wanted,
