@@ -1,6 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import Type from 'typebox';
+import Value from 'typebox/value';
 import { readEmbeddedUrl } from '../src/platform/db/embedded.ts';
 import { openDatabase } from '../src/platform/db/index.ts';
 import { createPartner } from '../test/harness/partner.ts';
@@ -20,11 +22,15 @@ const ROUNDS = isQuick ? 3 : 5;
 const SECONDS = isQuick ? 2 : 5;
 const CONNECTIONS = 16;
 const ROWS = 20;
+/** More pages than are asked for at once: equal ones of one moment are read once. */
+const PAGES = 100;
 /** Of its time: the server was waited for. */
 const BUSY = 0.85;
 
 interface Side {
   url: string;
+  /** Addresses with the same answer, asked for in turn. */
+  inTurn?: readonly string[] | undefined;
   process: ChildProcess;
 }
 
@@ -37,9 +43,16 @@ interface Measured {
   busy: number;
 }
 
-async function measure({ url, process: { pid = 0 } }: Side, seconds = SECONDS): Promise<Measured> {
+async function measure({ url, inTurn, process: { pid = 0 } }: Side, seconds = SECONDS): Promise<Measured> {
   const before = { processor: processorSeconds(pid), busy: busySeconds(pid) };
-  const { requests, seconds: took } = await sendLoad({ url, headers, connections: CONNECTIONS, seconds });
+  const load = {
+    url,
+    headers,
+    connections: CONNECTIONS,
+    seconds,
+    ...(inTurn === undefined ? {} : { inTurn }),
+  };
+  const { requests, seconds: took } = await sendLoad(load);
   const processor = processorSeconds(pid) - before.processor;
   const busy = busySeconds(pid) - before.busy;
   return { speed: requests / took, processor: (processor / requests) * 1e6, busy: busy / took };
@@ -54,13 +67,14 @@ async function startBare(payload: string): Promise<Side> {
 interface Case {
   name: string;
   url: string;
+  inTurn?: readonly string[];
   /** Of the requests a second of the bare route. */
   target: number;
 }
 
-async function compare({ name, url, target }: Case): Promise<void> {
+async function compare({ name, url, inTurn, target }: Case): Promise<void> {
   const bare = await startBare(await (await fetch(url, { headers })).text());
-  const full = { url, process: platform.process };
+  const full = { url, inTurn, process: platform.process };
   const rounds: { base: Measured; full: Measured }[] = [];
   for (const side of [bare, full]) await measure(side, 2);
   for (let round = 0; round < ROUNDS; round++) {
@@ -93,20 +107,33 @@ async function compare({ name, url, target }: Case): Promise<void> {
   });
 }
 
+/** Addresses of whole pages that each begin at another row. */
+async function pagesOf(list: string): Promise<string[]> {
+  const pages = [list];
+  for (let cursor = ''; pages.length < PAGES; pages.push(`${list}${cursor}`)) {
+    const one = await fetch(`${list.replace(`limit=${ROWS}`, 'limit=1')}${cursor}`, { headers });
+    const { pagination } = Value.Parse(Page, await one.json());
+    cursor = `&cursor=${pagination.nextCursor}`;
+  }
+  return pages;
+}
+
+const Page = Type.Object({ pagination: Type.Object({ nextCursor: Type.String() }) });
+
 /** Streams, the last one of which is returned, and videos with renditions. */
 async function fill(platform: RunningPlatform): Promise<{ stream: string; video: string }> {
   const url = readEmbeddedUrl(platform.dataDir);
   if (url === null) throw new Error('the platform has no database');
   const partner = createPartner(platform);
   const ids: string[] = [];
-  for (let index = 0; index < ROWS + 1; index++) ids.push((await partner.createStream()).id);
+  for (let index = 0; index < ROWS + PAGES; index++) ids.push((await partner.createStream()).id);
   const stream = ids.at(-1) ?? '';
   const database = openDatabase({ url, pool: 1, name: 'bench' });
   try {
     const row = database.db.selectFrom('stream').select('workspace_id').where('id', '=', stream);
     const { workspace_id: workspace } = await row.executeTakeFirstOrThrow();
     const videos: string[] = [];
-    for (let index = 0; index < ROWS + 1; index++)
+    for (let index = 0; index < ROWS + PAGES; index++)
       videos.push(await insertReadyVideo(database.db, workspace, { title: `Video ${index}` }));
     return { stream, video: videos.at(-1) ?? '' };
   } finally {
@@ -124,6 +151,11 @@ try {
   await compare({ name: 'GET /videos/{id}', url: `${api}/videos/${video}`, target: 0.25 });
   await compare({ name: 'GET /streams, 20 rows', url: `${api}/streams?limit=${ROWS}`, target: 0.15 });
   await compare({ name: 'GET /videos, 20 rows', url: `${api}/videos?limit=${ROWS}`, target: 0.15 });
+  for (const path of ['streams', 'videos']) {
+    const name = `GET /${path}, 20 rows, each request another page`;
+    const inTurn = await pagesOf(`${api}/${path}?limit=${ROWS}`);
+    await compare({ name, url: inTurn[0] ?? '', inTurn, target: 0.15 });
+  }
 } finally {
   await platform.stop();
 }

@@ -3,6 +3,8 @@ import autocannon from 'autocannon';
 /** What the process is to send. */
 export interface LoadRequest {
   url: string;
+  /** Addresses on the same server, asked for in turn instead of `url`. */
+  inTurn?: string[];
   /** Of one request after the other. */
   headers: Record<string, string>[];
   connections: number;
@@ -11,8 +13,13 @@ export interface LoadRequest {
 }
 
 /** Sends requests with these headers in turn: a process of its own, so that it can be told apart. */
-process.once('message', async ({ url, headers, connections, seconds = 3600 }: LoadRequest) => {
-  const requests = headers.map((one) => ({ method: 'GET' as const, headers: one }));
+process.once('message', async ({ url, inTurn = [], headers, connections, seconds = 3600 }: LoadRequest) => {
+  const asked = inTurn.length > 0 ? inTurn : [url];
+  const requests = Array.from({ length: Math.max(asked.length, headers.length) }, (_, n) => ({
+    method: 'GET' as const,
+    path: (asked[n % asked.length] ?? url).slice(new URL(url).origin.length),
+    headers: headers[n % headers.length] ?? {},
+  }));
   const result = await autocannon({ url, connections, duration: seconds, requests });
   process.send?.({
     requests: result['2xx'],

@@ -1,5 +1,7 @@
 /** What objects were written as; null where they were not yet. */
 const texts = new WeakMap<object, string | null>();
+/** The same as UTF-8, for those that were a row of a list. */
+const bytes = new WeakMap<object, Buffer>();
 
 /**
  * Makes what is shown of a row once for as long as the row is there, and with it its text. For rows that are the same
@@ -43,4 +45,14 @@ export function writeOnce<T extends object>(value: T, write: (value: T) => strin
   const text = write(value);
   if (known === null) texts.set(value, text);
   return text;
+}
+
+/** The same as UTF-8: to put many together as text, and to encode that, costs more than all else in a list. */
+export function bytesOnce<T extends object>(value: T, write: (value: T) => string): Buffer {
+  const known = bytes.get(value);
+  if (known !== undefined) return known;
+  const text = texts.get(value);
+  const made = Buffer.from(typeof text === 'string' ? text : write(value));
+  if (text !== undefined) bytes.set(value, made);
+  return made;
 }

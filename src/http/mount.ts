@@ -4,7 +4,7 @@ import { AppError } from '../kernel/errors.ts';
 import { Asked } from './asked.ts';
 import { isCsvRows, sendCsv } from './csv.ts';
 import type { EventStreams, Tail } from './event-stream.ts';
-import { isLasting, writeOnce } from './lasting.ts';
+import { bytesOnce, isLasting, writeOnce } from './lasting.ts';
 import { named } from './named.ts';
 import { answerOnce, idempotencyKeyOf, JSON_TYPE } from './plugins/idempotency.ts';
 import { readUpload } from './plugins/upload.ts';
@@ -48,7 +48,7 @@ export function mountRoute(app: FastifyInstance, base: string, route: Route, por
         return text;
       }
       const handle = async (operationId: string | null) =>
-        written(await run(operationId === null ? context : context.as(operationId)), request, reply);
+        String(written(await run(operationId === null ? context : context.as(operationId)), request, reply));
       const isLeased = route.idempotent === 'leased';
       return answerOnce(ports, { key, caller, isLeased, request, reply, handle });
     },
@@ -61,7 +61,7 @@ type Write = (value: Record<string, unknown>) => string;
 function writer(route: Route) {
   let write: Write | undefined;
   let writeRow: Write | undefined;
-  return (given: unknown, request: FastifyRequest, reply: FastifyReply): string => {
+  return (given: unknown, request: FastifyRequest, reply: FastifyReply): string | Buffer => {
     const isThere = given instanceof Existing;
     reply.status(isThere ? 200 : route.reply.status);
     const result = isThere ? given.value : given;
@@ -84,12 +84,14 @@ function writeList(
   answer: Record<string, unknown>,
   rows: readonly unknown[],
   { write, writeRow }: { write: Write; writeRow: Write },
-): string {
+): Buffer {
   const frame = write({ ...answer, data: [] });
   const at = frame.indexOf('[]') + 1;
-  const written = rows.filter(isRecord).map((row) => writeOnce(row, writeRow));
-  return frame.slice(0, at) + written.join(',') + frame.slice(at);
+  const written = rows.filter(isRecord).flatMap((row) => [COMMA, bytesOnce(row, writeRow)]);
+  return Buffer.concat([Buffer.from(frame.slice(0, at)), ...written.slice(1), Buffer.from(frame.slice(at))]);
 }
+
+const COMMA = Buffer.from(',');
 
 /** What the client wants instead of JSON, where the endpoint has it. */
 function acceptedOf({ reply: { envelope, tail, csv } }: Route, request: FastifyRequest, reply: FastifyReply) {
@@ -174,9 +176,10 @@ function listEnvelope(
 ): Record<string, unknown> {
   const { items, nextCursor, limit, beside } = page;
   if (nextCursor !== null) {
-    const next = new URL(request.url, 'http://local');
-    next.searchParams.set('cursor', nextCursor);
-    const links = [reply.getHeader('Link'), `<${next.pathname}${next.search}>; rel="next"`];
+    const [path = '', query] = request.url.split('?', 2);
+    const next = new URLSearchParams(query);
+    next.set('cursor', nextCursor);
+    const links = [reply.getHeader('Link'), `<${path}?${next}>; rel="next"`];
     reply.header('Link', links.filter((link) => link !== undefined).join(', '));
   }
   const data = beside === undefined ? items : { ...beside, rows: items };

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import Type, { type TProperties } from 'typebox';
 import type { CursorCodec } from '../kernel/cursor.ts';
 import { badRequest } from '../kernel/errors.ts';
@@ -54,7 +54,7 @@ export class ListReader {
     const { limit, cursor, ...filters } = input;
     this.#codec = codec;
     const text = JSON.stringify(Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1)));
-    this.#list = createHash('sha256').update(`${scope}\n${text}`).digest('base64url');
+    this.#list = hash('sha256', `${scope}\n${text}`, 'base64url');
     const after = cursor === undefined ? null : codec.decode(cursor, this.#list);
     if (cursor !== undefined && after === null) {
       throw badRequest('cursor', 'The cursor does not belong to this list and these filters.');

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { remembered } from './remembered.ts';
 
 /**
  * Opaque list positions (docs/api/conventions.md#lists): the id of the last row and a fingerprint of the list
@@ -11,10 +12,14 @@ export interface CursorCodec {
 }
 
 const TAG_BYTES = 12;
+/** Tags of cursors that were given or came lately: the one of a page comes back with the next request. */
+const TAGS = 5000;
 
 export function createCursorCodec(key: Uint8Array): CursorCodec {
-  const tag = (id: string, list: string) =>
-    createHmac('sha256', key).update(`${list}\n${id}`).digest().subarray(0, TAG_BYTES);
+  const tagOf = remembered(TAGS, (text) =>
+    Buffer.from(createHmac('sha256', key).update(text).digest().subarray(0, TAG_BYTES)),
+  );
+  const tag = (id: string, list: string) => tagOf(`${list}\n${id}`);
   return {
     encode: (id, list) => Buffer.concat([tag(id, list), Buffer.from(id)]).toString('base64url'),
     decode(cursor, list) {

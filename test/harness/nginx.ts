@@ -7,6 +7,7 @@ import { until } from './wait.ts';
 
 export interface RunningNginx {
   url: string;
+  pid: number;
   /** What the directives call `/var/cache/nginx`. */
   dir: string;
   close(): Promise<void>;
@@ -54,6 +55,7 @@ http {
   if (child.exitCode !== null) throw new Error(`nginx ended with ${child.exitCode}`);
   return {
     url,
+    pid: child.pid ?? 0,
     dir,
     async close() {
       child.kill('SIGTERM');

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import { VISIBILITIES } from '../../kernel/visibility.ts';
+import type { AmongIds } from '../../platform/db/by-ids.ts';
 import type { Db } from '../../platform/db/index.ts';
 import { ID_OF_STATE, isWhole, pageCondition, plannedWithValues } from '../../platform/db/page.ts';
 import { type Head, server } from '../../platform/db/versions.ts';
@@ -83,20 +84,17 @@ export function listStreamHeads(
 }
 
 /** Of any workspace: the caller compares. */
-export function selectListedStreams(db: Db, ids: readonly string[]) {
-  return selectThese(db, ids).select(SHOWN).select(KEYS).select(version);
+export function selectListedStreams(db: Db, among: AmongIds) {
+  return selectThese(db, among).select(SHOWN).select(KEYS).select(version);
 }
 
 /** In which state these rows are. */
-export function selectStreamHeads(db: Db, ids: readonly string[]) {
-  return selectThese(db, ids).select(['id', version]);
+export function selectStreamHeads(db: Db, among: AmongIds) {
+  return selectThese(db, among).select(['id', version]);
 }
 
-function selectThese(db: Db, ids: readonly string[]) {
-  return db
-    .selectFrom('stream')
-    .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))))
-    .where('deleted_at', 'is', null);
+function selectThese(db: Db, among: AmongIds) {
+  return db.selectFrom('stream').where(among('id')).where('deleted_at', 'is', null);
 }
 
 function selectPage(db: Db, workspaceId: string, filter: StreamFilter, page: PageRequest) {

@@ -10,6 +10,7 @@ import {
 import { jsonArrayFrom, jsonObjectFrom } from 'kysely/helpers/postgres';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Plan } from '../../kernel/plans.ts';
+import type { AmongIds } from '../../platform/db/by-ids.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { isWhole, pageCondition, plannedWithValues } from '../../platform/db/page.ts';
 import type { VideoRenditionTable, VideoTable } from '../../platform/db/tables.generated.ts';
@@ -174,17 +175,17 @@ function selectShown(db: Db) {
 }
 
 /** Of any workspace: the caller compares. */
-export function selectVideos(db: Db, ids: readonly string[]) {
-  return selectShown(db).select(version).where(areThese(ids));
+export function selectVideos(db: Db, among: AmongIds) {
+  return selectShown(db).select(version).where(areThese(among));
 }
 
 /** In which state these rows are, with what is shown of them. */
-export function selectVideoHeads(db: Db, ids: readonly string[]) {
-  return db.selectFrom('video').select(['video.id', version]).where(areThese(ids));
+export function selectVideoHeads(db: Db, among: AmongIds) {
+  return db.selectFrom('video').select(['video.id', version]).where(areThese(among));
 }
 
-function areThese(ids: readonly string[]): RawBuilder<SqlBool> {
-  return sql`video.id = any(${ids}) and video.deleted_at is null`;
+function areThese(among: AmongIds): RawBuilder<SqlBool> {
+  return sql`${among('video.id')} and video.deleted_at is null`;
 }
 
 type ListedVideo = InferResult<ReturnType<typeof selectVideos>>[number];

@@ -1,22 +1,52 @@
-import type { Compilable, CompiledQuery } from 'kysely';
+import { type Compilable, type CompiledQuery, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from './index.ts';
 
+/** The condition that this column has one of the ids. */
+export type AmongIds = (column: string) => RawBuilder<SqlBool>;
+
+/** So many ids at most are written one by one. */
+const WIDEST = 64;
+
 /**
- * A read of rows by their ids whose text is made once: to build it costs more than to read a row by its key.
+ * A read of rows by their ids whose text is made once: to build it costs more than to read a row by its key. There is a
+ * text for each width of ids, up to the next power of two: of an array the server cannot know how long it is, and would
+ * plan the statement anew each time (docs/decisions/request-chain.md#what-was-kept).
  *
  * @param select the statement; nothing else than the ids differs from read to read.
  */
 export function readByIds<R>(
   db: Db,
-  select: (db: Db, ids: readonly string[]) => Compilable<R>,
+  select: (db: Db, among: AmongIds) => Compilable<R>,
 ): (ids: readonly string[]) => Promise<R[]> {
-  /** Stands for the ids among the parameters. */
-  const place: string[] = [];
-  let compiled: CompiledQuery<R> | undefined;
+  const statements = new Map<number, (ids: readonly string[]) => CompiledQuery<R>>();
   return async (ids) => {
-    compiled ??= select(db, place).compile();
-    const parameters = compiled.parameters.map((value) => (value === place ? ids : value));
-    const { rows } = await db.executeQuery<R>({ ...compiled, parameters });
+    const width = ids.length > WIDEST ? 0 : 2 ** Math.ceil(Math.log2(ids.length));
+    const statement = statements.get(width) ?? compiled(db, select, width);
+    statements.set(width, statement);
+    const { rows } = await db.executeQuery<R>(statement(ids));
     return rows;
   };
+}
+
+function compiled<R>(
+  db: Db,
+  select: (db: Db, among: AmongIds) => Compilable<R>,
+  width: number,
+): (ids: readonly string[]) => CompiledQuery<R> {
+  /** They stand for the ids among the parameters. */
+  const places = Array.from({ length: width }, () => ({}));
+  const whole = {};
+  const list = width === 0 ? sql`${whole}::text[]` : sql`array[${sql.join(places)}]::text[]`;
+  const query = select(db, (column) => sql`${sql.ref(column)} = any(${list})`).compile();
+  const kinds = query.parameters.map((value) => ({
+    value,
+    place: places.findIndex((place) => Object.is(place, value)),
+  }));
+  return (ids) => ({
+    ...query,
+    // The last one fills the places that are left.
+    parameters: kinds.map(({ value, place }) =>
+      value === whole ? ids : place === -1 ? value : ids[Math.min(place, ids.length - 1)],
+    ),
+  });
 }

@@ -67,6 +67,8 @@ export function openDatabase(options: DatabaseOptions): DatabaseHandle {
       idle_in_transaction_session_timeout: 15_000,
       // Compiling a statement takes longer than any of ours runs (docs/decisions/database.md#no-compiled-statements).
       jit: 'off',
+      // Its rows are in memory or on a disk without heads (docs/decisions/database.md#indexes-before-scans).
+      random_page_cost: '1.1',
     },
   };
   // The driver's own default is a function too, which its types do not know.

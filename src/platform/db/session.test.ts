@@ -54,9 +54,10 @@ test('a transaction whose session is lost fails; the process and the pool go on'
   assert.ok(results.every(([row]) => row?.one === 1));
 });
 
-test('no server compiles our statements', async () => {
-  const [row] = await database.sql`select current_setting('jit') as jit`;
-  assert.equal(row?.jit, 'off');
+test('no server compiles our statements, or takes a table for nearer than an index', async () => {
+  const [row] = await database.sql`
+    select current_setting('jit') as jit, current_setting('random_page_cost')::float8 as cost`;
+  assert.deepEqual(row, { jit: 'off', cost: 1.1 });
 });
 
 test('an instant is read as it was written, whatever the zone of the server', async () => {

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { remembered } from '../remembered.ts';
+import { remembered } from '../../kernel/remembered.ts';
 import { createDialer, type Dialer, type DialerOptions } from './dialer.ts';
 import { errorCode, GuardError, OutboundError } from './errors.ts';
 import { type AllowList, parseTarget, type Target, type UrlRules } from './guard.ts';
