@@ -176,8 +176,8 @@ function listEnvelope(
 ): Record<string, unknown> {
   const { items, nextCursor, limit, beside } = page;
   if (nextCursor !== null) {
-    const [path = '', query] = request.url.split('?', 2);
-    const next = new URLSearchParams(query);
+    const [path = ''] = request.url.split('?', 1);
+    const next = new URLSearchParams(request.url.slice(path.length));
     next.set('cursor', nextCursor);
     const links = [reply.getHeader('Link'), `<${path}?${next}>; rel="next"`];
     reply.header('Link', links.filter((link) => link !== undefined).join(', '));

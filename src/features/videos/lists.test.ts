@@ -84,6 +84,19 @@ describe('GET /videos', () => {
     }
   });
 
+  test('the link to the next page has all that was asked for, question marks and signs too', async () => {
+    const { account, key: other } = await app.createKey();
+    for (const title of ['why? 1 + 1 & more', 'why? 1 + 1 & less']) {
+      await insertReadyVideo(app.container.db, account.live, { title });
+    }
+    const page = (await list('limit=1&q=why?+1+%2B+1+%26+', other)).assertOk(200);
+    assert.equal(page.list('data').length, 1);
+    const next = /^<\/api\/v1(\/videos\?[^>]+)>; rel="next"$/.exec(page.headers.link ?? '')?.[1] ?? '';
+    const rest = (await app.request('GET', next, { key: other })).assertOk(200);
+    assert.equal(rest.list('data').length, 1);
+    assert.notDeepEqual(rest.list('data'), page.list('data'));
+  });
+
   const filters: [query: string, expected: number[]][] = [
     ['status=READY', [6, 4, 2, 0]],
     ['status=FAILED,UPLOADING', [3, 1]],
