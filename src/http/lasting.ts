@@ -1,7 +1,7 @@
 /** What objects were written as; null where they were not yet. */
 const texts = new WeakMap<object, string | null>();
 /** The same as UTF-8, for those that were a row of a list. */
-const bytes = new WeakMap<object, Buffer>();
+const bytes = new WeakMap<object, Uint8Array>();
 
 /**
  * Makes what is shown of a row once for as long as the row is there, and with it its text. For rows that are the same
@@ -47,12 +47,15 @@ export function writeOnce<T extends object>(value: T, write: (value: T) => strin
   return text;
 }
 
+const encoder = new TextEncoder();
+
 /** The same as UTF-8: to put many together as text, and to encode that, costs more than all else in a list. */
-export function bytesOnce<T extends object>(value: T, write: (value: T) => string): Buffer {
+export function bytesOnce<T extends object>(value: T, write: (value: T) => string): Uint8Array {
   const known = bytes.get(value);
   if (known !== undefined) return known;
   const text = texts.get(value);
-  const made = Buffer.from(typeof text === 'string' ? text : write(value));
+  // Not a `Buffer`, which would keep those that were made beside it, too.
+  const made = encoder.encode(typeof text === 'string' ? text : write(value));
   if (text !== undefined) bytes.set(value, made);
   return made;
 }

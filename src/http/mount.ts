@@ -169,6 +169,9 @@ function asObject(route: Route, result: unknown): object {
   throw new Error(`${route.operationId} must return an object`);
 }
 
+/** One that is written the same in a link; to parse others takes longer. */
+const PLAIN_PATH = /^\/[\w/.~-]*$/;
+
 function listEnvelope(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -176,10 +179,12 @@ function listEnvelope(
 ): Record<string, unknown> {
   const { items, nextCursor, limit, beside } = page;
   if (nextCursor !== null) {
-    const [path = ''] = request.url.split('?', 1);
-    const next = new URLSearchParams(request.url.slice(path.length));
+    // As the router reads it.
+    const [path = ''] = request.url.split(/[?#]/, 1);
+    const next = new URLSearchParams(request.url.slice(path.length + 1));
     next.set('cursor', nextCursor);
-    const links = [reply.getHeader('Link'), `<${path}?${next}>; rel="next"`];
+    const at = PLAIN_PATH.test(path) ? path : new URL(path, 'http://local').pathname;
+    const links = [reply.getHeader('Link'), `<${at}?${next}>; rel="next"`];
     reply.header('Link', links.filter((link) => link !== undefined).join(', '));
   }
   const data = beside === undefined ? items : { ...beside, rows: items };

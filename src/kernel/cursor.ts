@@ -16,10 +16,10 @@ const TAG_BYTES = 12;
 const TAGS = 5000;
 
 export function createCursorCodec(key: Uint8Array): CursorCodec {
-  const tagOf = remembered(TAGS, (text) =>
-    Buffer.from(createHmac('sha256', key).update(text).digest().subarray(0, TAG_BYTES)),
-  );
-  const tag = (id: string, list: string) => tagOf(`${list}\n${id}`);
+  // As text: a small buffer that is kept would keep those that were made beside it, too.
+  const tagOf = remembered(TAGS, (text) => createHmac('sha256', key).update(text).digest('base64url'));
+  const tag = (id: string, list: string) =>
+    Buffer.from(tagOf(`${list}\n${id}`), 'base64url').subarray(0, TAG_BYTES);
   return {
     encode: (id, list) => Buffer.concat([tag(id, list), Buffer.from(id)]).toString('base64url'),
     decode(cursor, list) {

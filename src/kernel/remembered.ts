@@ -3,7 +3,10 @@
  *
  * @param most answers: with one more, all are forgotten.
  */
-export function remembered<T extends object>(most: number, read: (key: string) => T): (key: string) => T {
+export function remembered<T extends object | string>(
+  most: number,
+  read: (key: string) => T,
+): (key: string) => T {
   const known = new Map<string, T>();
   return (key) => {
     const before = known.get(key);

@@ -11,8 +11,6 @@ const SPARSEST = 3;
 const NARROWEST = 7;
 /** Of the spans at the ends of all rows, which need not be narrow. */
 const OPEN = 3;
-/** Where all rows are of one such span, 12 days, they lie so close together that the narrowest is needed. */
-const CLOSE = 4;
 
 /** What is looked for in a table of which a GIN index has rows by spans of their ids. */
 export interface Spanned {
@@ -53,7 +51,7 @@ export function pageBySpans(page: PageRequest, spanned: Spanned): RawBuilder<unk
       near as materialized (${ordered(sql`newest where fits`, page)}),
       rest as materialized (
         select ${sql.raw(edge)}(id) as first, (${ordered(sql`${table} where ${within}`, { order: back, take: 1 })}) as last,
-          ${page.take} - (select count(*) from near)::integer as wanted
+          ${page.take} - (select count(*) from near)::integer as wanted, ${WIDTH_APART} as width
         from newest having count(*) = ${NEAR} and (select count(*) from near) < ${page.take}),
       walk as (
         select walk.sample - 1 as sample, walk.behind, coalesce(found.ids[1], walk.until) as until, wanted, null::text[] as ids
@@ -65,6 +63,17 @@ export function pageBySpans(page: PageRequest, spanned: Spanned): RawBuilder<unk
     union all select unnest(ids) as id from walk
     order by id ${direction} limit ${page.take}`;
 }
+
+/**
+ * Of the widest span of the last one of the newest that does not have the first of them: what else it has is among these, and
+ * few of these match, or the page would be full.
+ */
+const WIDTH_APART = sql`${NARROWEST}::integer - ${sql.join(
+  [4, 5, 6].map(
+    (width) => sql`(substr(min(id), 5, ${width}::integer) <> substr(max(id), 5, ${width}::integer))::integer`,
+  ),
+  sql` - `,
+)}`;
 
 const timesOf = (page: PageRequest) => pageCondition({ ...page, after: null });
 
@@ -98,12 +107,13 @@ function look(page: PageRequest, spanned: Spanned, asked: RawBuilder<unknown>): 
 /** The lower and the upper span that a look is for. Where the page has no end, the rows have: few lie behind. */
 function edges({ order, after, createdAfter, createdBefore }: PageRequest): RawBuilder<unknown> {
   const [begun, ended] = order === 'desc' ? [createdBefore, createdAfter] : [createdAfter, createdBefore];
-  const isClose = sql`(substr(rest.first, 5, ${CLOSE}::integer) = substr(rest.last, 5, ${CLOSE}::integer))`;
-  const narrow = sql`${NARROWEST - 1}::integer + ${isClose}::integer - walk.sample`;
-  const span = (id: RawBuilder<unknown>, end: RawBuilder<unknown>, isOpen: boolean) =>
-    sql`substr(${id}, 5, ${isOpen ? sql`case when ${id} = ${end} then ${OPEN} else ${narrow} end` : narrow})`;
-  const near = span(sql`walk.behind`, sql`rest.first`, after === null && begun === null);
-  const far = span(sql`walk.until`, sql`rest.last`, ended === null);
+  const narrow = sql`${NARROWEST}::integer - walk.sample`;
+  const span = (id: RawBuilder<unknown>, end: RawBuilder<unknown>, atEnd: RawBuilder<unknown>) =>
+    sql`substr(${id}, 5, case when ${id} = ${end} then least(${atEnd}, ${narrow}) else ${narrow} end)`;
+  const open = sql`${OPEN}::integer`;
+  const isOpen = after === null && begun === null;
+  const near = span(sql`walk.behind`, sql`rest.first`, isOpen ? open : sql`rest.width`);
+  const far = span(sql`walk.until`, sql`rest.last`, ended === null ? open : narrow);
   return order === 'desc' ? sql`${far}, ${near}` : sql`${near}, ${far}`;
 }
 

@@ -82,7 +82,8 @@ function openedSecrets(secrets: Secrets): (delivery: Pick<Delivery, 'webhookId' 
     if (known !== undefined && Buffer.compare(known.sealed, sealed) === 0) return known.secret;
     const secret = secrets.decrypt(sealed, webhookId);
     if (opened.size >= OPENED) opened.clear();
-    opened.set(webhookId, { sealed, secret });
+    // A copy: it would keep what the driver read beside it.
+    opened.set(webhookId, { sealed: Uint8Array.from(sealed), secret });
     return secret;
   };
 }

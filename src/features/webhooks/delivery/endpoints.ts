@@ -66,11 +66,11 @@ export class Endpoints<Job extends { webhookId: string }> {
     for (const id of webhookIds) this.#due.add(id);
   }
 
-  /** What to claim for. */
-  slots(): Slot[] {
+  /** What to claim for. @param most jobs that may be claimed now. */
+  slots(most = this.#options.maxHeld): Slot[] {
     const slots: Slot[] = [];
     const { maxHeld } = this.#options;
-    let left = maxHeld - this.#held;
+    let left = Math.min(most, maxHeld - this.#held);
     let extra = Math.floor(maxHeld / 2);
     for (const endpoint of this.#active.values()) extra -= Math.max(0, heldBy(endpoint) - FIRST_WINDOW);
     const share = Math.floor(maxHeld / 2 / Math.max(1, this.#due.size, this.#active.size));

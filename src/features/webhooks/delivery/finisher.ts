@@ -5,6 +5,8 @@ import { type FinishDeps, finishCounted } from './finish.ts';
 import type { Finish } from './repository.ts';
 
 const BATCH = 500;
+/** Of answers in one statement, some more with the last one. */
+const BATCH_CHARACTERS = 2_000_000;
 const RETRY_FIRST_MS = 50;
 const RETRY_MAX_MS = 1000;
 /** Failures of the server or of the connection rather than of the statement's data. */
@@ -49,7 +51,7 @@ export class Finisher {
 
   async #run(): Promise<void> {
     while (this.#queue.length > 0) {
-      const batch = this.#queue.splice(0, BATCH);
+      const batch = this.#take();
       const lost = await this.#finish(batch);
       this.#options.onFinished(
         batch.map(({ item }) => item),
@@ -58,6 +60,16 @@ export class Finisher {
     }
     // In the same tick as the last look at the queue, or an item added in between would wait for the next.
     this.#running = null;
+  }
+
+  #take(): Waiting[] {
+    let characters = 0;
+    const end = this.#queue.findIndex(({ item }, n) => {
+      if (n === BATCH || characters >= BATCH_CHARACTERS) return true;
+      characters += item.log?.responseBody?.length ?? 0;
+      return false;
+    });
+    return this.#queue.splice(0, end === -1 ? this.#queue.length : end);
   }
 
   /** @returns how many were not ours any more. */

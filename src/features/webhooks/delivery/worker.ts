@@ -202,8 +202,7 @@ class Dispatcher implements DeliveryWorker {
       while (!this.#stopping) {
         await this.#release();
         await this.#scanIfWanted();
-        if (this.#held.size >= this.#maxHeld * UNWRITTEN) break;
-        const slots = this.#endpoints.slots();
+        const slots = this.#endpoints.slots(this.#maxHeld * UNWRITTEN - this.#held.size);
         if (slots.length === 0 && !this.#scanReady()) break;
         if (slots.length === 0) continue;
         const claimedAt = performance.now();
