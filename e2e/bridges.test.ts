@@ -97,13 +97,14 @@ test('a source is the broadcast of the stream, and comes back when the process t
   const frames = await countFrames(playbackUrl, 2);
   assert.ok(frames >= 28 && frames <= 32, `${frames} pictures in two seconds of 15 each`);
 
-  process.kill(mediaProcess(), 'SIGKILL');
-  await until(async () => (await events('bridge.connected')) === 2, {
-    timeoutMs: 15_000,
-    intervalMs: 100,
-    message: 'the bridge is back',
-  });
-  assert.equal((await bridgeOf(id)).status, 'ACTIVE');
+  const killed = mediaProcess();
+  process.kill(killed, 'SIGKILL');
+  await until(() => mediaProcess() > 0 && mediaProcess() !== killed, { timeoutMs: 15_000, intervalMs: 100 });
+  const fetched = source.requests.length;
+  await until(() => source.requests.length > fetched, { timeoutMs: 15_000, message: 'the source is asked' });
+  await when(id, 'ACTIVE');
+  assert.equal(await events('bridge.connected'), 1, 'a fault of the platform is told to nobody');
+  assert.equal(await events('bridge.failed'), 0);
   assert.equal((await partner.stream(streamId)).isLive, true);
 
   await partner.stop(streamId);

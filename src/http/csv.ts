@@ -24,6 +24,19 @@ export async function sendCsv(
   return reply.send(Readable.from(linesOf(columns, first, rest)));
 }
 
+/**
+ * What a table is called: the last segment of its path. Of one thing, `videos-vid_….csv`: the segment before and which
+ * one it is.
+ */
+export function tableName(path: string, params: unknown): string {
+  const [before = '', last = ''] = path.split('/').slice(-2);
+  const [, parameter] = /^\{(\w+)\}$/.exec(last) ?? [];
+  if (parameter === undefined) return last;
+  const which = new Map(Object.entries(Object(params))).get(parameter);
+  // Between quotes of a header, and a name of a file on every system.
+  return `${before}-${which}`.replaceAll(/[^\w-]/g, '_');
+}
+
 async function* linesOf(
   columns: readonly string[],
   first: IteratorResult<CsvRow>,

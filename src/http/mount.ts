@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { AppError } from '../kernel/errors.ts';
 import { Asked } from './asked.ts';
-import { isCsvRows, sendCsv } from './csv.ts';
+import { isCsvRows, sendCsv, tableName } from './csv.ts';
 import type { EventStreams, Tail } from './event-stream.ts';
 import { bytesOnce, isLasting, writeOnce } from './lasting.ts';
 import { named } from './named.ts';
@@ -121,7 +121,7 @@ function isTail(value: unknown): value is Tail {
 
 function openTable(reply: FastifyReply, { operationId, path, reply: { csv } }: Route, rows: unknown) {
   if (csv === undefined || !isCsvRows(rows)) throw new Error(`${operationId} must return rows`);
-  const name = path.split('/').at(-1) ?? operationId;
+  const name = tableName(path, reply.request.params);
   return sendCsv(reply.status(200), { name, columns: csv, rows });
 }
 

@@ -192,16 +192,19 @@ export async function sumValues(
   { includeSelf, share, closedUntil }: Counted,
   { sort, take, after }: RowsWanted,
 ): Promise<ValueRow[]> {
-  const only = share === null ? sql`true` : sql`value = ${share.value}`;
+  // Behind the sum of all values: what is asked for of one value is its part of that.
+  const only = share === null ? sql`true` : sql`"id" = ${share.value}`;
   const { rows } = await sql<ValueRow>`
     with counted as (
       select part.value as "id", ${added(SHARED)} from ${WALKS(walksOf([span], closedUntil))}, lateral (
         select value, ${columnsOf(SHARED)} from analytics_share where workspace_id = ${workspaceId}
           and subject_kind = ${kind} and subject_id = ${id} and dimension = ${dimension} and ${IN_WALK}
-          and ${own(includeSelf)} and ${only} ${APART}) part
+          and ${own(includeSelf)} ${APART}) part
       group by 1),
     ranked as (select *, ${RANKS[sort]} as rank, (sum("views") over ())::bigint as "allViews" from counted)
-    select * from ranked where ${behind(after)} order by rank desc, "id" desc limit ${take}`.execute(db);
+    select * from ranked where ${only} and ${behind(after)} order by rank desc, "id" desc limit ${take}`.execute(
+    db,
+  );
   return rows;
 }
 

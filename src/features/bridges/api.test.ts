@@ -105,6 +105,11 @@ describe('POST /bridges', () => {
       [{ type: 'ELSEWHERE' }, 'type'],
       [{ sourceUrl: null }, 'sourceUrl'],
       [{ sourceId: other.streamId }, 'sourceId'],
+      [{ sourceId: '' }, 'sourceId'],
+      [{ sourceUrl: '' }, 'sourceUrl'],
+      [{ targetId: '' }, 'targetId'],
+      [{ type: 'STREAM_TO_ROOM', sourceUrl: null, sourceId: '' }, 'sourceId'],
+      [{ type: 'STREAM_TO_ROOM', sourceUrl: '', sourceId: mine.streamId }, 'sourceUrl'],
       [{ sourceUrl: 'http://live.example.com/a.m3u8' }, 'sourceUrl'],
       [{ sourceUrl: 'file:///etc/passwd' }, 'sourceUrl'],
       [{ sourceUrl: 'https://10.0.0.1/a.m3u8' }, 'sourceUrl'],
@@ -218,6 +223,47 @@ describe('the run of a bridge', () => {
     assert.ok((await wantedBy('node-2')).includes(id));
     await say(id, 'ACTIVE');
     assert.equal((await get(mine, id)).string('data.status'), 'PENDING', 'a report of a former node');
+  });
+
+  test('a fault of the platform is no failure: what was told stays true', async () => {
+    const mine = await owner();
+    const id = await bridge(mine, { autoRestart: true });
+    const types = async () => (await told(mine)).map(({ type }) => type.replace('bridge.', ''));
+    const failure = { message: 'The source answers 404.', retryCount: 1, retryInMs: 1000 };
+    /** Its process ends and is there again. */
+    const restart = async () => {
+      await port().started('node-1');
+      await wantedBy('node-1');
+      await say(id, 'CONNECTING');
+    };
+    await wantedBy('node-1');
+    await say(id, 'ACTIVE');
+    await port().started('node-1');
+    const waiting = await get(mine, id);
+    assert.deepEqual([waiting.at('data.status'), waiting.at('data.error')], ['PENDING', null]);
+    await restart();
+    await say(id, 'ACTIVE');
+    assert.deepEqual(await types(), ['connected']);
+    // A source that is gone as well is a failure.
+    await restart();
+    await say(id, 'PENDING', failure);
+    assert.deepEqual(await types(), ['connected', 'failed']);
+    // It is in a row with those before the fault.
+    await restart();
+    await say(id, 'PENDING', failure);
+    assert.deepEqual(await types(), ['connected', 'failed']);
+    await restart();
+    await say(id, 'ACTIVE');
+    assert.deepEqual(await types(), ['connected', 'failed', 'connected']);
+    // Another node takes it up before anybody has noticed.
+    clock.advance(31_000);
+    assert.ok((await wantedBy('node-2')).includes(id));
+    for (const status of ['CONNECTING', 'ACTIVE'] as const) {
+      const plain = { endReason: null, message: null, retryCount: 0, retryInMs: null };
+      await port().report('node-2', { bridgeId: id, status, ...plain });
+    }
+    assert.equal((await get(mine, id)).string('data.status'), 'ACTIVE');
+    assert.deepEqual(await types(), ['connected', 'failed', 'connected']);
   });
 
   test('what it fails for is final without autoRestart, and a notification', async () => {

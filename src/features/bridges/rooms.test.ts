@@ -127,6 +127,8 @@ describe('bridges of rooms', () => {
     (await into(mine, over)).assertError('CONFLICT', 'targetId');
     (await into(mine, roomId, { sourceId: other.streamId })).assertError('BAD_REQUEST', 'sourceId');
     (await into(mine, roomId, { layout: 'GRID' })).assertError('BAD_REQUEST', 'layout');
+    (await out(mine, roomId, { sourceUrl: '' })).assertError('BAD_REQUEST', 'sourceUrl');
+    (await out(mine, '')).assertError('BAD_REQUEST', 'sourceId');
     (await into(mine, roomId)).assertOk(201);
     (await into(mine, roomId)).assertError('CONFLICT', 'targetId');
     // It would show itself.

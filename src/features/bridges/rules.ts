@@ -38,22 +38,25 @@ export function readSource({ type, sourceId, sourceUrl, layout }: BridgeWish): P
 
 interface Reported {
   status: BridgeStatus;
-  retry_count: number;
+  /** Of the last failure; null where it has carried media since, or never failed. */
+  error: string | null;
+  started_at: Date | null;
 }
 
-/** What receivers are told of a change; of failures in a row only the first, until it is given up. */
+/**
+ * What receivers are told of a change; of failures in a row only the first, until it is given up. Whoever lets go of it
+ * leaves `error` alone, so what was told before a fault of the platform holds behind it.
+ */
 export function eventOf(before: Reported, after: Reported): 'connected' | 'failed' | 'stopped' | null {
   switch (after.status) {
     case 'ACTIVE':
-      return before.status === 'ACTIVE' ? null : 'connected';
+      return before.started_at !== null && before.error === null ? null : 'connected';
     case 'FAILED':
       return 'failed';
     case 'STOPPED':
       return 'stopped';
     case 'PENDING':
-      return before.status === 'ACTIVE' || (after.retry_count > 0 && before.retry_count === 0)
-        ? 'failed'
-        : null;
+      return before.error === null && after.error !== null ? 'failed' : null;
     case 'CONNECTING':
       return null;
   }

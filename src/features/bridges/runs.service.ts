@@ -42,7 +42,7 @@ export interface BridgeRuns {
 }
 
 const MAX_MESSAGE = 300;
-const NODE_GONE = 'The process that ran it has ended; it is started anew.';
+const NO_WORDS = 'It has failed.';
 const BAD_ADDRESS = 'The address that is kept cannot be read any more. Make another bridge.';
 
 export function createBridgeRuns(deps: BridgeRunDeps): BridgeRuns {
@@ -95,18 +95,12 @@ async function endOverdue(deps: BridgeRunDeps): Promise<void> {
   }
 }
 
-/** Whoever ran it does no more: it waits for somebody else. */
+/** Whoever ran it does no more: it waits for somebody else, and that is no failure of its own. */
 async function letGo(deps: BridgeRunDeps, id: string, isStill: (row: BridgeRow) => boolean): Promise<void> {
   await withBridge(deps, id, async (told, row) => {
     if (!isStill(row)) return;
-    const broken = row.status === 'ACTIVE' ? { error: NODE_GONE } : {};
-    await change(told, row, {
-      status: 'PENDING',
-      ...broken,
-      next_retry_at: null,
-      node_id: null,
-      lease_until: null,
-    });
+    const free = { next_retry_at: null, node_id: null, lease_until: null };
+    await change(told, row, { status: 'PENDING', ...free });
   });
 }
 
@@ -183,7 +177,8 @@ function changeOf(row: BridgeRow, report: BridgeReport, now: Date): BridgeChange
     case 'PENDING':
       return {
         status,
-        error: message,
+        // That it is there says that it has failed.
+        error: message ?? NO_WORDS,
         retry_count: retryCount,
         next_retry_at: retryInMs === null ? null : dateFromMs(now.getTime() + retryInMs),
       };

@@ -8,25 +8,26 @@ import type { BridgeRow } from './repository.ts';
 
 const BridgeType = named('BridgeType', OneOf(VALUES.bridge.type));
 const Layout = OneOf(VALUES.bridge.layout);
-const MAX_ID = 64;
+const ID = { minLength: 1, maxLength: 64 };
 
 export const BridgeIn = named(
   'BridgeCreate',
   Type.Object({
     type: BridgeType,
     sourceId: Type.Optional(
-      Nullable(Type.String({ maxLength: MAX_ID, description: 'The room or stream that is the source.' })),
+      Nullable(Type.String({ ...ID, description: 'The room or stream that is the source.' })),
     ),
     sourceUrl: Type.Optional(
       Nullable(
         Type.String({
+          minLength: 1,
           maxLength: MAX_PULL_ADDRESS,
           description:
             'The source of PULL_TO_STREAM: `https://` (an HLS playlist), `rtmp(s)://`, `srt://` or `rtsp(s)://`. What is secret in it is not shown again.',
         }),
       ),
     ),
-    targetId: Type.String({ maxLength: MAX_ID, description: 'The stream or room that is fed.' }),
+    targetId: Type.String({ ...ID, description: 'The stream or room that is fed.' }),
     layout: Type.Optional(Nullable(Layout)),
     autoRestart: Type.Optional(
       Type.Boolean({ description: 'What fails is tried again, with growing waits. Default: false.' }),

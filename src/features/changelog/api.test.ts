@@ -76,7 +76,15 @@ describe('GET /changelog', () => {
     assert.deepEqual(await versions('?createdBefore=2026-12-01T00:00:00Z'), ['1.0.0']);
     const first = (await list('?limit=1')).assertOk(200);
     assert.deepEqual(await versions(`?limit=1&cursor=${first.string('pagination.nextCursor')}`), ['1.0.0']);
-    for (const since of ['1.2.0', '9', 'yesterday'])
+    const noDays = [
+      '2026-13-45',
+      '2026-02-30',
+      '2026-00-01',
+      '0000-00-00',
+      '20261101',
+      '2026-11-01T00:00:00Z',
+    ];
+    for (const since of ['1.2.0', '9', 'yesterday', ...noDays])
       (await list(`?since=${since}`)).assertError('BAD_REQUEST', 'since');
     (await list('?type=NEWS')).assertError('BAD_REQUEST', 'type');
     (await list('?cursor=none')).assertError('BAD_REQUEST', 'cursor');

@@ -42,12 +42,23 @@ export function pageOf(
 }
 
 function firstSince(all: readonly PublishedRelease[], since: string): number | null {
-  if (DAY.test(since)) {
+  if (isDay(since)) {
     const found = all.findIndex(({ date }) => date >= since);
     return found < 0 ? all.length : found;
   }
   const found = all.findIndex(({ version }) => version === since);
   return found < 0 ? null : found + 1;
+}
+
+function isDay(text: string): boolean {
+  if (!DAY.test(text)) return false;
+  try {
+    Temporal.PlainDate.from(text);
+    return true;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
 }
 
 function ofTypes(entries: readonly ReleaseEntry[], types: ChangelogFilter['types']): readonly ReleaseEntry[] {

@@ -28,6 +28,18 @@ after(async () => {
 const look = () =>
   Promise.all([app, node, app].map(({ container }) => runTask(container, 'use of the plans')));
 
+/** Every node has heard all hints of before, and has looked. */
+async function settled(): Promise<void> {
+  // Hints follow the answers that they are about.
+  (await app.request('GET', '/changelog/latest')).assertOk(200);
+  const heard = Promise.withResolvers<void>();
+  const end = node.container.bus.subscribe('test.heard', () => heard.resolve());
+  app.container.bus.publish('test.heard');
+  await heard.promise;
+  end();
+  await look();
+}
+
 async function customer(plan: Plan) {
   const account = await app.createAccount({ plan });
   const { key } = await app.createKey({ account });
@@ -108,6 +120,83 @@ test('a refusal tells 100 percent, whatever is used, and again only after less w
   await look();
   await tooLarge();
   assert.deepEqual(await told(2), [exceeded, { ...exceeded, used: 0, sequence: 2 }]);
+});
+
+test('a limit that was raised is told of anew, and one that stays so is not', async () => {
+  const { account, hook, told } = await customer('FREE');
+  const hooks = async (count: number) => {
+    for (let n = 0; n < count; n++) (await hook()).assertOk(201);
+  };
+  const webhooks = (used: number, limit: number, percent: number, sequence: number) => ({
+    type: percent === 100 ? 'quota.exceeded' : 'quota.warning',
+    ...{ key: 'WEBHOOKS', used, limit, percent, sequence },
+  });
+  await hooks(3);
+  const three = webhooks(3, 3, 100, 1);
+  assert.deepEqual(await told(1), [three]);
+  await app.container.accounts.setPlan(account.email, 'STAR');
+  // Nobody looks between the change of the plan and the eighth.
+  await hooks(5);
+  const eight = webhooks(8, 10, 80, 2);
+  assert.deepEqual(await told(2), [three, eight]);
+  await hooks(2);
+  const ten = webhooks(10, 10, 100, 3);
+  assert.deepEqual(await told(3), [three, eight, ten]);
+  await app.container.accounts.setPlan(account.email, 'FREE');
+  (await hook()).assertError('QUOTA_EXCEEDED');
+  await settled();
+  await app.container.accounts.setPlan(account.email, 'STAR');
+  (await hook()).assertError('QUOTA_EXCEEDED');
+  await settled();
+  assert.deepEqual(await told(3), [three, eight, ten], 'the old limit again is no raise');
+  await app.container.accounts.setPlan(account.email, 'PRO');
+  await hooks(1);
+  await settled();
+  await hooks(9);
+  assert.deepEqual(await told(4), [three, eight, ten, webhooks(20, 25, 80, 4)]);
+});
+
+test('a refusal under a raised limit is told, also of what is told once a day', async () => {
+  const { account, call, told } = await customer('FREE');
+  const streams: string[] = [];
+  for (const title of ['One', 'Two', 'Three', 'Four']) {
+    streams.push((await call('POST', '/streams', { title })).string('data.id'));
+  }
+  const start = (index: number) => call('POST', `/streams/${streams[index]}/start`);
+  (await start(0)).assertOk(200);
+  (await start(1)).assertError('QUOTA_EXCEEDED');
+  const first = { type: 'quota.exceeded', used: 1, limit: 1, percent: 100 };
+  const live = { ...first, key: 'CONCURRENT_STREAMS', sequence: 1 };
+  assert.deepEqual(await told(1), [live]);
+  await app.container.accounts.setPlan(account.email, 'STAR');
+  (await start(1)).assertOk(200);
+  const more = { ...live, used: 2, limit: 2, sequence: 2 };
+  assert.deepEqual(await told(2), [live, more]);
+  (await start(2)).assertError('QUOTA_EXCEEDED');
+  await settled();
+  assert.deepEqual(await told(2), [live, more]);
+  const refuse = async (plan: Plan) => {
+    const target = { url: 'rtmp://live.example.com/app', streamKey: 'abcd' };
+    const targets = Array.from({ length: PLANS[plan].restreamTargets + 1 }, () => target);
+    const answer = await call('POST', '/restreams', { streamId: streams[2], targets });
+    answer.assertError('QUOTA_EXCEEDED');
+  };
+  const targetsOf = (plan: Plan, sequence: number) => ({
+    ...{ type: 'quota.exceeded', key: 'RESTREAM_TARGETS', used: 0 },
+    ...{ limit: PLANS[plan].restreamTargets, percent: 100, sequence },
+  });
+  const ofTargets = async (count: number) =>
+    (await told(count)).filter(({ key }) => key === 'RESTREAM_TARGETS');
+  await refuse('STAR');
+  assert.deepEqual(await ofTargets(3), [targetsOf('STAR', 1)]);
+  await refuse('STAR');
+  await settled();
+  await app.container.accounts.setPlan(account.email, 'PRO');
+  (await call('DELETE', `/streams/${streams[3]}`)).assertOk(200);
+  await settled();
+  assert.deepEqual(await ofTargets(3), [targetsOf('STAR', 1)]);
+  await refuse('PRO');
+  assert.deepEqual(await ofTargets(4), [targetsOf('STAR', 1), targetsOf('PRO', 2)]);
 });
 
 test('a refusal under an Idempotency-Key tells it as well', async () => {

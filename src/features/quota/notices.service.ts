@@ -78,28 +78,24 @@ export function createQuotaNotices(deps: Deps): QuotaNotices {
 
 /** What was read is good only as long as nobody has told of it meanwhile: then it is read again. */
 async function look(deps: Deps, workspaceId: string, refused: ReadonlySet<ResourceKey>): Promise<void> {
-  const { db, meters } = deps;
-  const { plan, mode } = await ownerOf(db, workspaceId);
-  const limits = PLANS[plan];
-  const limited = meters.flatMap((meter) => {
-    const limit = meter.limit(limits);
-    return limit === null || (meter.isOfAccount === true && mode === 'test')
-      ? []
-      : [{ meter, limit, isRefused: refused.has(meter.key) }];
-  });
-  let open = limited;
+  const { db, clock, meters } = deps;
+  let open = meters;
   for (let tries = 0; open.length > 0 && tries < TRIES; tries++) {
     const notices = await repository.noticesOf(db, workspaceId);
-    const again: typeof limited = [];
-    for (const one of open) {
-      const { meter, limit, isRefused } = one;
+    // Behind them: nobody has told of a plan that is newer than this one.
+    const { plan, mode } = await ownerOf(db, workspaceId);
+    const again: Meter[] = [];
+    for (const meter of open) {
+      const limit = meter.limit(PLANS[plan]);
+      if (limit === null || (meter.isOfAccount === true && mode === 'test')) continue;
       const used = await meter.used(workspaceId);
       const before = notices.find(({ resource }) => resource === meter.key);
-      const standing = { used, limit, isRefused, periodStart: periodStartOf(meter, deps.clock.now()) };
+      const isRefused = refused.has(meter.key);
+      const standing = { used, limit, isRefused, periodStart: periodStartOf(meter, clock.now()) };
       const telling = tellingOf(before, standing);
       if (telling === null) continue;
       const of = { workspaceId, resource: meter.key, version: before?.version ?? null };
-      if (!(await tell(deps, of, { ...telling, used, limit }))) again.push(one);
+      if (!(await tell(deps, of, { ...telling, used, limit }))) again.push(meter);
     }
     open = again;
   }

@@ -13,7 +13,8 @@ export interface NoticeRow extends Told {
 export function noticesOf(db: Db, workspaceId: string): Promise<NoticeRow[]> {
   return db
     .selectFrom('quota_notice')
-    .select(['resource', 'told', 'told_used as toldUsed', 'period_start as periodStart', 'version'])
+    .select(['resource', 'told', 'told_used as toldUsed', 'told_limit as toldLimit'])
+    .select(['period_start as periodStart', 'version'])
     .where('workspace_id', '=', workspaceId)
     .execute();
 }
@@ -26,17 +27,17 @@ export function noticesOf(db: Db, workspaceId: string): Promise<NoticeRow[]> {
 export async function putNotice(
   tx: Tx,
   of: { workspaceId: string; resource: ResourceKey; version: number | null },
-  { told, toldUsed, periodStart }: Told,
+  { told, toldUsed, toldLimit, periodStart }: Told,
 ): Promise<number | null> {
   const { workspaceId, resource, version } = of;
-  const values = sql`${told}, ${toldUsed}, ${periodStart}::timestamptz`;
+  const values = sql`${told}, ${toldUsed}, ${toldLimit}, ${periodStart}::timestamptz`;
   const { rows } = await (version === null
     ? sql<{ sequence: number }>`
-        insert into quota_notice (workspace_id, resource, told, told_used, period_start)
+        insert into quota_notice (workspace_id, resource, told, told_used, told_limit, period_start)
         values (${workspaceId}, ${resource}, ${values}) on conflict do nothing
         returning event_sequence + 1 as sequence`
     : sql<{ sequence: number }>`
-        update quota_notice set (told, told_used, period_start) = (${values}), version = version + 1
+        update quota_notice set (told, told_used, told_limit, period_start) = (${values}), version = version + 1
         where workspace_id = ${workspaceId} and resource = ${resource} and version = ${version}
         returning event_sequence + 1 as sequence`
   ).execute(tx);

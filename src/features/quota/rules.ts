@@ -41,6 +41,8 @@ export interface Told {
   told: number;
   /** What was used then. */
   toldUsed: number;
+  /** What the plan had then. */
+  toldLimit: number;
   periodStart: Date | null;
 }
 
@@ -53,11 +55,9 @@ export interface Standing {
   periodStart: Date | null;
 }
 
-const NOTHING = { told: 0, toldUsed: 0 };
-
 /**
- * What there is to tell, and what is told from then on: each level once in a period, or until it fell below. After a
- * refusal, which tells 100 whatever is used, that is when less is used than then.
+ * What there is to tell, and what is told from then on: each level once in a period, or until it fell below, or the
+ * limit was raised. After a refusal, which tells 100 whatever is used, that is when less is used than then.
  *
  * @returns null where nothing changes.
  */
@@ -66,12 +66,24 @@ export function tellingOf(
   { used, limit, isRefused, periodStart }: Standing,
 ): { after: Told; level: number | null } | null {
   const isSamePeriod = before?.periodStart?.getTime() === periodStart?.getTime();
-  const known = before !== undefined && isSamePeriod ? before : { ...NOTHING, periodStart };
-  // A limit of one is full by being used: there, only a refusal is news.
-  const level = limit === 1 ? undefined : LEVELS.findLast((one) => used * 100 >= one * limit);
-  const reached = isRefused ? 100 : (level ?? 0);
-  if (reached > known.told) return { after: { told: reached, toldUsed: used, periodStart }, level: reached };
-  const hasFallen = periodStart === null && reached < known.told && used < known.toldUsed;
-  if (hasFallen) return { after: { told: reached, toldUsed: used, periodStart }, level: null };
-  return null;
+  const known = before !== undefined && isSamePeriod ? underLimit(before, limit) : undefined;
+  const told = known?.told ?? 0;
+  const reached = isRefused ? 100 : levelOf(used, limit);
+  const after = { told: reached, toldUsed: used, toldLimit: limit, periodStart };
+  if (reached > told) return { after, level: reached };
+  if (known === undefined) return null;
+  const hasFallen = periodStart === null && reached < told && used < known.toldUsed;
+  if (hasFallen) return { after, level: null };
+  return known === before ? null : { after: known, level: null };
+}
+
+/** Under a higher limit what was used then stands for less, and so does what was told. */
+function underLimit(before: Told, limit: number): Told {
+  if (limit <= before.toldLimit) return before;
+  return { ...before, told: Math.min(before.told, levelOf(before.toldUsed, limit)), toldLimit: limit };
+}
+
+/** A limit of one is full by being used: there, only a refusal is news. */
+function levelOf(used: number, limit: number): number {
+  return limit === 1 ? 0 : (LEVELS.findLast((one) => used * 100 >= one * limit) ?? 0);
 }

@@ -292,6 +292,7 @@ describe('targets', () => {
       [shown(''), { from: null, to: 'Mine' }],
       [shown('enabled'), { from: true, to: false }],
       [shown('streamKeyLast4'), { from: '1234', to: '5678' }],
+      [shown('streamKey'), { from: '***1234', to: '***5678' }],
       [shown('url'), { from: CUSTOM.url, to: 'rtmp://live.example.com/other' }],
       [shown(''), { from: 'Mine', to: null }],
     ]);

@@ -124,11 +124,14 @@ export function settle(
   return { wish, isRunning: isWanted && restream.enabled && source.isAllowed };
 }
 
+/** In place of a stream key: one is kept, whose form is not looked at. */
+export const KEPT_KEY: unique symbol = Symbol('a key that is kept');
+
 /** A target as its sender spells it. */
 export interface TargetText {
   platform: RestreamTargetPlatform;
   url: string | undefined;
-  streamKey: string | null | undefined;
+  streamKey: string | typeof KEPT_KEY | null | undefined;
   passphrase?: string | null | undefined;
 }
 
@@ -157,7 +160,7 @@ export function readTarget(
   if (address.scheme !== 'srt' && passphrase) {
     throw badRequest(`${prefix}passphrase`, 'Only SRT has a passphrase.');
   }
-  if (streamKey && !preset.key.test(streamKey)) {
+  if (streamKey && streamKey !== KEPT_KEY && !preset.key.test(streamKey)) {
     throw badRequest(
       `${prefix}streamKey`,
       `A stream key ${platform === 'CUSTOM' ? 'has no spaces and looks' : `of ${preset.name} looks`} like ${preset.keyExample}.`,

@@ -162,9 +162,9 @@ async function takeReport(deps: RestreamRunDeps, nodeId: string, report: PushRep
     const isStale = row.revision !== report.revision || row.node_id !== nodeId || !row.enabled;
     if (isStale || !restream.is_running) return;
     const updated = await repository.updateTarget(tx, row.id, changeOf(deps, row, report));
-    const event = eventOf(row, updated);
-    if (event !== null)
+    for (const event of eventsOf(row, updated)) {
       await emitTarget({ tx, append }, event, restream.workspace_id, updated, report.message);
+    }
     await logTarget(tx, restream, updated, deps.clock.now());
   });
 }
@@ -188,9 +188,13 @@ function changeOf({ clock }: RestreamRunDeps, row: TargetRow, report: PushReport
 }
 
 /** What receivers are told of a change; of failures in a row only the first, until one is FATAL. */
-function eventOf(before: TargetRow, after: TargetRow) {
-  if (after.state === 'BROADCASTING') return before.state === 'BROADCASTING' ? null : targetConnected;
-  if (after.error_severity === 'FATAL') return before.error_severity === 'FATAL' ? null : targetFailed;
-  if (before.state === 'BROADCASTING') return targetDisconnected;
-  return after.state === 'ERRORED' && before.retry_count === 0 ? targetFailed : null;
+function eventsOf(before: TargetRow, after: TargetRow) {
+  const wasSending = before.state === 'BROADCASTING';
+  if (after.state === 'BROADCASTING') return wasSending ? [] : [targetConnected];
+  const gone = wasSending ? [targetDisconnected] : [];
+  if (after.error_severity === 'FATAL') {
+    return before.error_severity === 'FATAL' ? [] : [...gone, targetFailed];
+  }
+  if (wasSending) return gone;
+  return after.state === 'ERRORED' && before.retry_count === 0 ? [targetFailed] : [];
 }

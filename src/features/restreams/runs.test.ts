@@ -168,6 +168,33 @@ test('FATAL waits for a change or a retry, and people are told', async () => {
   assert.equal((await wanted(one)).length, 2);
 });
 
+test('one that took the broadcast and is FATAL is told to be gone, and that it has failed', async () => {
+  const one = await run({ startMode: 'WITH_SIGNAL' });
+  await one.connect();
+  await say(one, 0, 'BROADCASTING');
+  const { length } = await one.types();
+  await say(one, 0, 'ERRORED', { severity: 'FATAL', message: 'The codec is not taken.', retryCount: 1 });
+  const rows = await app.container.db
+    .selectFrom('event')
+    .select('body')
+    .where('workspace_id', '=', one.account.live)
+    .where('type', 'like', 'restream.%')
+    .orderBy('seq')
+    .execute();
+  const told = rows.slice(length).map(({ body }) => JSON.parse(String(body)));
+  const failure = {
+    ...{ restreamId: one.restreamId, targetId: one.targets[0], platform: 'CUSTOM' },
+    ...{ severity: 'FATAL', errorMessage: 'The codec is not taken.', retryCount: 1 },
+  };
+  assert.deepEqual(
+    told.map(({ type, data }) => [type, data]),
+    [
+      ['restream.target.disconnected', { ...failure, sequence: length + 1 }],
+      ['restream.target.failed', { ...failure, sequence: length + 2 }],
+    ],
+  );
+});
+
 test('reports that are out of date change nothing', async () => {
   const one = await run({ startMode: 'WITH_SIGNAL' });
   await one.connect();

@@ -1,14 +1,15 @@
 import { badRequest, notFound } from '../../kernel/errors.ts';
-import { parsePushAddress } from '../../kernel/push-address.ts';
+import { type PushAddress, parsePushAddress } from '../../kernel/push-address.ts';
 import type { RestreamTargetPlatform } from '../../platform/db/tables.generated.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
+import type { Secrets } from '../../platform/secrets.ts';
 import { type Changes, emitUpdated } from './emit.ts';
 import { admitTargets, checkedTarget, checkPlace, newTarget, passphraseContext } from './intake.ts';
 import { changeLocked, type RestreamDeps, tellChanged } from './locked.ts';
 import { logRestream } from './log.ts';
-import type { TargetChange, TargetRow } from './repository.ts';
+import type { RestreamRow, TargetChange, TargetRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { lastFour, readTarget } from './rules.ts';
+import { KEPT_KEY, lastFour, readTarget } from './rules.ts';
 import type { TargetIn, TargetPatch } from './schemas.ts';
 import { type Change, rest } from './transitions.ts';
 
@@ -48,8 +49,7 @@ export function createRestreamTargets(deps: RestreamDeps): RestreamTargets {
     const whole = await changeLocked(deps, workspaceId, restreamId, async (change, row) => {
       const target = await repository.lockTarget(change.tx, restreamId, id);
       if (target === undefined) throw notFound();
-      await emitUpdated(change, row, await work(change, target, workspaceId));
-      await logRestream(change.tx, row, change.now);
+      await tellTargets(change, row, await work(change, target, workspaceId));
     });
     return whole.targets.find((target) => target.id === id);
   };
@@ -69,11 +69,9 @@ export function createRestreamTargets(deps: RestreamDeps): RestreamTargets {
         const now = clock.now();
         const target = newTarget({ secrets }, restreamId, checked, now);
         await repository.insertTargets(tx, [target]);
-        const updated = await repository.updateRestream(tx, restreamId, { updated_at: now });
-        await emitUpdated({ tx, append }, updated, {
+        await tellTargets({ tx, append, now }, row, {
           [`targets.${target.id}`]: { from: null, to: target.name },
         });
-        await logRestream(tx, updated, now);
         const added = await repository.lockTarget(tx, restreamId, target.id);
         return { added, streamId: row.stream_id };
       });
@@ -83,10 +81,12 @@ export function createRestreamTargets(deps: RestreamDeps): RestreamTargets {
     async update(workspaceId, restreamId, id, input) {
       const before = await repository.findTarget(deps.db, workspaceId, restreamId, id);
       if (before === undefined) throw notFound();
-      const next = await checkedChange(deps, before, input);
+      const { url, address } = nextTarget(deps, before, input);
+      // Before the lock, since a name may take seconds. All else is checked again under it, by what is there then.
+      if (url !== before.url) await checkPlace(deps, address);
       return found(
         await locked(workspaceId, restreamId, id, (change, target) =>
-          applyChange(deps, change, target, next, workspaceId),
+          applyChange(deps, change, { workspaceId, target, input }),
         ),
       );
     },
@@ -111,60 +111,83 @@ export function createRestreamTargets(deps: RestreamDeps): RestreamTargets {
 /** Under the locks of the restream and the target. @returns what it has changed. */
 type LockedTarget = (change: Change, target: TargetRow, workspaceId: string) => Promise<Changes>;
 
-/** What a target is to be, checked before its row is locked. */
+/** The restream counts as changed with its targets. */
+async function tellTargets(change: Change, row: RestreamRow, changes: Changes): Promise<void> {
+  if (Object.keys(changes).length > 0) {
+    const updated = await repository.updateRestream(change.tx, row.id, { updated_at: change.now });
+    await emitUpdated(change, updated, changes);
+  }
+  await logRestream(change.tx, row, change.now);
+}
+
+/** What a change makes of a target. */
 interface NextTarget {
   platform: RestreamTargetPlatform;
   url: string;
+  address: PushAddress;
   /** undefined keeps the one that is there. */
   streamKey: string | null | undefined;
   passphrase: string | null | undefined;
-  name: string | undefined;
-  enabled: boolean | undefined;
 }
 
-async function checkedChange(deps: RestreamDeps, before: TargetRow, input: TargetPatch): Promise<NextTarget> {
-  const platform = input.platform ?? before.platform;
-  const url = input.url ?? (platform === before.platform ? before.url : undefined);
-  const stored = before.stream_key === null ? null : deps.secrets.decrypt(before.stream_key, before.id);
-  const streamKey = input.streamKey === undefined ? stored : input.streamKey;
+/** @throws {AppError} BAD_REQUEST, for what may not be made of this row. */
+function nextTarget(
+  { secrets }: Pick<RestreamDeps, 'secrets'>,
+  row: TargetRow,
+  input: TargetPatch,
+): NextTarget {
+  const platform = input.platform ?? row.platform;
+  const given = input.url ?? (platform === row.platform ? row.url : undefined);
+  const streamKey = input.streamKey === undefined ? keptKey(secrets, row, platform) : input.streamKey;
   // What is kept goes where the address stays one of SRT.
-  const { url: next, address } = readTarget({ platform, url, streamKey, passphrase: input.passphrase });
+  const { url, address } = readTarget({ platform, url: given, streamKey, passphrase: input.passphrase });
   const passphrase = address.scheme === 'srt' ? input.passphrase : null;
-  if (next !== before.url) {
-    const old = parsePushAddress(before.url);
-    const isSame = typeof old !== 'string' && old.host === address.host && old.port === address.port;
-    if (!isSame && passphrase === undefined && before.passphrase !== null) {
+  if (!isSameServer(row.url, address)) {
+    if (passphrase === undefined && row.passphrase !== null) {
       throw badRequest(
         'passphrase',
         'Give the passphrase too: the one that is kept is not used with another server.',
       );
     }
-    if (!isSame && input.streamKey === undefined && stored !== null) {
+    if (input.streamKey === undefined && row.stream_key !== null) {
       throw badRequest(
         'streamKey',
         'Give the stream key too: the one that is kept is not sent to another server.',
       );
     }
-    await checkPlace(deps, address);
   }
-  const { streamKey: key, name, enabled } = input;
-  return { platform, url: next, streamKey: key, passphrase, name, enabled };
+  return { platform, url, address, streamKey: input.streamKey, passphrase };
+}
+
+function isSameServer(url: string, address: PushAddress): boolean {
+  const old = parsePushAddress(url);
+  return typeof old !== 'string' && old.host === address.host && old.port === address.port;
+}
+
+/** Read for a new platform alone: the form that it had for its own was checked when it was given. */
+function keptKey(secrets: Secrets, row: TargetRow, platform: RestreamTargetPlatform) {
+  if (row.stream_key === null) return null;
+  if (platform === row.platform) return KEPT_KEY;
+  try {
+    return secrets.decrypt(row.stream_key, row.id);
+  } catch {
+    return KEPT_KEY;
+  }
 }
 
 async function applyChange(
   { secrets }: RestreamDeps,
   change: Change,
-  target: TargetRow,
-  next: NextTarget,
-  workspaceId: string,
+  { workspaceId, target, input }: { workspaceId: string; target: TargetRow; input: TargetPatch },
 ): Promise<Changes> {
-  const { streamKey, passphrase, platform, url } = next;
-  const name = next.name ?? target.name;
-  const enabled = next.enabled ?? target.enabled;
-  const hasOtherPassphrase = passphrase !== undefined && (passphrase !== null || target.passphrase !== null);
-  const isAnew =
-    url !== target.url || platform !== target.platform || streamKey !== undefined || hasOtherPassphrase;
-  if (isAnew || enabled !== target.enabled) await rest(change, workspaceId, target, null);
+  const { streamKey, passphrase, platform, url } = nextTarget({ secrets }, target, input);
+  const name = input.name ?? target.name;
+  const enabled = input.enabled ?? target.enabled;
+  const hasOtherKey = isOther(streamKey, target.stream_key);
+  const hasOtherPassphrase = isOther(passphrase, target.passphrase);
+  const isAnew = url !== target.url || platform !== target.platform || hasOtherKey || hasOtherPassphrase;
+  const isTouched = isAnew || enabled !== target.enabled;
+  if (isTouched) await rest(change, workspaceId, target, null);
   const key =
     streamKey === undefined
       ? {}
@@ -174,7 +197,7 @@ async function applyChange(
         };
   const secret = passphrase && secrets.encrypt(passphrase, passphraseContext(target.id));
   const updated = await repository.updateTarget(change.tx, target.id, {
-    ...(isAnew || enabled !== target.enabled ? { ...FRESH, revision: target.revision + 1 } : {}),
+    ...(isTouched ? { ...FRESH, revision: target.revision + 1 } : {}),
     ...key,
     ...(secret === undefined ? {} : { passphrase: secret || null }),
     name,
@@ -183,16 +206,32 @@ async function applyChange(
     enabled,
     updated_at: change.now,
   });
-  return changesOf(target, updated);
+  return changesOf(target, updated, { streamKey: hasOtherKey, hasPassphrase: hasOtherPassphrase });
 }
 
-function changesOf(before: TargetRow, after: TargetRow): Changes {
-  const shown = ({ name, platform, url, enabled, stream_key_last4: streamKeyLast4 }: TargetRow) =>
-    Object.entries({ name, platform, url, enabled, streamKeyLast4 });
+/** A secret that is written counts as another one: what is kept is not compared. */
+function isOther(given: string | null | undefined, kept: Uint8Array | null): boolean {
+  return given !== undefined && (given !== null || kept !== null);
+}
+
+/** @param written the secrets that were, which may look the same as before. */
+function changesOf(
+  before: TargetRow,
+  after: TargetRow,
+  written: { streamKey: boolean; hasPassphrase: boolean },
+): Changes {
+  const isWritten = new Map(Object.entries(written));
   const old = new Map(shown(before));
   return Object.fromEntries(
     shown(after)
-      .filter(([field, to]) => old.get(field) !== to)
+      .filter(([field, to]) => isWritten.get(field) ?? old.get(field) !== to)
       .map(([field, to]) => [`targets.${after.id}.${field}`, { from: old.get(field), to }]),
   );
+}
+
+function shown(row: TargetRow): [string, unknown][] {
+  const { name, platform, url, enabled, stream_key_last4: streamKeyLast4 } = row;
+  const streamKey = row.stream_key === null ? null : `***${streamKeyLast4 ?? ''}`;
+  const hasPassphrase = row.passphrase !== null;
+  return Object.entries({ name, platform, url, enabled, streamKeyLast4, streamKey, hasPassphrase });
 }

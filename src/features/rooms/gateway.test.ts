@@ -293,12 +293,13 @@ describe('moderation', () => {
     );
     const body = { identity: 'bob' };
     (await app.request('POST', `/rooms/${id}/tokens`, { key, body })).assertError('CONFLICT', 'identity');
-    await call('DELETE', `/rooms/${id}/bans/bob`);
+    const gone = { id: 'bob', identity: 'bob', deleted: true };
+    assert.deepEqual((await call('DELETE', `/rooms/${id}/bans/bob`)).at('data'), gone);
     const back = connectRoom(app, id, [token]);
     await back.next('waiting');
     await call('POST', `/rooms/${id}/participants/bob/admit`);
     await back.next('welcome');
-    await call('DELETE', `/rooms/${id}/participants/bob?ban=false`);
+    assert.deepEqual((await call('DELETE', `/rooms/${id}/participants/bob?ban=false`)).at('data'), gone);
     assert.equal(await back.end(), 4403);
     await connectRoom(app, id, [token]).next('waiting');
     host.send({ type: 'moderate', action: 'record' });

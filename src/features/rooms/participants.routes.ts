@@ -7,7 +7,7 @@ import type { Caller } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { RoomModeration } from './moderation.service.ts';
-import { Gone, MuteIn, Participant, toParticipant } from './schemas.ts';
+import { Gone, MuteIn, Participant, toGone, toParticipant } from './schemas.ts';
 import type { Rooms } from './service.ts';
 
 const Id = IdParams('room', 'room');
@@ -61,7 +61,7 @@ export function participantRoutes({ rooms, moderation, cursors }: Deps): Route[]
       reply: { status: 200, schema: Gone },
       async handler({ caller }, { params, query }) {
         await moderation.kick(placeOf(caller, params), params.identity, query.ban);
-        return { identity: params.identity, deleted: true };
+        return toGone(params.identity);
       },
     }),
     defineRoute({
@@ -75,7 +75,7 @@ export function participantRoutes({ rooms, moderation, cursors }: Deps): Route[]
       reply: { status: 200, schema: Gone },
       async handler({ caller }, { params }) {
         await moderation.unban(placeOf(caller, params), params.identity);
-        return { identity: params.identity, deleted: true };
+        return toGone(params.identity);
       },
     }),
     ...personRoutes({ moderation }),
@@ -123,7 +123,7 @@ function personRoutes({ moderation }: Pick<Deps, 'moderation'>): Route[] {
       reply: { status: 200, schema: Gone },
       async handler({ caller }, { params }) {
         await moderation.deny(placeOf(caller, params), params.identity);
-        return { identity: params.identity, deleted: true };
+        return toGone(params.identity);
       },
     }),
   ];

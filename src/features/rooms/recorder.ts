@@ -1,12 +1,13 @@
 import { AppError } from '../../kernel/errors.ts';
 import type { RoomEngine, RoomLayout } from '../../media/contract/index.ts';
 import type { RoomPlace } from './locked.ts';
+import type { RoomRow } from './repository.ts';
 
 /** Records rooms; filled by the composition root. */
 export interface RoomRecorder {
   /** Whether rooms of this platform can be recorded at all. */
   canRecord(): boolean;
-  /** Repeats change nothing. @param layout that of the room unless given. @throws {AppError} CONFLICT, with words, when the room cannot be recorded. */
+  /** Repeats change nothing. @param layout that of the room unless given. @throws {AppError} CONFLICT, with words, when the room cannot be recorded; QUOTA_EXCEEDED. */
   start(place: RoomPlace, layout?: RoomLayout): Promise<void>;
   /** Repeats change nothing. */
   stop(place: RoomPlace): Promise<void>;
@@ -32,4 +33,15 @@ export function createNoRecorder(engine: () => Pick<RoomEngine, 'name'>): RoomRe
     },
     async stop() {},
   };
+}
+
+/** @throws {AppError} CONFLICT. */
+export function refuseUnrecorded(room: Pick<RoomRow, 'status' | 'record_enabled'>): void {
+  if (room.status !== 'ACTIVE') {
+    throw new AppError('CONFLICT', { message: 'Nobody is in the room: there is nothing to record.' });
+  }
+  if (!room.record_enabled) {
+    const message = 'The room may not be recorded: it has recordEnabled false.';
+    throw new AppError('CONFLICT', { field: 'recordEnabled', message });
+  }
 }

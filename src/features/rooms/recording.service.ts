@@ -10,12 +10,13 @@ import type { VideoIntake } from '../videos/index.ts';
 import type { Told } from './emit.ts';
 import { changeLocked, type RoomDeps } from './locked.ts';
 import * as participants from './participants.repository.ts';
-import { createNoRecorder, type RoomRecorder } from './recorder.ts';
+import { createNoRecorder, type RoomRecorder, refuseUnrecorded } from './recorder.ts';
 import { roomRecordingJob } from './recording.jobs.ts';
 import type { RoomRecordingRow } from './recording.repository.ts';
 import * as recordings from './recording.repository.ts';
 import type { RoomRow } from './repository.ts';
 import * as repository from './repository.ts';
+import { endRecording } from './transitions.ts';
 
 export interface RoomRecordingDeps extends RoomDeps {
   queue: Pick<JobQueue, 'enqueue'>;
@@ -54,7 +55,7 @@ export function createRoomRecordings(deps: RoomRecordingDeps): RoomRecordings {
         await changeLocked(deps, place, (told, room) => begin(deps, told, room, layout));
       },
       async stop(place) {
-        await changeLocked(deps, place, (told, room) => end(told, room, null));
+        await changeLocked(deps, place, (told, room) => endRecording(told, room));
       },
     },
     port: createPort(deps),
@@ -66,14 +67,15 @@ export function createRoomRecordings(deps: RoomRecordingDeps): RoomRecordings {
   };
 }
 
-/** Under the lock of the room. */
+/** Under the lock of the room: it may have changed since it was looked at. */
 async function begin(
   { intake }: RoomRecordingDeps,
   { tx, now }: Told,
   room: RoomRow,
   layout = room.record_layout,
 ): Promise<void> {
-  if (room.status !== 'ACTIVE' || room.recording_since !== null) return;
+  refuseUnrecorded(room);
+  if (room.recording_since !== null) return;
   if (!(await intake.hold.hasRoom(tx, room.workspace_id))) {
     throw quotaExceeded(
       { workspaceId: room.workspace_id, resource: 'STORAGE_BYTES' },
@@ -92,18 +94,12 @@ async function begin(
   await repository.updateRoom(tx, room.id, { recording_since: now });
 }
 
-async function end({ tx, now }: Told, room: RoomRow, reason: RoomRecordingRow['end_reason']): Promise<void> {
-  if (room.recording_since === null) return;
-  await recordings.endOpen(tx, room.id, { ended_at: now, end_reason: reason });
-  await repository.updateRoom(tx, room.id, { recording_since: null });
-}
-
 function createPort(deps: RoomRecordingDeps): RoomRecordingPort {
   const { db, events } = deps;
   const endById = async (id: string, reason: RoomRecordingRow['end_reason']) => {
     const roomId = (await recordings.findRecording(db, id))?.room_id ?? null;
     if (roomId === null) return;
-    await changeLocked(deps, { workspaceId: null, roomId }, (told, room) => end(told, room, reason));
+    await changeLocked(deps, { workspaceId: null, roomId }, (told, room) => endRecording(told, room, reason));
   };
   return {
     async wanted(nodeId, sizes) {

@@ -86,7 +86,8 @@ function wholeRoutes({ rooms, cursors, publicUrl }: Deps): Route[] {
       method: 'PATCH',
       path: '/rooms/{id}',
       summary: 'Change a room',
-      description: 'Also while people are in it; nobody is sent away by that. Not when it has ended.',
+      description:
+        'Also while people are in it; nobody is sent away by that. `recordEnabled: false` ends its recording. Not when it has ended.',
       params: Id,
       body: RoomPatch,
       reply: { status: 200, schema: Room },
@@ -165,12 +166,12 @@ function actionRoutes({ rooms, publicUrl }: Deps): Route[] {
       path: '/rooms/{id}/recording/start',
       summary: 'Record a room',
       description:
-        'Whoever is in it is told. 409 when nobody is there, without `recordEnabled`, and where the platform cannot record. `layout` is that of the room unless given; repeats change nothing.',
+        'Whoever is in it is told. 409 when nobody is there, without `recordEnabled`, and where the platform cannot record; 403 where the storage of the plan is full. `layout` is that of the room unless given; repeats change nothing.',
       params: Id,
       body: RecordingIn,
       optionalBody: true,
       reply: { status: 200, schema: Room },
-      errors: ['CONFLICT'],
+      errors: ['CONFLICT', 'QUOTA_EXCEEDED'],
       handler: async ({ caller: { workspaceId, mode } }, { params, body }) =>
         toRoom(await rooms.record(place(workspaceId, params.id), true, body.layout), mode, publicUrl),
     }),

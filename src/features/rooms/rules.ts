@@ -80,6 +80,11 @@ export function waitsUntil(
   return begin + room.empty_timeout_sec * 1000;
 }
 
+/** When the last time with somebody in a room that has ended was over; null when nobody ever came. */
+export function heldUntil(room: Pick<RoomState, 'started_at' | 'empty_since'> & { ended_at: Date | null }) {
+  return room.started_at === null ? null : (room.empty_since ?? room.ended_at);
+}
+
 /** In seconds. */
 function lastsAtMost(maxDurationSec: number | null, planHours: number): number {
   return Math.min(maxDurationSec ?? Number.POSITIVE_INFINITY, planHours * HOUR_SEC);

@@ -216,9 +216,17 @@ export const MuteIn = named(
 
 export const Gone = named(
   'RoomIdentity',
-  Type.Object({ identity: Type.String(), deleted: Type.Literal(true) }),
-  { identity: 'customer-17', deleted: true },
+  Type.Object({
+    id: Type.String({ description: 'The identity.' }),
+    identity: Type.String(),
+    deleted: Type.Literal(true),
+  }),
+  { id: 'customer-17', identity: 'customer-17', deleted: true },
 );
+
+export function toGone(identity: string): Static<typeof Gone> {
+  return { id: identity, identity, deleted: true };
+}
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
 

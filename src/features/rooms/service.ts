@@ -11,15 +11,15 @@ import { roomCreated, roomDeleted } from './events.ts';
 import { changeLocked, ROOM_TOPIC, type RoomDeps, type RoomPlace, type ShownRoom } from './locked.ts';
 import type { ParticipantFilter, ParticipantRow } from './participants.repository.ts';
 import * as participants from './participants.repository.ts';
-import type { RoomRecorder } from './recorder.ts';
+import { type RoomRecorder, refuseUnrecorded } from './recorder.ts';
 import { keepRoomOf } from './recording.repository.ts';
 import type { RoomFilter, RoomRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { isName } from './rules.ts';
+import { heldUntil, isName } from './rules.ts';
 import type { RoomIn, RoomPatch, TokenIn } from './schemas.ts';
 import { columnsOf, DEFAULTS } from './settings.ts';
 import type { RoomGrant, RoomTokens } from './tokens.ts';
-import { endRoom } from './transitions.ts';
+import { endRecording, endRoom } from './transitions.ts';
 
 /** What a page may show of a room to whoever has its address. */
 export interface RoomFace {
@@ -42,7 +42,7 @@ export interface Rooms {
   create(workspaceId: string, input: RoomIn): Promise<ShownRoom>;
   list(workspaceId: string, filter: RoomFilter, page: PageRequest): Promise<ShownRoom[]>;
   get(workspaceId: string, id: string): Promise<ShownRoom>;
-  /** @throws {AppError} as `create`; CONFLICT when it has ended. */
+  /** Without `recordEnabled` its recording ends. @throws {AppError} as `create`; CONFLICT when it has ended. */
   update(workspaceId: string, id: string, input: RoomPatch): Promise<ShownRoom>;
   /** Ends it first. */
   remove(workspaceId: string, id: string): Promise<void>;
@@ -58,7 +58,7 @@ export interface Rooms {
   ): Promise<ParticipantRow[]>;
   /**
    * @param layout of this recording; that of the room unless given.
-   * @throws {AppError} CONFLICT when it cannot be recorded.
+   * @throws {AppError} CONFLICT when it cannot be recorded; QUOTA_EXCEEDED where the storage of the plan is full.
    */
   record(place: RoomPlace, isOn: boolean, layout?: RoomLayout): Promise<ShownRoom>;
   /** Of any workspace in good standing; undefined when there is none. */
@@ -85,13 +85,15 @@ export function createRooms(deps: Deps): Rooms {
         refuseEnded(room);
         refuseTimes(input, now);
         await refuseSize(deps, tx, workspaceId, input.maxParticipants);
-        return repository.updateRoom(tx, id, { ...columnsOf(input), updated_at: now });
+        const changed = await repository.updateRoom(tx, id, { ...columnsOf(input), updated_at: now });
+        return changed.record_enabled ? changed : endRecording({ tx, now }, changed);
       });
       return shown(row);
     },
     async remove(workspaceId, id) {
       await changeLocked(deps, { workspaceId, roomId: id }, async (told, room) => {
-        await emitRoom(told, roomDeleted, await endRoom(told, room, 'DELETED'));
+        const ended = await endRoom(told, room, 'DELETED');
+        await emitRoom(told, roomDeleted, ended, heldUntil(ended));
         await keepRoomOf(told.tx, id);
         await repository.deleteRoom(told.tx, id);
       });
@@ -217,16 +219,6 @@ function refuseEnded({ status }: RoomRow): void {
 
 function ended(): AppError {
   return new AppError('CONFLICT', { message: 'The room has ended.' });
-}
-
-function refuseUnrecorded(room: RoomRow): void {
-  if (room.status !== 'ACTIVE') {
-    throw new AppError('CONFLICT', { message: 'Nobody is in the room: there is nothing to record.' });
-  }
-  if (!room.record_enabled) {
-    const message = 'The room may not be recorded: it has recordEnabled false.';
-    throw new AppError('CONFLICT', { field: 'recordEnabled', message });
-  }
 }
 
 /** @returns how many the room is for. */

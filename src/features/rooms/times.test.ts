@@ -48,6 +48,50 @@ test('a room lasts as long as its own time and the plan allow', async () => {
   assert.equal(event.data.durationSec, 3600);
 });
 
+test('a deletion tells how long the room was on, whoever ended it', async () => {
+  const deleted = async (id: string) => {
+    (await app.request('DELETE', `/rooms/${id}`, { key })).assertOk(200);
+    const rows = (await app.request('GET', '/me/events?type=room.*&limit=100', { key }))
+      .list('data')
+      .map(Object);
+    const of = (type: string) => rows.find((row) => row.type === type && row.data.roomId === id)?.data;
+    const { sequence: _, ...ended } = of('room.ended');
+    const { sequence: __, ...gone } = of('room.deleted');
+    return { ended, gone };
+  };
+  const on = await createRoom(app, key);
+  const ada = await joinRoom(app, key, on, { identity: 'ada' });
+  await later(90);
+  const { ended, gone } = await deleted(on);
+  assert.deepEqual([gone.durationSec, gone.reason], [90, 'DELETED']);
+  assert.deepEqual(gone, ended);
+  await ada.end();
+
+  const over = await createRoom(app, key);
+  const bob = await joinRoom(app, key, over, { identity: 'bob' });
+  await later(60);
+  (await app.request('POST', `/rooms/${over}/end`, { key })).assertOk(200);
+  await bob.end();
+  await later(3600);
+  const after = await deleted(over);
+  assert.deepEqual([after.gone.durationSec, after.gone.reason], [60, 'CALL']);
+  assert.deepEqual(after.gone, after.ended);
+
+  const idle = await createRoom(app, key, { departureTimeoutSec: 30 });
+  const eve = await joinRoom(app, key, idle, { identity: 'eve' });
+  await later(40);
+  eve.send({ type: 'leave' });
+  await seats(idle, 0);
+  await later(30);
+  assert.equal((await room(idle)).status, 'CREATED');
+  await later(500);
+  assert.equal((await deleted(idle)).gone.durationSec, 40, 'what came after it is not counted');
+
+  const unused = await createRoom(app, key);
+  const nobody = await deleted(unused);
+  assert.deepEqual([nobody.gone.startedAt, nobody.gone.durationSec], [null, null]);
+});
+
 test('one who was left alone ends it, if it is to be so; the first to come is not alone', async () => {
   const id = await createRoom(app, key, { autoEndWhenAloneSec: 60 });
   const ada = await joinRoom(app, key, id, { identity: 'ada' });

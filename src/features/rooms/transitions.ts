@@ -1,9 +1,14 @@
-import type { RoomEndReason, RoomParticipantLeaveReason } from '../../platform/db/tables.generated.ts';
+import type {
+  RoomEndReason,
+  RoomParticipantLeaveReason,
+  RoomRecordingEndReason,
+} from '../../platform/db/tables.generated.ts';
 import { countStay } from './attendance.service.ts';
 import { emitParticipant, emitRoom, type Told } from './emit.ts';
 import { participantLeft, roomEnded, roomIdle, roomStarted } from './events.ts';
 import type { ParticipantRow } from './participants.repository.ts';
 import * as participants from './participants.repository.ts';
+import { endOpen } from './recording.repository.ts';
 import type { RoomRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { withPresence } from './rules.ts';
@@ -65,4 +70,15 @@ export async function goIdle(told: Told, room: RoomRow): Promise<RoomRow> {
   const idle = await repository.updateRoom(told.tx, room.id, { status: 'CREATED', recording_since: null });
   await emitRoom(told, roomIdle, idle, room.empty_since ?? told.now);
   return idle;
+}
+
+/** The recording of the room that goes on, if any, ends. */
+export async function endRecording(
+  { tx, now }: Pick<Told, 'tx' | 'now'>,
+  room: RoomRow,
+  reason: RoomRecordingEndReason | null = null,
+): Promise<RoomRow> {
+  if (room.recording_since === null) return room;
+  await endOpen(tx, room.id, { ended_at: now, end_reason: reason });
+  return repository.updateRoom(tx, room.id, { recording_since: null });
 }

@@ -197,6 +197,16 @@ describe('GET /usage/requests', { concurrency: false }, () => {
       all.map(({ date, keyId: id }) => `${date} ${id}`),
     );
     assert.match(await csv('/usage/requests?to=2026-11-21'), /^date,keyId,requests,.*\r\n2026-11-20,key_/);
+    const newest = all.map(({ date, keyId: id }) => `${date},${id ?? ''}`).toReversed();
+    const table = async (query: string) =>
+      (await csv(`/usage/requests${query}`))
+        .trim()
+        .split('\r\n')
+        .slice(1)
+        .map((line) => line.split(',').slice(0, 2).join(','));
+    assert.ok(newest.length > 1);
+    for (const query of ['', '?order=desc', '?limit=1']) assert.deepEqual(await table(query), newest, query);
+    assert.deepEqual(await table('?order=asc'), newest.toReversed());
     const { key: other } = await app.createKey();
     assert.deepEqual((await get(`/usage/requests?keyId=${keyId}`, other)).assertOk(200).list('data'), []);
     assert.deepEqual((await get(`/usage/requests?keyId=${newId('key')}`)).assertOk(200).list('data'), []);

@@ -53,7 +53,7 @@ export function usageRoutes({ usage, cursors }: Deps): Route[] {
       reply: { status: 200, schema: UsageRequests, list: true, csv: REQUEST_COLUMNS },
       async handler({ caller: { workspaceId }, acceptsCsv }, { query }) {
         const list = new ListReader(cursors, `usage.requests:${workspaceId}`, query);
-        if (acceptsCsv) return requestLines(usage.everyRequest(workspaceId, query));
+        if (acceptsCsv) return requestLines(usage.everyRequest(workspaceId, query, list.request.order));
         return list.page(await usage.requests(workspaceId, query, list.request), toRequests);
       },
     }),

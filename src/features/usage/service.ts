@@ -34,8 +34,12 @@ export interface UsageReader {
   ): Promise<UsageReport>;
   /** @throws {AppError} BAD_REQUEST, field `from` or `to`. */
   requests(workspaceId: string, query: RequestsQuery, page: PageRequest): Promise<RequestsRow[]>;
-  /** All of them, the oldest first. */
-  everyRequest(workspaceId: string, query: RequestsQuery): AsyncIterable<RequestsRow>;
+  /** All of them. */
+  everyRequest(
+    workspaceId: string,
+    query: RequestsQuery,
+    order: PageRequest['order'],
+  ): AsyncIterable<RequestsRow>;
   /** Of this UTC month so far, in the unit of its facts: bytes, milliseconds or pieces. */
   thisMonth(workspaceId: string, metric: UsageTotalMetric): Promise<number>;
 }
@@ -77,11 +81,11 @@ export function createUsageReader({ db, clock }: Deps): UsageReader {
       };
     },
     requests,
-    async *everyRequest(workspaceId, query) {
+    async *everyRequest(workspaceId, query, order) {
       for (let after: string | null = null; ; ) {
         const rows: RequestsRow[] = await requests(workspaceId, query, {
           after,
-          order: 'asc',
+          order,
           take: CSV_PAGE,
         });
         yield* rows;

@@ -1406,6 +1406,7 @@ create table quota_notice (
   period_start timestamp with time zone,
   version integer not null default 0,
   event_sequence integer not null default 0,
+  told_limit bigint not null default 0,
   constraint quota_notice_pkey PRIMARY KEY (workspace_id, resource),
   constraint quota_notice_told_check CHECK ((told = ANY (ARRAY[0, 80, 95, 100]))),
   constraint quota_notice_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE

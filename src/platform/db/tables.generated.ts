@@ -1320,6 +1320,7 @@ export interface QuotaNoticeTable {
   period_start: Date | null;
   version: Generated<number>;
   event_sequence: Generated<number>;
+  told_limit: Generated<number>;
 }
 
 export interface RecordingTable {

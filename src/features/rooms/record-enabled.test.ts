@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
+import { until } from '../../../test/harness/wait.ts';
+import { createRoom, joinRoom } from '../../../test/rooms/client.ts';
+import { type LivekitStub, startLivekitStub } from '../../../test/rooms/livekit-stub.ts';
+import { PLANS } from '../../kernel/plans.ts';
+import { ROOM_RECORDER_TOPIC } from './index.ts';
+
+let stub: LivekitStub;
+let app: TestApp;
+/** Holds the rows that the other one waits for. */
+let beside: TestApp;
+before(async () => {
+  stub = await startLivekitStub();
+  const options = { env: stub.env, rooms: { name: 'livekit', lack: null } as const };
+  app = await startTestApp(options);
+  beside = await startTestApp({ ...options, beside: app });
+});
+after(async () => {
+  await beside.close();
+  await app.close();
+  stub.close();
+});
+
+/** A room that can be recorded, with one person in it. */
+async function recordable() {
+  const { key, account } = await app.createKey({ account: await app.createAccount({ plan: 'FREE' }) });
+  const id = await createRoom(app, key, { recordEnabled: true });
+  const ada = await joinRoom(app, key, id, { identity: 'ada', role: 'HOST' });
+  const call = (method: string, path: string, body?: object) =>
+    app.request(method, `/rooms/${id}${path}`, body === undefined ? { key } : { key, body });
+  // A media role says each second that it records.
+  app.container.bus.publish(ROOM_RECORDER_TOPIC);
+  await until(async () => (await call('GET', '')).at('data.canRecord') === true);
+  return { account, id, ada, call };
+}
+
+test('recordEnabled false ends the recording, and it stays so until it is started', async () => {
+  const { id, ada, call } = await recordable();
+  (await call('POST', '/recording/start')).assertOk(200);
+  await ada.next('recording', ({ on }) => on === true);
+  const other = await call('PATCH', '', { name: 'Another' });
+  assert.equal(other.assertOk(200).at('data.recording'), true, 'other changes end none');
+  const off = (await call('PATCH', '', { recordEnabled: false })).assertOk(200);
+  assert.deepEqual([off.at('data.recordEnabled'), off.at('data.recording')], [false, false]);
+  await ada.next('recording', ({ on }) => on === false);
+  const rows = await app.container.sql`select ended_at from room_recording where room_id = ${id}`;
+  assert.deepEqual(
+    rows.map((row) => row.ended_at !== null),
+    [true],
+  );
+  (await call('POST', '/recording/start')).assertError('CONFLICT', 'recordEnabled');
+  const on = (await call('PATCH', '', { recordEnabled: true })).assertOk(200);
+  assert.equal(on.at('data.recording'), false);
+  const again = (await call('POST', '/recording/start')).assertOk(200);
+  assert.equal(again.at('data.recording'), true);
+  await ada.close();
+});
+
+test('a start that has seen recordEnabled before it became false records nothing', async () => {
+  const { id, ada, call } = await recordable();
+  const free = Promise.withResolvers<void>();
+  const changed = Promise.withResolvers<void>();
+  const change = beside.container.sql.begin(async (tx) => {
+    await tx`update room set record_enabled = false where id = ${id}`;
+    changed.resolve();
+    await free.promise;
+  });
+  await changed.promise;
+  const start = call('POST', '/recording/start');
+  const waits = () => beside.container.sql`
+    select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  await Promise.race([until(async () => (await waits()).length > 0), start, sleep(5000)]);
+  free.resolve();
+  await change;
+  (await start).assertError('CONFLICT', 'recordEnabled');
+  assert.equal((await call('GET', '')).at('data.recording'), false);
+  await ada.close();
+});
+
+test('a start is refused where the storage of the plan is full', async () => {
+  const { account, ada, call } = await recordable();
+  const full = PLANS.FREE.storageBytes;
+  await app.container.sql`update workspace set storage_bytes = ${full} where id = ${account.live}`;
+  const answer = (await call('POST', '/recording/start')).assertError('QUOTA_EXCEEDED');
+  assert.match(answer.string('error.message'), /storage of the plan is full/);
+  assert.equal((await call('GET', '')).at('data.recording'), false);
+  await ada.close();
+});
