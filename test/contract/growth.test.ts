@@ -15,6 +15,7 @@ const MOST_READ = 1500;
 let app: TestApp;
 /** Of the large workspace. */
 let key: string;
+let keyOfSmall: string;
 
 before(async () => {
   app = await startTestApp();
@@ -27,6 +28,7 @@ before(async () => {
   ] as const) {
     const made = await app.createKey({ rateLimitPerMinute: 1_000_000 });
     if (letter === 'a') key = made.key;
+    else keyOfSmall = made.key;
     await insertParents(sql, { id: made.account.live, letter });
     workspaces.push({ id: made.account.live, letter, count });
   }
@@ -57,16 +59,22 @@ function rowsRead(node: Node, tables: readonly string[]): number {
   return inner + loops * (shown + removed);
 }
 
+/** Those that a request sends about these tables. */
+async function statementsOf(path: string, by: string, tables: readonly string[]) {
+  const spy = mock.method(app.container.sql, 'unsafe');
+  (await app.request('GET', path, { key: by })).assertOk(200);
+  const statements = spy.mock.calls.map(({ arguments: [text, parameters] }) => ({ text, parameters }));
+  spy.mock.restore();
+  const ofTables = statements.filter(({ text }) => new RegExp(`from "?(${tables.join('|')})\\b`).test(text));
+  assert.ok(ofTables.length > 0, `${path} reads ${tables}`);
+  return ofTables;
+}
+
 /** How many rows of its tables the list looks at, by the plans of the statements that it sends, and by which of them. */
 async function readBy({ name, query }: Case): Promise<{ read: number; by: string[] }> {
   const { sql } = app.container;
   const tables = rowsOf(name).map(({ table }) => table);
-  const spy = mock.method(sql, 'unsafe');
-  (await app.request('GET', query('a'), { key })).assertOk(200);
-  const statements = spy.mock.calls.map(({ arguments: [text, parameters] }) => ({ text, parameters }));
-  spy.mock.restore();
-  const ofTables = statements.filter(({ text }) => new RegExp(`from "?(${tables.join('|')})\\b`).test(text));
-  assert.ok(ofTables.length > 0, `${name} reads ${tables}`);
+  const ofTables = await statementsOf(query('a'), key, tables);
   let read = 0;
   const by: string[] = [];
   for (const { text, parameters } of ofTables) {
@@ -86,6 +94,27 @@ for (const one of CASES.filter(({ isDeep }) => isDeep !== true)) {
   test(`GET ${one.name}`, async () => {
     const { read, by } = await readBy(one);
     assert.ok(read < MOST_READ, `${read} rows are read: ${by.join('; ')}`);
+  });
+}
+
+for (const table of ['video', 'stream']) {
+  test(`the plan of ${table}s for every workspace reads no rows of others`, async () => {
+    const { sql } = app.container;
+    await sql.unsafe(`vacuum analyze ${table}`);
+    const [one] = await statementsOf(`/${table}s?limit=25`, keyOfSmall, [table]);
+    assert.ok(one !== undefined);
+    const values = (one.parameters ?? []).map((value) => (typeof value === 'number' ? value : `'${value}'`));
+    await sql.begin(async (tx) => {
+      await tx`set local plan_cache_mode = force_generic_plan`;
+      // As with so many rows that they lie far apart.
+      await tx`set local random_page_cost = 8`;
+      await tx.unsafe(`prepare list_of_${table}s as ${one.text}`);
+      const [row] = await tx.unsafe<Explained[]>(
+        `explain (analyze, format json) execute list_of_${table}s (${values.join(', ')})`,
+      );
+      const read = rowsRead(row?.['QUERY PLAN'][0]?.Plan ?? {}, [table]);
+      assert.ok(read <= 2 * 26, `${read} rows are read`);
+    });
   });
 }
 

@@ -98,20 +98,9 @@ function selectThese(db: Db, among: AmongIds) {
 }
 
 function selectPage(db: Db, workspaceId: string, filter: StreamFilter, page: PageRequest) {
-  const { isLive, hasSignal, enabled, visibility } = filter;
-  if (isWhole(page, [isLive, hasSignal, enabled, visibility])) {
-    // There is one index for every workspace.
-    return db
-      .selectFrom('stream')
-      .where('workspace_id', '=', workspaceId)
-      .where('deleted_at', 'is', null)
-      .where(pageCondition(page))
-      .orderBy('id', page.order)
-      .limit(page.take);
-  }
   return db
     .selectFrom('stream')
-    .modifyFront(plannedWithValues)
+    .$if(!isWhole(page, Object.values(filter)), (one) => one.modifyFront(plannedWithValues))
     .where(sql<boolean>`id = any(array(${pageOfStreams(workspaceId, filter, page)}))`)
     .orderBy('id', page.order);
 }

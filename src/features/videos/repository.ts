@@ -12,7 +12,7 @@ import type { PageRequest } from '../../kernel/page.ts';
 import type { Plan } from '../../kernel/plans.ts';
 import type { AmongIds } from '../../platform/db/by-ids.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { isWhole, pageCondition, plannedWithValues } from '../../platform/db/page.ts';
+import { isWhole, plannedWithValues } from '../../platform/db/page.ts';
 import type { VideoRenditionTable, VideoTable } from '../../platform/db/tables.generated.ts';
 import { type Head, server } from '../../platform/db/versions.ts';
 import { pageOfVideos, type VideoFilter } from './lists.repository.ts';
@@ -218,24 +218,11 @@ export function listVideoHeads(
   filter: VideoFilter,
   page: PageRequest,
 ): Promise<Head[]> {
-  const { status, visibility, tag, externalId, streamId, q, isShown } = filter;
-  if (isWhole(page, [status, visibility, tag, externalId, streamId, q, isShown])) {
-    // There is one index for every workspace.
-    return db
-      .selectFrom('video')
-      .select(['video.id', version])
-      .where('workspace_id', '=', workspaceId)
-      .where('deleted_at', 'is', null)
-      .where(pageCondition(page, 'video.id'))
-      .orderBy('video.id', page.order)
-      .limit(page.take)
-      .execute();
-  }
   return db
     .selectFrom('video')
     .select(['video.id', version])
     .where(sql<boolean>`video.id = any(array(${pageOfVideos(workspaceId, filter, page)}))`)
-    .modifyFront(plannedWithValues)
+    .$if(!isWhole(page, Object.values(filter)), (one) => one.modifyFront(plannedWithValues))
     .orderBy('video.id', page.order)
     .execute();
 }

@@ -59,7 +59,11 @@ function msOf(time: Date | string | null | undefined): number | null {
   return (typeof time === 'string' ? dateFromText(time) : time).getTime();
 }
 
-/** Is nothing asked for but a page? Then a prepared statement has the right plan for every workspace. */
+/**
+ * Is nothing asked for but a page? Then a prepared statement has the right plan for every workspace, where it finds the ids by
+ * themselves: the index of workspaces has them, and a page of whole rows might be sought from the end of all
+ * (docs/decisions/lists-and-ids.md#one-plan-for-every-workspace).
+ */
 export function isWhole({ createdAfter, createdBefore }: PageRequest, filters: readonly unknown[]): boolean {
   return [createdAfter, createdBefore, ...filters].every((one) => one === undefined || one === null);
 }
