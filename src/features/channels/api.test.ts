@@ -301,6 +301,9 @@ describe('banners', () => {
     assert.equal((await served(url)).status, 404, 'a suspended account shows nothing');
     await app.container.accounts.unsuspend(account.email);
     (await app.request('DELETE', path, { key })).assertOk(200);
+    const before = (await app.request('GET', '/channels/me', { key })).assertOk(200);
     (await app.request('DELETE', path, { key })).assertError('NOT_FOUND');
+    const after = (await app.request('GET', '/channels/me', { key })).assertOk(200);
+    assert.deepEqual(after.at('data'), before.at('data'), 'what is refused changes nothing');
   });
 });

@@ -104,7 +104,7 @@ export function createChannels(deps: Deps): Channels {
     },
     async removeBanner(owner, id) {
       assertOwn(owner, id);
-      if (!(await write(deps, owner.workspaceId, {}, null))) throw notFound();
+      await removeBanner(deps, owner.workspaceId);
     },
     banner: (id) => repository.findBanner(db, id),
   };
@@ -158,21 +158,28 @@ async function pictureOf({ images }: Deps, bytes: Uint8Array, field: string): Pr
   return image;
 }
 
-/** @param banner null removes it, undefined leaves it. @returns false when there was none to remove. */
+/** @param banner null removes it, undefined leaves it. */
 function write(
   { db, clock }: Deps,
   workspaceId: string,
   values: repository.ChannelChange,
   banner: Uint8Array | null | undefined,
-): Promise<boolean> {
+): Promise<void> {
   const now = clock.now();
   return db.transaction().execute(async (tx) => {
     await repository.putChannel(tx, workspaceId, { ...values, updated_at: now });
-    if (banner === null) return repository.deleteBanner(tx, workspaceId);
-    if (banner !== undefined) {
+    if (banner === null) await repository.deleteBanner(tx, workspaceId);
+    else if (banner !== undefined) {
       const row = { id: newId('bnr'), workspace_id: workspaceId, image: banner, created_at: now };
       await repository.putBanner(tx, row);
     }
-    return true;
+  });
+}
+
+/** The channel first, as `write` locks them. @throws {AppError} NOT_FOUND when there is none, and nothing is written. */
+function removeBanner({ db, clock }: Deps, workspaceId: string): Promise<void> {
+  return db.transaction().execute(async (tx) => {
+    await repository.putChannel(tx, workspaceId, { updated_at: clock.now() });
+    if (!(await repository.deleteBanner(tx, workspaceId))) throw notFound();
   });
 }

@@ -72,12 +72,25 @@ describe('a post', () => {
     assert.deepEqual(await chat.texts(), [text]);
     (await chat.post(`${text}🎉`)).assertError('BAD_REQUEST', 'text');
     await chat.say('é'.repeat(500));
-    for (const refused of ['', '   ', '\u200b\u200d', 'a\u0000b', 'a\u0007b', 'a\u0085b', '\u202e']) {
+    for (const refused of [
+      '',
+      '   ',
+      '\r\n',
+      'a\rb',
+      'a\n\rb',
+      'a\u0000b',
+      'a\u0007b',
+      'a\u0085b',
+      '\u200b\u200d',
+      '\u202e',
+    ]) {
       (await chat.post(refused)).assertError('BAD_REQUEST', 'text');
     }
     const rlo = 'photo\u202egpj.exe\nשלום';
     await chat.say(rlo);
     assert.equal((await chat.texts())[0], rlo, 'text is kept as it is; who shows it isolates it');
+    await chat.say('one\r\ntwo\r\n');
+    assert.equal((await chat.texts())[0], 'one\r\ntwo\r\n');
   });
 
   test('with the clientId of one within a minute is that one', async () => {

@@ -129,6 +129,26 @@ test('a name is seen, short, not banned, and not the one of the creator', async 
   await page.join('Zoë 👩\u200d🚀');
 });
 
+test('the creator has the name of the channel, as on pages, and guests have none of theirs', async () => {
+  const page = await newPage();
+  (await app.request('PATCH', '/me', { key, body: { name: 'Ada Byron' } })).assertOk(200);
+  (await app.request('PATCH', '/channels/me', { key, body: { displayName: 'Ada’s films' } })).assertOk(200);
+  const posted = (await page.post('Hello')).assertOk(201);
+  assert.deepEqual(Object.keys(Object(posted.at('data.author'))), [
+    ...['id', 'username', 'displayName', 'avatarUrl', 'badges'],
+  ]);
+  assert.equal(posted.at('data.author.displayName'), 'Ada’s films');
+  const shown = await page.ask('');
+  assert.equal(shown.data.creatorName, 'Ada’s films');
+  const username = (await app.request('GET', '/me', { key })).assertOk(200).string('data.username');
+  for (const name of ['Adas Films', 'ADA BYRON', username]) {
+    const { status, error } = await page.ask('/guest', { name });
+    assert.deepEqual([status, error.field], [400, 'name'], name);
+  }
+  (await app.request('PATCH', '/channels/me', { key, body: { displayName: null } })).assertOk(200);
+  assert.equal((await page.post('Hello')).assertOk(201).at('data.author.displayName'), 'Ada Byron');
+});
+
 describe('what a guest may do', () => {
   test('slow mode holds between two messages of one guest, on whichever node, and not for keys', async () => {
     const page = await newPage({ slowModeSec: 30 });

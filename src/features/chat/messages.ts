@@ -21,7 +21,10 @@ const SYSTEM = { id: null, username: null, displayName: 'System', avatarUrl: nul
 
 function authorOf({ row, creator }: ShownMessage): ChatMessage['author'] {
   if (row.kind === 'SYSTEM') return SYSTEM;
-  if (row.guest_name === null) return { ...creator, badges: ['CREATOR'] };
+  if (row.guest_name === null) {
+    const { id, username, displayName, avatarUrl } = creator;
+    return { id, username, displayName, avatarUrl, badges: ['CREATOR'] };
+  }
   return {
     id: row.author_id,
     username: null,

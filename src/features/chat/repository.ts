@@ -43,8 +43,8 @@ export function lockSettings(tx: Tx, streamId: string): Promise<SettingsRow | un
     .executeTakeFirst();
 }
 
-/** Posts with the same name of a client wait for each other, and for nobody else. */
-export async function lockClient(tx: Tx, name: string): Promise<void> {
+/** Those with the same name wait for each other, and for nobody else. */
+export async function lockNamed(tx: Tx, name: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx);
 }
 
@@ -116,7 +116,7 @@ export function listMessages(
   return query.execute();
 }
 
-/** A message has its time before it waits for its number. */
+/** Messages of 0.2.0 and before had their time before they waited for their number. */
 const SLACK = sql`interval '1 minute'`;
 
 /** Numbers that messages of these times can have, and some more: what lies outside is not read. */
@@ -159,12 +159,18 @@ export async function deleteBefore(tx: Tx, streamId: string, seq: number): Promi
 
 // Bans.
 
-export function upsertBan(tx: Tx, ban: Insertable<ChatBanTable>): Promise<BanRow> {
+const inForce = (now: Date) => sql<SqlBool>`(expires_at is null or expires_at > ${now})`;
+
+/** @param isNew one that was there for the author has run out: nothing of it stays. Else it gets another end. */
+export function upsertBan(tx: Tx, ban: Insertable<ChatBanTable>, isNew: boolean): Promise<BanRow> {
+  const { id, created_at, expires_at = null } = ban;
   return tx
     .insertInto('chat_ban')
     .values(ban)
     .onConflict((conflict) =>
-      conflict.columns(['stream_id', 'author_id']).doUpdateSet({ expires_at: ban.expires_at ?? null }),
+      conflict
+        .columns(['stream_id', 'author_id'])
+        .doUpdateSet(isNew ? { id, created_at, expires_at } : { expires_at }),
     )
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -175,7 +181,7 @@ export async function countBans(tx: Tx, streamId: string, now: Date): Promise<nu
     .selectFrom('chat_ban')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('stream_id', '=', streamId)
-    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .where(inForce(now))
     .executeTakeFirstOrThrow();
   return count;
 }
@@ -186,7 +192,7 @@ export function findBan(db: Db, streamId: string, authorId: string, now: Date): 
     .selectAll()
     .where('stream_id', '=', streamId)
     .where('author_id', '=', authorId)
-    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .where(inForce(now))
     .executeTakeFirst();
 }
 
@@ -195,19 +201,20 @@ export function listBans(db: Db, streamId: string, page: PageRequest, now: Date)
     .selectFrom('chat_ban')
     .selectAll()
     .where('stream_id', '=', streamId)
-    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .where(inForce(now))
     .where(pageCondition(page))
     .orderBy('id', page.order)
     .limit(page.take)
     .execute();
 }
 
-/** @returns whether there was one. */
-export async function deleteBan(db: Db, streamId: string, id: string): Promise<boolean> {
+/** @returns whether there was one that is in force. */
+export async function deleteBan(db: Db, streamId: string, id: string, now: Date): Promise<boolean> {
   const result = await db
     .deleteFrom('chat_ban')
     .where('id', '=', id)
     .where('stream_id', '=', streamId)
+    .where(inForce(now))
     .executeTakeFirst();
   return result.numDeletedRows > 0n;
 }

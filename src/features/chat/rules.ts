@@ -1,7 +1,7 @@
 /** What a post may say, pure. Whether it may be posted at all, the service decides. */
 
-/** Control characters but for the line break; tags and the rest of the invisible are left to the display. */
-const CONTROL = /(?!\n)\p{Cc}/u;
+/** Control characters but for the line break, `\n` or `\r\n`; tags and the rest of the invisible are left to the display. */
+const CONTROL = /(?!\r?\n)\p{Cc}/u;
 /** Something that can be seen. */
 const VISIBLE = /[^\p{C}\p{Z}\s]/u;
 

@@ -29,7 +29,10 @@ export type Poster =
 export interface Creator {
   id: string;
   username: string;
+  /** As pages show it. */
   displayName: string;
+  /** Of the account, which a channel may show by another one. */
+  accountName: string | null;
   avatarUrl: string | null;
 }
 
@@ -61,8 +64,11 @@ interface Deps {
   arrivals: Arrivals;
   /** What the log and the answers say of a message. */
   toMessage(shown: ShownMessage): object;
-  creatorOf(accountId: string): Promise<Creator>;
+  creatorOf(owner: Owner): Promise<Creator>;
 }
+
+/** Whose a stream is. */
+type Owner = Pick<SettingsRow, 'account_id' | 'workspace_id'>;
 
 /** The chat of streams. A stream of another workspace is NOT_FOUND; guests have none, and their page has let them in. */
 export interface Chat {
@@ -129,7 +135,7 @@ export function createChat(deps: Deps): Chat {
       if (reason !== null) throw badRequest('text', reason);
       const found = owned(await repository.findSettings(db, streamId), workspaceId);
       const { account_id: accountId, workspace_id: owner } = found;
-      const creator = await creatorOf(accountId);
+      const creator = await creatorOf(found);
       const viewer =
         poster.kind === 'guest' ? await meet(deps, poster.visit, { accountId, workspaceId: owner }) : null;
       return changing(streamId, workspaceId, (tx, settings, now) =>
@@ -137,16 +143,16 @@ export function createChat(deps: Deps): Chat {
       );
     },
     async list(workspaceId, streamId, page, since) {
-      const { account_id: accountId } = await reading(streamId, workspaceId);
+      const owner = await reading(streamId, workspaceId);
       const rows = await repository.listMessages(db, streamId, page, parseSince(since));
-      const creator = await creatorOf(accountId);
+      const creator = await creatorOf(owner);
       return rows.map((row) => ({ row, creator }));
     },
     recent: (streamId) => recentOf(deps, streamId),
     async refuseName(streamId, name) {
       const settings = owned(await repository.findSettings(db, streamId), null);
-      const { displayName, username } = await creatorOf(settings.account_id);
-      if (isSameName(name, displayName) || isSameName(name, username))
+      const { displayName, accountName, username } = await creatorOf(settings);
+      if ([displayName, accountName ?? '', username].some((own) => isSameName(name, own)))
         throw badRequest('name', 'That is the name of the creator. Choose another one.');
       if (hasBannedWord(name, settings.banned_words))
         throw badRequest('name', 'This chat does not allow that name.');
@@ -161,12 +167,12 @@ export function createChat(deps: Deps): Chat {
       }),
     clear: (workspaceId, streamId) =>
       changing(streamId, workspaceId, async (tx, _settings, now) => {
-        const body = { before: now.toISOString() };
+        const body = ({ atMs }: log.LogPosition) => ({ before: dateFromMs(atMs).toISOString() });
         // First: whatever is posted before it has then been committed, and is seen.
-        const { seq } = await log.appendToLog(tx, place(streamId), 'cleared', { body: () => body, at: now });
+        const { seq, atMs } = await log.appendToLog(tx, place(streamId), 'cleared', { body, at: now });
         await repository.deleteBefore(tx, streamId, seq);
         await log.blankLog(tx, place(streamId), 'message', { before: seq });
-        return now;
+        return dateFromMs(atMs);
       }),
     async announce(tx, streamId, changes) {
       const settings = await repository.lockSettings(tx, streamId);
@@ -178,18 +184,16 @@ export function createChat(deps: Deps): Chat {
         if (!AUTHOR.test(authorId)) throw badRequest('authorId', 'This is the id of no author.');
         if (authorId === settings.account_id)
           throw badRequest('authorId', 'The creator of the stream cannot be banned.');
+        // Two at once: the second counts the first.
+        await repository.lockNamed(tx, `chat bans ${streamId}`);
         const known = await repository.findBan(tx, streamId, authorId, now);
         if (known === undefined && (await repository.countBans(tx, streamId, now)) >= MAX_BANS) {
           const message = `The stream has ${MAX_BANS} bans, its maximum. Lift some, or end them after a time.`;
           throw new AppError('CONFLICT', { message });
         }
-        return repository.upsertBan(tx, {
-          id: newId('ban'),
-          stream_id: streamId,
-          author_id: authorId,
-          expires_at: seconds === null ? null : dateFromMs(now.getTime() + seconds * 1000),
-          created_at: now,
-        });
+        const expires_at = seconds === null ? null : dateFromMs(now.getTime() + seconds * 1000);
+        const ban = { id: newId('ban'), stream_id: streamId, author_id: authorId, created_at: now };
+        return repository.upsertBan(tx, { ...ban, expires_at }, known === undefined);
       }),
     async bans(workspaceId, streamId, page) {
       await reading(streamId, workspaceId);
@@ -197,7 +201,7 @@ export function createChat(deps: Deps): Chat {
     },
     async unban(workspaceId, streamId, id) {
       await reading(streamId, workspaceId);
-      if (!(await repository.deleteBan(db, streamId, id))) throw notFound();
+      if (!(await repository.deleteBan(db, streamId, id, clock.now()))) throw notFound();
     },
     forget: () => {
       const now = clock.now();
@@ -230,7 +234,7 @@ async function recentOf({ db, creatorOf }: Deps, streamId: string): Promise<Rece
   // Before the messages: what comes between is replayed, and known by its id.
   const [head] = await log.headsOf(db, [place(streamId)]);
   const { seq, atMs } = head?.position ?? { seq: 0, atMs: createdAt.getTime() };
-  const creator = await creatorOf(settings.account_id);
+  const creator = await creatorOf(settings);
   const rows = await repository.listMessages(db, streamId, NEWEST, null);
   return {
     messages: rows.toReversed().map((row) => ({ row, creator })),
@@ -243,7 +247,7 @@ async function recentOf({ db, creatorOf }: Deps, streamId: string): Promise<Rece
 }
 
 /** Of what the platform says no author is shown. */
-const PLATFORM: Creator = { id: '', username: '', displayName: '', avatarUrl: null };
+const PLATFORM: Creator = { id: '', username: '', displayName: '', accountName: null, avatarUrl: null };
 
 /** The platform itself. */
 async function say(deps: Deps, tx: Tx, { id }: SettingsRow, text: string): Promise<void> {
@@ -261,8 +265,12 @@ async function writeMessage(
   { now, ...message }: NewMessage,
   creator: Creator,
 ): Promise<ShownMessage> {
-  const row = { id: newId('msg'), ...message, created_at: now, deleted_at: null };
-  const placed = ({ seq, atMs }: log.LogPosition) => ({ ...row, seq, at: dateFromMs(atMs) });
+  const row = { id: newId('msg'), ...message, deleted_at: null };
+  // Its time is that of its place: what was posted first is never the younger one, whoever waited for whom.
+  const placed = ({ seq, atMs }: log.LogPosition) => {
+    const at = dateFromMs(atMs);
+    return { ...row, seq, at, created_at: at };
+  };
   const position = await log.appendToLog(tx, place(row.stream_id), 'message', {
     body: (at) => deps.toMessage({ row: placed(at), creator }),
     at: now,
@@ -296,7 +304,7 @@ async function postLocked(deps: Deps, tx: Tx, post: Post): Promise<ShownMessage>
   const { text, replyToId = null, clientId = null } = input;
   const authorId = poster.kind === 'guest' ? poster.id : poster.accountId;
   if (clientId !== null) {
-    await repository.lockClient(tx, `chat ${streamId} ${authorId} ${clientId}`);
+    await repository.lockNamed(tx, `chat ${streamId} ${authorId} ${clientId}`);
     const since = dateFromMs(now.getTime() - DUPLICATE_MS);
     const first = await repository.findByClient(tx, streamId, { authorId, clientId, since });
     if (first !== undefined) return { row: first, creator };
@@ -340,7 +348,7 @@ async function admitGuest(
   }
   if (slowSec === 0) return;
   // Two posts of the same guest at once: the second sees the first.
-  await repository.lockClient(tx, `chat slow ${streamId} ${guestId}`);
+  await repository.lockNamed(tx, `chat slow ${streamId} ${guestId}`);
   const last = await repository.findLastOf(tx, streamId, guestId);
   const waitMs = last === undefined ? 0 : last.created_at.getTime() + slowSec * 1000 - now.getTime();
   if (waitMs > 0) throw tooMany('RATE_LIMITED', waitMs);

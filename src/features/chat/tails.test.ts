@@ -147,6 +147,28 @@ describe('moderation', () => {
     await back.close();
   });
 
+  test('a chat is cleared between two times, whichever clock the messages had', async () => {
+    const chat = await newChat();
+    const tail = await chat.tail();
+    await tail.waitFor('ready');
+    const timeOf = async (text: string) => (await chat.post(text)).assertOk(201).string('data.createdAt');
+    const first = await timeOf('one');
+    // As what took its time before it waited for the others.
+    clock.advance(-2000);
+    const cleared = (await chat.request('DELETE')).assertOk(200).string('data.before');
+    const second = await timeOf('two');
+    assert.ok(first <= cleared, `${first} was cleared at ${cleared}`);
+    assert.ok(second >= cleared, `${second} was not cleared at ${cleared}`);
+    clock.advance(2000);
+    await tail.waitFor('message', 2);
+    assert.deepEqual(tail.data('cleared'), [{ before: cleared }]);
+    assert.deepEqual(
+      tail.data('message').map(({ createdAt }) => createdAt),
+      [first, second],
+    );
+    await tail.close();
+  });
+
   test('bans are made, changed, listed, end and are lifted', async () => {
     const chat = await newChat();
     const authorId = 'gst_01kafe3n4pfx2v9yq6m8d7t5zr';

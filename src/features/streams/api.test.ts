@@ -309,7 +309,7 @@ describe('PATCH /streams/{id}', () => {
     const id = await createStream();
     await app.request('POST', `/streams/${id}/start`, { key });
     const disable = () => app.request('PATCH', `/streams/${id}`, { key, body: { enabled: false } });
-    (await disable()).assertError('CONFLICT');
+    (await disable()).assertError('CONFLICT', 'enabled');
     await app.request('POST', `/streams/${id}/stop`, { key });
     assert.equal((await disable()).assertOk(200).at('data.status'), 'DISABLED');
     (await app.request('POST', `/streams/${id}/start`, { key })).assertError('CONFLICT', 'enabled');

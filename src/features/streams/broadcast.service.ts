@@ -27,6 +27,11 @@ export interface BroadcastChange {
   now: Date;
 }
 
+/** @throws {AppError} CONFLICT, field `enabled`. */
+export function assertEnabled({ enabled }: Pick<StreamRow, 'enabled'>): void {
+  if (!enabled) throw new AppError('CONFLICT', { field: 'enabled', message: 'The stream is disabled.' });
+}
+
 /**
  * Goes live under the locks of the workspace and the stream.
  *
@@ -39,7 +44,7 @@ export async function startLocked(
 ): Promise<StreamRow> {
   const { tx, now } = change;
   if (row.is_live) return row;
-  if (!row.enabled) throw new AppError('CONFLICT', { field: 'enabled', message: 'The stream is disabled.' });
+  assertEnabled(row);
   if ((await repository.countLive(tx, row.workspace_id)) >= concurrent) {
     throw quotaExceeded(
       { workspaceId: row.workspace_id, resource: 'CONCURRENT_STREAMS' },

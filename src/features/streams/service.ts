@@ -22,6 +22,7 @@ import * as lists from './lists.repository.ts';
 import type { ListedSession, StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
+import * as simulations from './simulation.repository.ts';
 import { logChatSettings, logStatus } from './status.ts';
 import type { StreamFollower } from './transitions.ts';
 
@@ -223,7 +224,7 @@ export function createStreams(deps: StreamDeps): Streams {
         await deps.assertOwnTiers(tx, workspaceId, input.tierIds);
         if (input.enabled === true) assertNotTakenDown(row);
         if (input.enabled === false && row.is_live)
-          throw liveConflict('It cannot be disabled while it is live.');
+          throw liveConflict('It cannot be disabled while it is live.', 'enabled');
         if (input.enabled === false) await kick({ tx, endWhip }, id, 'disabled');
         const now = clock.now();
         const updated = await repository.updateStream(tx, id, { ...columns(input), updated_at: now });
@@ -276,8 +277,8 @@ export function createStreams(deps: StreamDeps): Streams {
   };
 }
 
-function liveConflict(message: string): AppError {
-  return new AppError('CONFLICT', { message });
+function liveConflict(message: string, field?: string): AppError {
+  return new AppError('CONFLICT', field === undefined ? { message } : { field, message });
 }
 
 function assertNotTakenDown({ takedown_reason: reason }: StreamRow): void {
@@ -286,7 +287,10 @@ function assertNotTakenDown({ takedown_reason: reason }: StreamRow): void {
   throw new AppError('CONFLICT', { field: 'enabled', message });
 }
 
-/** Under the lock of the stream: ends the connection of whoever publishes, and of those that are about to by WHIP. */
+/**
+ * Under the lock of the stream: ends the connection of whoever publishes, and of those that are about to by WHIP or
+ * as a simulated signal.
+ */
 export async function kick(
   { tx, endWhip }: { tx: Tx; endWhip: EndWhip },
   streamId: string,
@@ -295,4 +299,5 @@ export async function kick(
   const open = await repository.findOpenIngest(tx, streamId);
   if (open !== undefined) await repository.updateIngest(tx, open.id, { kick_reason: reason });
   await endWhip(tx, streamId);
+  await simulations.end(tx, streamId);
 }

@@ -26,12 +26,9 @@ export async function begin(tx: Tx, workspaceId: string, streamId: string, until
     .execute();
 }
 
-export async function end(tx: Tx, workspaceId: string, streamId: string): Promise<void> {
-  await tx
-    .deleteFrom('signal_simulation')
-    .where('workspace_id', '=', workspaceId)
-    .where('stream_id', '=', streamId)
-    .execute();
+/** Under the lock of the stream. */
+export async function end(tx: Tx, streamId: string): Promise<void> {
+  await tx.deleteFrom('signal_simulation').where('stream_id', '=', streamId).execute();
 }
 
 /**
@@ -56,8 +53,13 @@ export async function claim(
   return rows;
 }
 
+/** What no node has taken yet was wished after the one that has ended: it stays. */
 export async function forget(db: Db, streamId: string): Promise<void> {
-  await db.deleteFrom('signal_simulation').where('stream_id', '=', streamId).execute();
+  await db
+    .deleteFrom('signal_simulation')
+    .where('stream_id', '=', streamId)
+    .where('node_id', 'is not', null)
+    .execute();
 }
 
 export async function forgetEnded(db: Db, now: Date): Promise<void> {

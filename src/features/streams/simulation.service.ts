@@ -1,11 +1,13 @@
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
-import { AppError } from '../../kernel/errors.ts';
+import { AppError, notFound } from '../../kernel/errors.ts';
 import type { SimulatedSignal, SimulationPort } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Secrets } from '../../platform/secrets.ts';
+import { assertEnabled } from './broadcast.service.ts';
 import type { ShownStream } from './lists.repository.ts';
+import { lockStream } from './repository.ts';
 import { STREAM_TOPIC, type Streams } from './service.ts';
 import * as repository from './simulation.repository.ts';
 
@@ -13,7 +15,7 @@ export interface SignalSimulations {
   /**
    * Switches the platform's own encoder for a stream of a test workspace on for so many seconds, or off.
    *
-   * @throws {AppError} NOT_FOUND; CONFLICT for a disabled stream; QUOTA_EXCEEDED over two at once.
+   * @throws {AppError} NOT_FOUND; CONFLICT, field `enabled`, for a disabled stream; QUOTA_EXCEEDED over two at once.
    */
   set(workspaceId: string, streamId: string, wish: { on: boolean; seconds: number }): Promise<ShownStream>;
   /** For the media plane. */
@@ -41,10 +43,13 @@ export function createSignalSimulations({ db, bus, clock, secrets, streams }: De
   return {
     async set(workspaceId, streamId, { on, seconds }) {
       const stream = await streams.get(workspaceId, streamId);
-      if (on && !stream.enabled) throw new AppError('CONFLICT', { message: 'The stream is disabled.' });
       await db.transaction().execute(async (tx) => {
         await lockWorkspace(tx, workspaceId);
-        if (!on) return repository.end(tx, workspaceId, streamId);
+        // What ends a simulation holds the stream: none begins behind its back.
+        const locked = await lockStream(tx, workspaceId, streamId);
+        if (locked === undefined) throw notFound();
+        if (!on) return repository.end(tx, streamId);
+        assertEnabled(locked);
         const now = clock.now();
         if ((await repository.countOthers(tx, workspaceId, { streamId, now })) >= MAX_PER_WORKSPACE) {
           throw new AppError('QUOTA_EXCEEDED', {

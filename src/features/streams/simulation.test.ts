@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
+import { runCommand } from '../../../test/harness/command-line.ts';
+import { until } from '../../../test/harness/wait.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00Z');
 let app: TestApp;
@@ -52,7 +54,80 @@ test('400 for what is no wish, 409 for a disabled stream', async () => {
   (await simulate(id, {})).assertError('BAD_REQUEST', 'on');
   (await simulate(id, { on: true, seconds: 5 })).assertError('BAD_REQUEST', 'seconds');
   (await app.request('PATCH', `/streams/${id}`, { key, body: { enabled: false } })).assertOk(200);
-  (await simulate(id, { on: true })).assertError('CONFLICT');
+  (await simulate(id, { on: true })).assertError('CONFLICT', 'enabled');
+});
+
+describe('a signal is over, and its place is free,', () => {
+  for (const [what, end] of [
+    ['with the key', (id: string) => app.request('POST', `/streams/${id}/rotate-key`, { key })],
+    [
+      'when the stream is disabled',
+      async (id: string) => {
+        const set = (enabled: boolean) => app.request('PATCH', `/streams/${id}`, { key, body: { enabled } });
+        (await set(false)).assertOk(200);
+        return set(true);
+      },
+    ],
+    ['when the stream is deleted', (id: string) => app.request('DELETE', `/streams/${id}`, { key })],
+  ] as const) {
+    test(what, async () => {
+      const ids = [await createStream(), await createStream(), await createStream()];
+      const [first = '', second = '', third = ''] = ids;
+      for (const id of [first, second]) (await simulate(id, { on: true })).assertOk(200);
+      await wanted('node one');
+      (await end(first)).assertOk(200);
+      assert.deepEqual(await wanted('node one'), [second]);
+      (await simulate(third, { on: true })).assertOk(200);
+      assert.deepEqual((await wanted('node one')).toSorted(), [second, third].toSorted());
+      for (const id of [second, third]) (await simulate(id, { on: false })).assertOk(200);
+    });
+  }
+
+  test('when the operator takes the stream down', async () => {
+    const id = await createStream();
+    (await simulate(id, { on: true })).assertOk(200);
+    for (const args of [
+      ['takedown', '--id', id, '--reason', 'x'],
+      ['restore', '--id', id],
+    ]) {
+      assert.equal((await runCommand(app, ['content', ...args])).code, 0);
+    }
+    (await app.request('PATCH', `/streams/${id}`, { key, body: { enabled: true } })).assertOk(200);
+    assert.deepEqual(await wanted('node one'), []);
+  });
+
+  test('and one that was wished since is not over with it', async () => {
+    const id = await createStream();
+    (await simulate(id, { on: true })).assertOk(200);
+    assert.deepEqual(await wanted('node one'), [id]);
+    (await app.request('POST', `/streams/${id}/rotate-key`, { key })).assertOk(200);
+    (await simulate(id, { on: true })).assertOk(200);
+    // The encoder with the old key was cut off.
+    await app.container.simulations.port.ended(id);
+    assert.deepEqual(await wanted('node one'), [id]);
+    (await simulate(id, { on: false })).assertOk(200);
+  });
+});
+
+test('none begins on a stream that is being disabled', async () => {
+  const id = await createStream();
+  const { db, sql } = app.container;
+  const held = Promise.withResolvers<void>();
+  const locked = Promise.withResolvers<void>();
+  const disabling = db.transaction().execute(async (tx) => {
+    await tx.updateTable('stream').set({ enabled: false }).where('id', '=', id).execute();
+    locked.resolve();
+    await held.promise;
+  });
+  await locked.promise;
+  const asked = simulate(id, { on: true });
+  const waiting = () => sql`
+    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  const answered = asked.then(() => true);
+  await Promise.race([answered, until(async () => (await waiting()).length === 1)]);
+  held.resolve();
+  await disabling;
+  (await asked).assertError('CONFLICT', 'enabled');
 });
 
 test('the signal of a suspended account ends, and comes back when that is lifted', async () => {

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
+import { runCommand } from '../../../test/harness/command-line.ts';
 import { openTail, type TailClient } from '../../../test/harness/tail.ts';
 import { until } from '../../../test/harness/wait.ts';
 import { createEncoderStream } from '../../../test/streams/encoder-stream.ts';
@@ -95,6 +96,20 @@ describe('the status of a stream', () => {
       assert.deepEqual(ids, [0, 0, 1, 2, 3, 4]);
       await one.close();
     }
+  });
+
+  test('a stream that is taken down is DISABLED in the end', async () => {
+    const stream = await newStream();
+    await stream.act('start');
+    const open = await tail(`/streams/${stream.id}/status`);
+    await open.waitFor('status');
+    const words = ['content', 'takedown', '--id', stream.id, '--reason', 'Not theirs.'];
+    assert.equal((await runCommand(app, words)).code, 0);
+    await open.waitFor('status', 3);
+    assert.deepEqual(statuses(open), ['LIVE_NO_SIGNAL', 'IDLE', 'DISABLED']);
+    const now = (await app.request('GET', `/streams/${stream.id}/status`, { key })).assertOk(200);
+    assert.equal(open.data('status').at(-1)?.status, now.at('data.status'));
+    await open.close();
   });
 
   test('health is a change when it says something else, not when it measures something else', async () => {

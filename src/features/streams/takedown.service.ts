@@ -4,6 +4,7 @@ import { stopLocked } from './broadcast.service.ts';
 import { streamRestored, streamTakenDown } from './events.ts';
 import * as repository from './repository.ts';
 import { kick, STREAM_TOPIC, type StreamDeps } from './service.ts';
+import { logStatus } from './status.ts';
 
 /** What the operator does about a stream of whatever account. An id of none is NOT_FOUND. */
 export interface StreamTakedowns {
@@ -28,11 +29,13 @@ export function createStreamTakedowns(deps: Deps): StreamTakedowns {
         const row = await repository.lockAnyStream(tx, id);
         if (row === undefined || row.deleted_at !== null) throw notFound();
         const now = clock.now();
-        if (row.is_live) await stopLocked({ tx, append, recorder, follower, facts, now }, row);
+        const change = { tx, append, recorder, follower, facts, now };
+        const stopped = row.is_live ? await stopLocked(change, row) : row;
         await kick({ tx, endWhip }, id, 'taken down');
         const takenDownAt = row.taken_down_at ?? now;
         const columns = { taken_down_at: takenDownAt, takedown_reason: reason, enabled: false };
-        await repository.updateStream(tx, id, { ...columns, updated_at: now });
+        const updated = await repository.updateStream(tx, id, { ...columns, updated_at: now });
+        await logStatus(tx, stopped, updated, now);
         const sequence = await nextSequence(tx, 'stream', id);
         const told = { streamId: id, title: row.title, reason, takenDownAt: takenDownAt.toISOString() };
         await append(streamTakenDown, row.workspace_id, { ...told, sequence });

@@ -21,7 +21,8 @@ export interface NewViewer {
 
 /**
  * Writes who stays until when, and adds those who are new to their session. The playlist requests of a viewer who
- * is known to send beacons change nothing. A broadcast that is over takes nobody.
+ * is known to send beacons change nothing. A broadcast that is over takes nobody: who waits on a broadcast without a
+ * signal is counted by its session, once there is one.
  *
  * @returns those who were added.
  */
@@ -47,7 +48,7 @@ export async function writeStays(tx: Tx, stays: readonly StoredStay[], now: Date
     ), sessions as (
       update stream_session set unique_viewers = unique_viewers + added.viewers
         from (select session_id, count(*)::integer as viewers from written where is_new group by 1) added
-        where stream_session.id = added.session_id
+        where stream_session.id = added.session_id and stream_session.broadcast_ended_at is null
         returning stream_session.id
     ), watched as (
       insert into watched_stream (stream_id)
@@ -186,11 +187,18 @@ export async function dropOld(db: Db, { from, until }: { from: Date; until: Date
   await sql`delete from stream_viewer where present_until < ${from} or present_until > ${until}`.execute(db);
 }
 
-/** Viewers and health of streams that are there, for their tails. */
+/**
+ * Viewers and health of streams that are there, for their tails. A broadcast that waits for its signal has no session
+ * of its own yet: that of the one before says nothing of it.
+ */
 export function findStates(db: Db, streamIds: readonly string[]) {
   return db
     .selectFrom('stream')
-    .leftJoin('stream_session', 'stream_session.id', 'stream.current_session_id')
+    .leftJoin('stream_session', (join) =>
+      join
+        .onRef('stream_session.id', '=', 'stream.current_session_id')
+        .on((eb) => eb.or([eb('stream_session.broadcast_ended_at', 'is', null), eb.not('stream.is_live')])),
+    )
     .select([
       'stream.id',
       'stream.has_signal',

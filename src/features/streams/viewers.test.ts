@@ -162,6 +162,33 @@ describe('players that ask for playlists', () => {
     assert.deepEqual(await stream.sessionCounts(1), [1, 1]);
   });
 
+  test('who waits for the signal of the next broadcast is counted when it comes', async () => {
+    const stream = await liveStream();
+    await stream.ask();
+    await flush();
+    await stream.act('stop');
+    await flush();
+    await stream.act('start');
+    for (const ip of ['203.0.113.4', '203.0.113.5']) await stream.ask({ ip });
+    await flush();
+    const shown = async () => {
+      const answer = (await app.request('GET', `/streams/${stream.id}/viewers`, { key })).assertOk(200);
+      return ['current', 'peak', 'unique'].map((name) => answer.at(`data.${name}`));
+    };
+    assert.deepEqual(await shown(), [2, 0, 0]);
+    assert.deepEqual(await stream.sessionCounts(), [1, 1], 'the broadcast before is over');
+    assert.deepEqual(await noted(stream.id), ['JOIN 3', 'LEAVE 1', 'VIEW 1']);
+    await stream.end(await stream.connect(), 'unpublish');
+    for (const ip of ['203.0.113.4', '203.0.113.5']) await stream.ask({ ip });
+    await flush();
+    assert.deepEqual(await shown(), [2, 2, 2]);
+    assert.deepEqual(await stream.sessionCounts(0), [2, 2]);
+    assert.deepEqual(await stream.sessionCounts(1), [1, 1]);
+    await stream.act('stop');
+    await flush();
+    assert.deepEqual(await shown(), [0, 2, 2], 'of the last one');
+  });
+
   test('a failed write is made up for by the next one', async () => {
     const stream = await liveStream();
     await stream.ask();

@@ -1,5 +1,6 @@
 import { STREAM_LOG_TOPIC } from '../../events/stream-log.ts';
 import { avatarUrl, createProfiles } from '../../features/accounts/index.ts';
+import { displayNameOf, findChannel } from '../../features/channels/index.ts';
 import {
   chatPanel,
   chatRoutes,
@@ -41,15 +42,16 @@ interface Needs extends Base, Pick<Addresses, 'access'>, Pick<Arriving, 'arrival
 }
 
 export function chatPart(needs: Needs): Built<{ liveChat: LiveChat }> {
-  const { config, cursors, bus, caps, access, streams, streamTails: tails } = needs;
+  const { config, db, cursors, bus, caps, access, streams, streamTails: tails } = needs;
   const profiles = createProfiles(needs);
   const chat = createChat({
     ...needs,
     toMessage,
-    async creatorOf(accountId) {
-      const row = await profiles.get(accountId);
-      const { id, username, name } = row;
-      return { id, username, displayName: name ?? username, avatarUrl: avatarUrl(row, config.PUBLIC_URL) };
+    async creatorOf({ account_id: accountId, workspace_id: workspaceId }) {
+      const [profile, row] = await Promise.all([profiles.get(accountId), findChannel(db, workspaceId)]);
+      const { id, username, name: accountName } = profile;
+      const displayName = displayNameOf({ profile, row });
+      return { id, username, displayName, accountName, avatarUrl: avatarUrl(profile, config.PUBLIC_URL) };
     },
   });
   const onChanged = (listener: (id: string) => void) => {
