@@ -157,6 +157,7 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
         'avatar',
         'banner',
         'booking',
+        'checkout',
         'customer',
         'recording',
         'room',

@@ -1,5 +1,6 @@
 import { parseEmail } from '../../kernel/email.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
+import type { Db } from '../../platform/db/index.ts';
 import type { CustomerRow } from '../payments/index.ts';
 import { claim, complete, end, freeClaims } from './outcomes.ts';
 import type { CheckoutPorts, CountMail, Work } from './ports.ts';
@@ -56,7 +57,7 @@ export function createCheckoutPayments(ports: CheckoutPorts): CheckoutPayments {
   const open = async (id: string) => {
     const row = await repository.findOpenly(db, id);
     if (row === undefined) throw notFound();
-    if ((await sellerOf(ports, db, row.workspace_id)).isSuspended) throw notFound();
+    await assertSells(ports, db, row.workspace_id);
     return row;
   };
   return {
@@ -87,6 +88,10 @@ export function createCheckoutPayments(ports: CheckoutPorts): CheckoutPayments {
     expire: (id) => expire(ports, id),
     sweep: () => sweep(ports),
   };
+}
+
+async function assertSells(ports: CheckoutPorts, db: Db, workspaceId: string): Promise<void> {
+  if ((await sellerOf(ports, db, workspaceId)).isSuspended) throw notFound();
 }
 
 interface KeptCard {
@@ -175,6 +180,8 @@ export async function payFor(
 ): Promise<string | null> {
   const email = row.kind === 'BOOKING' ? row.customer_email : parseEmail(payment.email);
   if (email === null) throw badRequest('email', 'Give an e-mail address, such as name@example.com.');
+  await repository.keepWorkspace(work.tx, row.workspace_id);
+  await assertSells(ports, work.tx, row.workspace_id);
   const { until, name } = await claimOrRefuse(ports, work, row);
   const customer = await ports.payments.customerFor(work.tx, row.workspace_id, { email, name });
   const trialDays =
@@ -278,6 +285,8 @@ async function setCode(ports: CheckoutPorts, known: CheckoutRow, text: string): 
   const discountCents = code?.discountCents ?? 0;
   assertChargeable(priceCents - discountCents);
   return ports.events.transaction(async (tx, append) => {
+    // Before the checkout, as its deletion takes them.
+    if (code !== null) await ports.discountCodes.keep(tx, code);
     const row = await lock({ tx, append }, known.id);
     assertOpen(row, ports.clock.now());
     if (row.payment_id !== null) throw new AppError('CONFLICT', { message: 'This is being paid just now.' });

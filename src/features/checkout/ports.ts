@@ -25,10 +25,10 @@ export interface CheckoutPorts {
   payments: Payments;
   cards: Pick<CardService, 'save'>;
   subscriptions: Pick<Subscriptions, 'begin' | 'trialDaysFor'>;
-  tiers: Pick<Tiers, 'get'>;
+  tiers: Pick<Tiers, 'get' | 'keep'>;
   places: TierPlaces;
   bookings: BookingSales;
-  discountCodes: Pick<DiscountCodes, 'quote' | 'uses'>;
+  discountCodes: Pick<DiscountCodes, 'quote' | 'keep' | 'uses'>;
   mailbox: { enqueue(tx: Tx, mail: NewMail): Promise<void> };
   /** @throws {AppError} NOT_FOUND. */
   videoOf(workspaceId: string, id: string): Promise<SoldVideo>;

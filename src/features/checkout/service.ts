@@ -6,7 +6,10 @@ import { newId } from '../../kernel/ids.ts';
 import { missingAs } from '../../kernel/missing.ts';
 import { inOneLine } from '../../kernel/one-line.ts';
 import { normaliseTimezone } from '../../kernel/timezone.ts';
+import type { Tx } from '../../platform/db/index.ts';
 import type { BookingOffer, BookingPrice } from '../bookings/index.ts';
+import type { Quote } from '../discount-codes/index.ts';
+import type { TierRow } from '../tiers/index.ts';
 import { checkoutCreated } from './events.ts';
 import { tell } from './outcomes.ts';
 import { payFor } from './pay.service.ts';
@@ -86,10 +89,7 @@ export function createCheckouts(ports: CheckoutPorts): Checkouts {
 
 async function tierOffer({ tiers }: CheckoutPorts, { workspaceId }: Caller, id: string): Promise<Offer> {
   const tier = await tiers.get(workspaceId, id).catch(missingAs('tierId'));
-  const refuse = (message: string) => new AppError('CONFLICT', { field: 'tierId', message });
-  if (!tier.is_active || tier.archived_at !== null) throw refuse('The tier takes no members.');
-  const taken = tier.member_count + tier.claimed_count;
-  if (tier.max_members !== null && taken >= tier.max_members) throw refuse('The tier is full.');
+  assertTakesMembers(tier);
   return {
     kind: 'SUBSCRIPTION',
     tier_id: tier.id,
@@ -100,6 +100,14 @@ async function tierOffer({ tiers }: CheckoutPorts, { workspaceId }: Caller, id: 
     priceCents: tier.price_cents,
     booking: null,
   };
+}
+
+/** @throws {AppError} CONFLICT, field `tierId`. */
+function assertTakesMembers(tier: TierRow): void {
+  const refuse = (message: string) => new AppError('CONFLICT', { field: 'tierId', message });
+  if (!tier.is_active || tier.archived_at !== null) throw refuse('The tier takes no members.');
+  const taken = tier.member_count + tier.claimed_count;
+  if (tier.max_members !== null && taken >= tier.max_members) throw refuse('The tier is full.');
 }
 
 async function videoOffer(ports: CheckoutPorts, { workspaceId }: Caller, id: string): Promise<Offer> {
@@ -159,6 +167,7 @@ async function create(
   if (isCharged) await ports.payments.providerNow(workspaceId);
   const now = ports.clock.now();
   return ports.events.transaction(async (tx, append) => {
+    await keepSold(ports, tx, workspaceId, { tierId: offer.tier_id, code });
     const price = {
       amountCents: priceCents - discountCents,
       discountCents,
@@ -190,6 +199,19 @@ async function create(
     if (made === undefined) throw new Error('a checkout was neither made nor found');
     return made;
   });
+}
+
+/** What the checkout names may have gone since it was offered: now it stays. @throws {AppError} as the offer. */
+async function keepSold(
+  { tiers, discountCodes }: CheckoutPorts,
+  tx: Tx,
+  workspaceId: string,
+  { tierId, code }: { tierId: string | null; code: Quote | null },
+): Promise<void> {
+  if (tierId !== null) {
+    assertTakesMembers(await tiers.keep(tx, workspaceId, tierId).catch(missingAs('tierId')));
+  }
+  if (code !== null) await discountCodes.keep(tx, code);
 }
 
 /** What is bought; a booking is made in the transaction of its checkout, which ends with its hold. */

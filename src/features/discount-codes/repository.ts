@@ -36,6 +36,17 @@ export function lockCode(tx: Tx, workspaceId: string, id: string): Promise<Disco
   return select(tx, workspaceId).where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
 }
 
+/** For what is to refer to it: it stays until the transaction ends. @returns whether there is such a code. */
+export async function keepCode(tx: Tx, id: string): Promise<boolean> {
+  const row = await tx
+    .selectFrom('discount_code')
+    .select('id')
+    .where('id', '=', id)
+    .forKeyShare()
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 export function updateCode(tx: Tx, id: string, change: DiscountCodeChange): Promise<DiscountCodeRow> {
   return tx
     .updateTable('discount_code')

@@ -52,6 +52,12 @@ export interface DiscountCodes {
    * @throws {AppError} CONFLICT, field `discountCode`, with the reason, for a code that does not hold.
    */
   quote(workspaceId: string, text: string, sold: Sold): Promise<Quote>;
+  /**
+   * What was quoted is not deleted before the transaction ends.
+   *
+   * @throws {AppError} CONFLICT, as `quote`, when it is by now.
+   */
+  keep(tx: Tx, quoted: Quote): Promise<void>;
   uses: CodeUses;
   /** Tells of the codes whose time is over. */
   tellExpired(): Promise<void>;
@@ -81,6 +87,9 @@ export function createDiscountCodes(deps: Deps): DiscountCodes {
         if (!(await repository.deleteCode(tx, workspaceId, id))) throw notFound();
       }),
     quote: (workspaceId, text, sold) => quote(deps, workspaceId, text, sold),
+    async keep(tx, { id }) {
+      if (!(await repository.keepCode(tx, id))) throw refuse(MISSING);
+    },
     uses: {
       claim: (tx, id) => repository.claimUse(tx, id, clock.now()),
       async release(tx, id) {
@@ -205,12 +214,14 @@ function assertOpenToChange(
   throw new AppError('CONFLICT', { field, message: `${field} is fixed once the code was used.` });
 }
 
+const MISSING = 'There is no such discount code.';
+const refuse = (message: string) => new AppError('CONFLICT', { field: 'discountCode', message });
+
 async function quote({ db, clock }: Deps, workspaceId: string, text: string, sold: Sold): Promise<Quote> {
-  const refuse = (message: string) => new AppError('CONFLICT', { field: 'discountCode', message });
   const row = await repository.findByText(db, workspaceId, normaliseCode(text));
-  if (row === undefined) throw refuse('There is no such discount code.');
+  if (row === undefined) throw refuse(MISSING);
   const status = statusOf(row, clock.now());
-  if (status === 'DISABLED') throw refuse('There is no such discount code.');
+  if (status === 'DISABLED') throw refuse(MISSING);
   if (status === 'EXPIRED') throw refuse('The time of this discount code is over.');
   if (status === 'EXHAUSTED') throw refuse('This discount code has been used up.');
   if (row.product_id !== null && row.product_id !== sold.productId) {

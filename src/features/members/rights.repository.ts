@@ -74,16 +74,19 @@ export async function listWatchable(
   return rows;
 }
 
-/** Those of these videos that somebody has paid for by name: bought, or booked with their recording or as course videos. */
+/**
+ * Those of these videos that somebody has paid for by name, and may still watch or may again: bought, also where the money
+ * is disputed, as that can be won; or booked with one of their recordings, or as course videos.
+ */
 export async function paidVideos(db: Db, videoIds: readonly string[], now: Date): Promise<Set<string>> {
   const { rows } = await sql<{ id: string }>`
     select id from video wanted where id = any(${videoIds}::text[]) and (
       exists (select from purchase p where p.workspace_id = wanted.workspace_id and p.video_id = wanted.id
-        and p.kind = 'VIDEO'
-        and p.status in ('PAID', 'PARTIALLY_REFUNDED'))
-      or exists (select from booking b
-        where b.recording_video_id = wanted.id and b.replay_access_until > ${now}
-          and b.status in ('CONFIRMED', 'COMPLETED', 'NO_SHOW'))
+        and p.kind = 'VIDEO' and p.status in ('PAID', 'PARTIALLY_REFUNDED', 'DISPUTED'))
+      or id in (select unnest(b.recording_video_ids) from booking b
+        where b.recording_video_id is not null and b.replay_access_until > ${now}
+          and b.status in ('CONFIRMED', 'COMPLETED', 'NO_SHOW')
+          and b.workspace_id in (select workspace_id from video where id = any(${videoIds}::text[])))
       or exists (select from cohort_video v join booking b on b.cohort_id = v.cohort_id
         where v.video_id = wanted.id and b.status in ('CONFIRMED', 'COMPLETED', 'NO_SHOW')))`.execute(db);
   return new Set(rows.map(({ id }) => id));

@@ -1,6 +1,7 @@
 import type { Mode } from '../../kernel/access.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/durations.ts';
+import { lookupEmail } from '../../kernel/email.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { hashToken, type MemberCookie, newToken, SESSION_MS } from './cookie.ts';
 import type { Creator, Member, OpenTier, Receipt } from './repository.ts';
@@ -33,7 +34,6 @@ const LINKS_PER_HOUR = 5;
 const REQUESTS_PER_RUN = 100;
 const RECEIPTS = 60;
 const WATCHABLE = 100;
-const MAX_EMAIL = 254;
 
 interface Deps {
   db: Db;
@@ -55,8 +55,8 @@ export function createMembers(deps: Deps): Members {
   return {
     creatorOf: async (username, mode) => (await repository.findCreator(db, username, mode)) ?? null,
     async requestLink({ workspaceId }, text) {
-      const email = text.trim().toLowerCase();
-      if (!email.includes('@') || email.length > MAX_EMAIL) return;
+      const email = lookupEmail(text);
+      if (!email?.includes('@')) return;
       await repository.insertRequest(db, { workspace_id: workspaceId, email, created_at: clock.now() });
     },
     async sendRequested() {

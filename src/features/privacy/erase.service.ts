@@ -6,8 +6,10 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { ERASED } from './holdings.ts';
 import { erasePerson, type ForgetCustomers, overwriteBooks, type Person } from './person.repository.ts';
+import type { ErasureRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { deleteRows, rowsOf, type Subject } from './rows.repository.ts';
+import { namesOf } from './rules.ts';
 
 export interface EraseDeps {
   db: Db;
@@ -33,6 +35,8 @@ export interface EraseDeps {
 /** So long something that does not end (a node that is gone) holds an erasure up. */
 const WAIT_MS = DAY_MS;
 const WAIT_SEC = 30;
+/** What people have to end takes them days. */
+const RUNNING_WAIT_SEC = 3600;
 
 /**
  * Does the job: each step can be done again, so a process that dies in between loses nothing, and the row that says
@@ -41,10 +45,10 @@ const WAIT_SEC = 30;
 export function createEraser(deps: EraseDeps): (run: JobRun<{ accountId: string }>) => Promise<void> {
   const { db, clock, log, accounts } = deps;
   return async ({ id: jobId, payload: { accountId }, signal, confirm }) => {
-    const erasure = await repository.begin(db, accountId, clock.now());
+    const erasure = await begin(deps, accountId);
     if (erasure === undefined) return;
     const subject = { accountId, workspaceIds: await repository.workspacesOf(db, accountId) };
-    const isLate = clock.ms() > erasure.due_at.getTime() + WAIT_MS;
+    const isLate = clock.ms() > (erasure.begun_at ?? erasure.due_at).getTime() + WAIT_MS;
     if (!isLate && (await repository.isBusy(db, subject))) {
       throw new JobPostponed('a broadcast, a room or a recording of the account has not ended', WAIT_SEC);
     }
@@ -66,6 +70,34 @@ export function createEraser(deps: EraseDeps): (run: JobRun<{ accountId: string 
     deps.forget();
     log.info({ accountId }, 'an account was erased');
   };
+}
+
+/**
+ * The point of no return. What others rely on may have begun since the account was closed: it ends first, and until then
+ * the owner can still take the account back and end it.
+ *
+ * @returns undefined when it was taken back, or is done.
+ */
+async function begin(
+  { db, clock, log, accounts }: EraseDeps,
+  accountId: string,
+): Promise<ErasureRow | undefined> {
+  const found = await repository.findErasure(db, accountId);
+  if (found === undefined) return undefined;
+  const { email } = await accounts.byId(accountId);
+  return db.transaction().execute(async (tx) => {
+    await repository.lockWorkspaces(tx, accountId);
+    const running =
+      found.begun_at === null ? namesOf(await repository.countRunning(tx, { accountId, email })) : [];
+    if (running.length > 0) {
+      log.warn(
+        { accountId, running },
+        'the erasure of an account is put off: others rely on what is running',
+      );
+      throw new JobPostponed('something of the account that others rely on has not ended', RUNNING_WAIT_SEC);
+    }
+    return repository.begin(tx, accountId, clock.now());
+  });
 }
 
 async function leaveOthers(deps: EraseDeps, { email }: Person, accountId: string): Promise<void> {

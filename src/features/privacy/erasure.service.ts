@@ -8,8 +8,8 @@ import { hashSecret, newSecret } from '../../platform/tokens.ts';
 import { erasureJob } from './jobs.ts';
 import { deletedMail } from './mails.ts';
 import { erasePerson, type ForgetCustomers } from './person.repository.ts';
-import type { Running } from './repository.ts';
 import * as repository from './repository.ts';
+import { namesOf, type Running } from './rules.ts';
 
 /** Accounts and people that are erased (docs/decisions/privacy.md). */
 export interface Erasure {
@@ -121,6 +121,7 @@ async function schedule(
   const dueAt = dateFromMs(clock.ms() + afterMs);
   const token = newSecret();
   await db.transaction().execute(async (tx) => {
+    await repository.lockWorkspaces(tx, id);
     refuseRunning(await repository.countRunning(tx, { accountId: id, email }));
     const row = { account_id: id, requested_at: requestedAt, due_at: dueAt, keep_hash: hashSecret(token) };
     if (!(await repository.insertErasure(tx, row))) throw notFound();
@@ -136,15 +137,7 @@ async function schedule(
 
 /** @throws {AppError} CONFLICT with what is running, and how it ends. */
 function refuseRunning(running: Running): void {
-  const counted = [
-    [running.soldSubscriptions, 'subscriptions of your members (end them in Monetization)'],
-    [running.comingBookings, 'coming bookings (cancel them in Booking)'],
-    [running.teamMembers, 'members of your team (remove them in Team)'],
-    [running.boughtSubscriptions, 'subscriptions to other creators (end them on their member pages)'],
-    [running.bookedTimes, 'times booked with other creators (cancel them by the link in their mails)'],
-  ] as const;
-  const open = counted.flatMap(([count, what]) => (count > 0 ? [`${count} ${what}`] : []));
-  if (running.isLastAdmin) open.push('the only administrator of this platform (name another one)');
+  const open = namesOf(running);
   if (open.length === 0) return;
   throw new AppError('CONFLICT', { message: `First has to end: ${open.join('; ')}.` });
 }

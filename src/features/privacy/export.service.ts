@@ -45,6 +45,7 @@ export function createExporter(
       // What a process that died has left, and archives before this one.
       await store.deletePrefix(exportFolder(workspaceId));
       const sizeBytes = await write(deps, subject, exportKey(workspaceId, exportId), signal);
+      const { email } = await accounts.byId(accountId);
       const now = clock.now();
       const ready = {
         status: 'READY',
@@ -56,7 +57,6 @@ export function createExporter(
         if (!(await repository.endExport(tx, exportId, ready))) return;
         const row = await repository.findExport(tx, exportId);
         const url = row === undefined ? null : deps.exports.urlOf(row);
-        const { email } = await accounts.byId(accountId);
         if (url !== null) {
           const mail = exportReadyMail(email, { url, expiresAt: ready.expires_at });
           await deps.mailbox.enqueue(tx, mail);

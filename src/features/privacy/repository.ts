@@ -2,6 +2,7 @@ import { type Selectable, sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { AccountErasureTable } from '../../platform/db/tables.generated.ts';
 import type { Subject } from './rows.repository.ts';
+import type { Running } from './rules.ts';
 
 export type ErasureRow = Selectable<AccountErasureTable>;
 
@@ -38,6 +39,16 @@ export function takeBack(tx: Tx, hash: Uint8Array): Promise<ErasureRow | undefin
     .executeTakeFirst();
 }
 
+/** One that was neither taken back nor done. */
+export function findErasure(db: Db, accountId: string): Promise<ErasureRow | undefined> {
+  return db
+    .selectFrom('account_erasure')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('erased_at', 'is', null)
+    .executeTakeFirst();
+}
+
 /** From here on it is not taken back. @returns undefined when it was, or is done. */
 export function begin(db: Db, accountId: string, at: Date): Promise<ErasureRow | undefined> {
   return db
@@ -62,6 +73,17 @@ export async function workspacesOf(db: Db, accountId: string): Promise<string[]>
   return rows.map(({ id }) => id);
 }
 
+/** Waits for whatever is just being sold there, and holds up what would be: each such row refers to the workspace. */
+export async function lockWorkspaces(tx: Tx, accountId: string): Promise<void> {
+  await tx
+    .selectFrom('workspace')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+}
+
 /** The teams of others that the person is in. */
 export async function teamsOf(db: Db, userId: string): Promise<string[]> {
   const rows = await db
@@ -72,17 +94,8 @@ export async function teamsOf(db: Db, userId: string): Promise<string[]> {
   return rows.map((row) => row.account_id);
 }
 
-/** What is running, in numbers. */
-export interface Running {
-  /** Of members, to what the creator sells. */
-  soldSubscriptions: number;
-  comingBookings: number;
-  teamMembers: number;
-  /** Of the person, to others. */
-  boughtSubscriptions: number;
-  bookedTimes: number;
-  isLastAdmin: boolean;
-}
+/** A booking that is paid for counts as one. */
+const IS_PAYING = sql`claimed_until is not null and booking_id is null`;
 
 /** What has to end before an account is erased; test workspaces do not count. */
 export async function countRunning(
@@ -90,14 +103,15 @@ export async function countRunning(
   { accountId, email }: { accountId: string; email: string },
 ): Promise<Running> {
   const { rows } = await sql<Running>`
-    with mine as (select id from workspace where account_id = ${accountId}),
-      mine_live as (select id from workspace where account_id = ${accountId} and mode = 'live'),
+    with mine_live as (select id from workspace where account_id = ${accountId} and mode = 'live'),
       others_live as (select id from workspace where account_id <> ${accountId} and mode = 'live')
     select
       (select count(*)::int from subscription where workspace_id in (select id from mine_live)
         and status in ('TRIALING', 'ACTIVE', 'PAST_DUE')) as "soldSubscriptions",
       (select count(*)::int from booking where workspace_id in (select id from mine_live)
         and status in ('CONFIRMED', 'PENDING_PAYMENT')) as "comingBookings",
+      (select count(*)::int from checkout where workspace_id in (select id from mine_live)
+        and ${IS_PAYING}) as "payingBuyers",
       (select count(*)::int from team_member where account_id = ${accountId}) as "teamMembers",
       (select count(*)::int from subscription
         where customer_id in (select id from customer where email = ${email}
@@ -106,6 +120,8 @@ export async function countRunning(
       (select count(*)::int from booking where customer_email = ${email}
         and workspace_id in (select id from others_live)
         and status in ('CONFIRMED', 'PENDING_PAYMENT')) as "bookedTimes",
+      (select count(*)::int from checkout where customer_email = ${email}
+        and workspace_id in (select id from others_live) and ${IS_PAYING}) as "ownPayments",
       exists (select from account where id = ${accountId} and role = 'ADMIN') and not exists (
         select from account where id <> ${accountId} and role = 'ADMIN' and suspended_at is null) as "isLastAdmin"`.execute(
     db,

@@ -171,6 +171,8 @@ test('there are at most 100', async () => {
     insert into tier (id, workspace_id, name, price_cents, interval, created_at, updated_at)
     select 'tier_0' || number, ${account.live}, 'One of many', 100, 'MONTH', now(), now()
     from generate_series(2, 100) number`;
+  const { pagination } = Object((await app.request('GET', '/tiers', { key })).assertOk(200).json);
+  assert.deepEqual(pagination, { nextCursor: null, hasMore: false, limit: 100 }, 'all of them in one page');
   (await app.request('POST', '/tiers', { key, body: SUPPORTER })).assertError('CONFLICT');
   (await app.request('DELETE', `/tiers/${last}`, { key })).assertOk(200);
   await make(key);

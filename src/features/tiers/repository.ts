@@ -34,6 +34,16 @@ export function listTiers(
     .execute();
 }
 
+/** So that nobody refers to it any more: it waits for those that just begin to. */
+export function lockTierAlone(tx: Tx, workspaceId: string, id: string): Promise<TierRow | undefined> {
+  return select(tx, workspaceId).where('id', '=', id).forUpdate().executeTakeFirst();
+}
+
+/** For what is to refer to it: it stays until the transaction ends. */
+export function keepTier(tx: Tx, workspaceId: string, id: string): Promise<TierRow | undefined> {
+  return select(tx, workspaceId).where('id', '=', id).forKeyShare().executeTakeFirst();
+}
+
 /** Of those that are not archived. */
 export async function countTiers(db: Db, workspaceId: string): Promise<number> {
   const { count } = await db
@@ -49,7 +59,7 @@ export function updateTier(tx: Tx, id: string, change: TierChange): Promise<Tier
   return tx.updateTable('tier').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 }
 
-/** @returns whether it is gone: one that somebody bought, or is about to buy, stays. */
+/** Under `lockTierAlone`. @returns whether it is gone: one that somebody bought, or is about to buy, stays. */
 export async function deleteUnused(tx: Tx, id: string): Promise<boolean> {
   const { numDeletedRows } = await tx
     .deleteFrom('tier')

@@ -11,6 +11,13 @@ import type { Tiers } from './service.ts';
 
 const Id = IdParams('tier', 'tier');
 
+/** All that are not archived in one page: there are no more of them. */
+const ListQuery = Type.Object({
+  ...listQuery({}).properties,
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 100, description: 'Rows of a page.' }),
+  username: Type.Optional(Type.String({ maxLength: 64, description: 'Of the creator.' })),
+});
+
 interface Deps {
   tiers: Tiers;
   cursors: CursorCodec;
@@ -42,9 +49,7 @@ export function tierRoutes({ tiers, cursors }: Deps): Route[] {
       path: '/tiers',
       summary: 'List tiers',
       description: 'Your own, or those of another creator that take members.',
-      query: listQuery({
-        username: Type.Optional(Type.String({ maxLength: 64, description: 'Of the creator.' })),
-      }),
+      query: ListQuery,
       reply: { status: 200, schema: Tier, list: true },
       errors: ['NOT_FOUND'],
       async handler({ caller }, { query }) {

@@ -52,6 +52,8 @@ export interface Tiers {
   /** Those that take members, of whichever creator; newest first. */
   open(workspaceId: string): Promise<TierRow[]>;
   get(workspaceId: string, id: string): Promise<TierRow>;
+  /** The same for what refers to it from now on: it is not removed before the transaction ends. */
+  keep(tx: Tx, workspaceId: string, id: string): Promise<TierRow>;
   creatorOf(accountId: string): Promise<Creator>;
   /** @throws {AppError} CONFLICT for an archived tier, and for another `interval`. */
   update(workspaceId: string, id: string, input: TierPatch): Promise<TierRow>;
@@ -126,16 +128,13 @@ export function createTiers(deps: Deps): Tiers {
       return { rows: await repository.listTiers(db, theirs, true, page), creator: other, isOwn: false };
     },
     open: (workspaceId) => repository.listTiers(db, workspaceId, true, ALL),
-    async get(workspaceId, id) {
-      const row = await repository.findTier(db, workspaceId, id);
-      if (row === undefined) throw notFound();
-      return row;
-    },
+    get: async (workspaceId, id) => there(await repository.findTier(db, workspaceId, id)),
+    keep: async (tx, workspaceId, id) => there(await repository.keepTier(tx, workspaceId, id)),
     update: (workspaceId, id, input) =>
       events.transaction((tx, append) => update({ tx, append, now: clock.now() }, workspaceId, id, input)),
     remove: (workspaceId, id) =>
       events.transaction(async (tx, append) => {
-        const row = await lock(tx, workspaceId, id);
+        const row = there(await repository.lockTierAlone(tx, workspaceId, id));
         if (row.archived_at !== null) return row;
         const sequence = await nextSequence(tx, 'tier', id);
         await append(tierArchived, workspaceId, { tierId: id, name: row.name, sequence });
@@ -146,8 +145,7 @@ export function createTiers(deps: Deps): Tiers {
   };
 }
 
-async function lock(tx: Tx, workspaceId: string, id: string): Promise<TierRow> {
-  const row = await repository.lockTier(tx, workspaceId, id);
+function there(row: TierRow | undefined): TierRow {
   if (row === undefined) throw notFound();
   return row;
 }
@@ -158,7 +156,7 @@ async function update(
   id: string,
   input: TierPatch,
 ): Promise<TierRow> {
-  const before = await lock(tx, workspaceId, id);
+  const before = there(await repository.lockTier(tx, workspaceId, id));
   if (before.archived_at !== null) {
     throw new AppError('CONFLICT', { message: 'An archived tier cannot be changed.' });
   }
