@@ -93,7 +93,7 @@ export const FIRST_RELEASE: Release = {
     added(
       'Event log',
       'The events of the last thirty days, as a list and as a stream.',
-      `GET /me/events, GET /me/events/stream, POST /me/events/trigger, GET /me/events/{eventId}`,
+      `GET /me/events, GET /me/events/tail, GET /me/events/stream, POST /me/events/trigger, GET /me/events/{eventId}`,
     ),
     added(
       'Live streams',

@@ -130,7 +130,7 @@ export function buildCore(base: Base) {
   };
   const { tally, usage } = take(usagePart(base));
   const people = buildPeople(base, take);
-  const { webhooks, failureWatch } = take(webhooksPart({ ...base, ...people }));
+  const { webhooks, failureWatch } = take(webhooksPart(base));
   const media = buildMedia({ ...base, ...people, tally }, take);
   const meeting = take(roomsPart({ ...base, ...media }));
   const money = buildMoney({ ...base, ...people, ...media }, take);

@@ -114,7 +114,6 @@ export async function createDeliveryFixture(
     clock: systemClock,
     bus,
     log,
-    limitFor: async () => 1000,
     timeoutMs: 1000,
   });
   const workspace = await insertWorkspace(db);

@@ -128,6 +128,22 @@ describe('PATCH /me', () => {
     (await patch({ username: 'press', name: 'The press' })).assertOk(200);
   });
 
+  test('a test key only looks: what is of the account takes a live one', async () => {
+    const sandbox = (await app.createKey({ account, mode: 'test' })).key;
+    const picture = { url: `${sink.url}/me` };
+    const before = (await app.request('GET', '/me', { key })).at('data.name');
+    for (const [method, path, body] of [
+      ['PATCH', '/me', { name: 'Of a test' }],
+      ['PUT', '/me/avatar', picture],
+      ['DELETE', '/me/avatar', undefined],
+      ['PUT', '/me/embed-allowlist', { mode: 'OPEN', domains: [] }],
+    ] as const) {
+      (await app.request(method, path, { key: sandbox, body })).assertError('PERMISSION_DENIED');
+      if (method !== 'DELETE') (await app.request('GET', path, { key: sandbox })).assertOk(200);
+    }
+    assert.equal((await app.request('GET', '/me', { key })).at('data.name'), before);
+  });
+
   test('a READ_ONLY key only looks', async () => {
     const reader = (await app.createKey({ account, scope: 'READ_ONLY' })).key;
     (await patch({ name: 'x' }, reader)).assertError('INSUFFICIENT_SCOPE');

@@ -50,12 +50,13 @@ export function meRoutes(deps: Deps): Route[] {
     }),
     defineRoute({
       ...writes('profile:write'),
+      onlyMode: 'live',
       operationId: 'me.update',
       method: 'PATCH',
       path: '/me',
       summary: 'Change the own profile',
       description:
-        'Members that are left out stay as they are. The profile belongs to the account: live and test keys change the same.',
+        'Members that are left out stay as they are. The profile belongs to the account, so a live key is needed.',
       body: MePatch,
       reply: { status: 200, schema: Me },
       errors: ['CONFLICT'],
@@ -103,12 +104,13 @@ function avatarRoutes({ profiles, publicUrl }: Deps): Route[] {
     }),
     defineRoute({
       ...writes('profile:write'),
+      onlyMode: 'live',
       operationId: 'me.putAvatar',
       method: 'PUT',
       path,
       summary: 'Set the own picture',
       description:
-        'PNG, JPEG or WebP up to 5 MB, as a file or as its address; served as a WebP made from it.',
+        'PNG, JPEG or WebP up to 5 MB, as a file or as its address; served as a WebP made from it. It belongs to the account, so a live key is needed.',
       limits: [{ bucket: 'avatar', per: 'key', max: 60, windowSec: HOUR_SEC, refusal: 'RATE_LIMITED' }],
       upload: { field: 'file', maxBytes: AVATAR_MAX_BYTES },
       body: AvatarIn,
@@ -123,11 +125,12 @@ function avatarRoutes({ profiles, publicUrl }: Deps): Route[] {
     }),
     defineRoute({
       ...writes('profile:write'),
+      onlyMode: 'live',
       operationId: 'me.deleteAvatar',
       method: 'DELETE',
       path,
       summary: 'Remove the own picture',
-      description: 'The `id` of the answer is that of the account.',
+      description: 'The `id` of the answer is that of the account. A live key is needed.',
       reply: { status: 200, schema: Deleted },
       errors: ['NOT_FOUND'],
       async handler({ caller }) {

@@ -51,8 +51,6 @@ export interface Accounts {
   byId(id: string): Promise<repository.AccountSummary>;
   /** As it is spelled. @throws {AppError} NOT_FOUND, also for one who is suspended. */
   byUsername(username: string): Promise<repository.AccountSummary>;
-  /** @throws {AppError} NOT_FOUND. */
-  planOf(id: string): Promise<Plan>;
   isEmpty(): Promise<boolean>;
   /** As a suspension: nobody sees it, and its keys are refused. */
   close(tx: Tx, id: string, at: Date): Promise<void>;
@@ -104,7 +102,6 @@ export function createAccounts(deps: Deps): Accounts {
       if (account === undefined || account.suspended_at !== null) throw notFound();
       return account;
     },
-    planOf: async (id) => (await byId(id)).plan,
     close: (tx, id, at) => repository.closeAccount(tx, id, at),
     reopen: (tx, id, closedAt) => repository.reopenAccount(tx, id, closedAt),
     bury: (tx, id) => repository.overwriteAccount(tx, id),

@@ -181,6 +181,28 @@ export function lockKey(tx: Tx, owner: KeyOwner, id: string): Promise<KeyRow | u
   return ownedKeys(tx, owner).where('api_key.id', '=', id).forUpdate('api_key').executeTakeFirst();
 }
 
+/** In the order of their ids, as whatever locks several does. */
+export function lockKeys(tx: Tx, owner: KeyOwner, ids: readonly string[]): Promise<KeyRow[]> {
+  return ownedKeys(tx, owner)
+    .where('api_key.id', 'in', ids)
+    .orderBy('api_key.id')
+    .forUpdate('api_key')
+    .execute();
+}
+
+/** The same of this key, if it is one of the account, and of those that a member has made for it. */
+export async function lockKeyAndMadeBy(
+  tx: Tx,
+  accountId: string,
+  { id, userId }: { id: string; userId: string },
+): Promise<void> {
+  await ownedKeys(tx, { accountId, workspaceId: null })
+    .where((eb) => eb.or([eb('api_key.id', '=', id), eb('api_key.made_by', '=', userId)]))
+    .orderBy('api_key.id')
+    .forUpdate('api_key')
+    .execute();
+}
+
 /** What a member has made for an account, and what is not revoked of it. */
 export function lockKeysMadeBy(tx: Tx, accountId: string, userId: string): Promise<KeyRow[]> {
   return ownedKeys(tx, { accountId, workspaceId: null })

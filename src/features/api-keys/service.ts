@@ -102,6 +102,14 @@ export interface ApiKeys extends KeyVerifier {
    * @throws {AppError} MINT_CEILING_EXCEEDED for a key that holds more; CONFLICT when it is revoked or expired.
    */
   rotate(by: Acting, id: string, overlapSec: number): Promise<MadeKey>;
+  /**
+   * What who acts may do, as it is now and until the transaction ends. For those whom the request has passed as of
+   * the time when it came.
+   *
+   * @param beside a member whose keys `revokeMadeBy` is to lock afterwards.
+   * @throws {AppError} KEY_DISABLED, UNAUTHORIZED for who is good no more; PERMISSION_DENIED for who has left the team.
+   */
+  rightsNow(tx: Tx, by: Acting, beside?: string): Promise<Authority>;
   /** What a member has made of an account, in the transaction in which they go. Call `forget` after the commit. */
   revokeMadeBy(tx: Tx, append: AppendEvent, accountId: string, userId: string): Promise<void>;
   /** Announces keys that are about to expire. */
@@ -156,6 +164,14 @@ export function createApiKeys(deps: Deps): ApiKeys {
       const made = await rotate(deps, by, id, overlapSec);
       verifier.forget();
       return made;
+    },
+    async rightsNow(tx, by, beside) {
+      const id = keyIdOf(by);
+      if (id !== null && beside !== undefined) {
+        await repository.lockKeyAndMadeBy(tx, by.accountId, { id, userId: beside });
+      }
+      const { scope, permissions } = await actingGrant(tx, by, 'PERMISSION_DENIED');
+      return { scope, permissions };
     },
     async revokeMadeBy(tx, append, accountId, userId) {
       for (const row of await repository.lockKeysMadeBy(tx, accountId, userId)) {
@@ -268,7 +284,7 @@ async function mint({ db, events, clock, notices }: Deps, by: Acting, input: Min
     const workspaceId = await workspaceOf(tx, by.accountId, wanted.mode);
     const { plan } = await lockWorkspace(tx, workspaceId);
     const limit = PLANS[plan].apiKeys;
-    assertBelowCeiling(await actingGrant(tx, by), wanted);
+    assertBelowCeiling(await actingGrant(tx, by, 'OWNER_SCOPE_REQUIRED'), wanted);
     if ((await repository.countUsableKeys(tx, workspaceId, clock.now())) >= limit) {
       throw quotaExceeded({ workspaceId, resource: 'API_KEYS' }, `The plan allows ${limit} API keys.`);
     }
@@ -296,27 +312,29 @@ async function mint({ db, events, clock, notices }: Deps, by: Acting, input: Min
   return { row: await mustFind(db, by, id), key };
 }
 
+/** Of who is in the team no more. */
+type Refusal = 'OWNER_SCOPE_REQUIRED' | 'PERMISSION_DENIED';
+
 /** As it is now: a key that was revoked a moment ago, or a session that was ended, makes no other. */
-async function actingGrant(tx: Tx, by: Acting): Promise<KeyGrant> {
+async function actingGrant(tx: Tx, by: Acting, refusal: Refusal): Promise<KeyGrant> {
   if (by.actor.kind === 'session') {
     if (!(await repository.lockSession(tx, by.actor.userId, by.actor.id))) throw new AppError('UNAUTHORIZED');
-    return { ...SESSION_GRANT, ...(await rightsOf(tx, by)), mode: by.mode };
+    return { ...SESSION_GRANT, ...(await rightsOf(tx, by, refusal)), mode: by.mode };
   }
   const row = await repository.lockKey(tx, ownerOf(by), by.actor.id);
   if (row === undefined || row.revoked_at !== null) throw new AppError('KEY_DISABLED');
-  return { ...grantOf(row), ...intersect(row, await rightsOf(tx, by)) };
+  return { ...grantOf(row), ...intersect(row, await rightsOf(tx, by, refusal)) };
 }
 
 /** The member on whom a key hangs that is made now; null for the owner. */
 const makerOf = ({ accountId, actor }: Acting) => (actor.userId === accountId ? null : actor.userId);
 
-/** What the role of who acts allows, as it is now. @throws {AppError} OWNER_SCOPE_REQUIRED for who is in the team no more. */
-async function rightsOf(tx: Tx, by: Acting): Promise<Authority> {
+/** What the role of who acts allows, as it is now. @throws {AppError} for who is in the team no more. */
+async function rightsOf(tx: Tx, by: Acting, refusal: Refusal): Promise<Authority> {
   const maker = makerOf(by);
   if (maker === null) return RIGHTS.OWNER;
   const role = await repository.lockRole(tx, by.accountId, maker);
-  if (role === undefined)
-    throw new AppError('OWNER_SCOPE_REQUIRED', { message: 'You are not in this team.' });
+  if (role === undefined) throw new AppError(refusal, { message: 'You are not in this team.' });
   return RIGHTS[role];
 }
 
@@ -337,9 +355,13 @@ async function mustFind(db: Db, by: Acting, id: string): Promise<KeyRow> {
 async function rotate({ db, events, clock, notices }: Deps, by: Acting, id: string, overlapSec: number) {
   const key = rules.newKey();
   await events.transaction(async (tx) => {
-    const row = await repository.lockKey(tx, ownerOf(by), id);
+    // Both at once and in one order: each of two keys may rotate the other.
+    const locked = await repository.lockKeys(tx, ownerOf(by), [id, by.actor.id]);
+    const row = locked.find((one) => one.id === id);
     if (row === undefined) throw notFound();
-    if (id !== by.actor.id) assertBelowCeiling(await actingGrant(tx, by), grantOf(row));
+    if (id !== by.actor.id) {
+      assertBelowCeiling(await actingGrant(tx, by, 'OWNER_SCOPE_REQUIRED'), grantOf(row));
+    }
     const now = clock.ms();
     if (row.revoked_at !== null || (row.expires_at !== null && row.expires_at.getTime() <= now)) {
       throw new AppError('CONFLICT', { message: 'The key is revoked or expired.' });

@@ -83,6 +83,11 @@ describe('GET /me/events', () => {
     assert.deepEqual(await idsOf('/me/events?type=stream.live'), [live]);
     assert.deepEqual(await idsOf('/me/events?type=stream.*'), [made, live]);
     assert.deepEqual(await idsOf('/me/events?type=webhook.*,stream.created'), [failing, made]);
+    for (const all of ['*', '*,stream.*', 'stream.live, *']) {
+      const query = `/me/events?type=${encodeURIComponent(all)}&limit=3`;
+      assert.deepEqual(await idsOf(query), [failing, made, live], all);
+    }
+    (await get('/me/events?type=*,nothing.*')).assertError('BAD_REQUEST', 'type');
     const after = encodeURIComponent(new Date(start + 1000).toISOString());
     const before = encodeURIComponent(new Date(start + 3000).toISOString());
     assert.deepEqual(await idsOf(`/me/events?createdAfter=${after}&createdBefore=${before}`), [made]);
@@ -116,15 +121,18 @@ describe('GET /me/events', () => {
 });
 
 /** A client of the tail that keeps what it reads. */
-async function openTail(options: { as?: string; query?: string; after?: string } = {}) {
+async function openTail(options: { as?: string; query?: string; after?: string; path?: string } = {}) {
   const controller = new AbortController();
-  const response = await fetch(`${app.url}/api/v1/me/events/stream${options.query ?? ''}`, {
-    headers: {
-      'x-api-key': options.as ?? key,
-      ...(options.after === undefined ? {} : { 'last-event-id': options.after }),
+  const response = await fetch(
+    `${app.url}/api/v1/me/events/${options.path ?? 'tail'}${options.query ?? ''}`,
+    {
+      headers: {
+        'x-api-key': options.as ?? key,
+        ...(options.after === undefined ? {} : { 'last-event-id': options.after }),
+      },
+      signal: controller.signal,
     },
-    signal: controller.signal,
-  });
+  );
   const messages: EventSourceMessage[] = [];
   const reading = (async () => {
     if (response.body === null) return;
@@ -151,7 +159,7 @@ async function openTail(options: { as?: string; query?: string; after?: string }
 type OpenTail = Awaited<ReturnType<typeof openTail>>;
 const ready = (tail: OpenTail) => until(() => tail.messages.some(({ event }) => event === 'ready'));
 
-describe('GET /me/events/stream', () => {
+describe('GET /me/events/tail', () => {
   test('shows what is appended from now on, in order, byte for byte', async () => {
     const tail = await openTail();
     assert.equal(tail.response.status, 200);
@@ -178,6 +186,18 @@ describe('GET /me/events/stream', () => {
       .executeTakeFirstOrThrow();
     assert.equal(events[6]?.data, stored.body);
     await tail.close();
+  });
+
+  test('is the same at the name that it had first', async () => {
+    const tails = [await openTail(), await openTail({ path: 'stream' })];
+    await Promise.all(tails.map(ready));
+    const id = await emit();
+    for (const tail of tails) {
+      await tail.waitFor(1);
+      assert.deepEqual(tail.ids(), [id]);
+    }
+    assert.deepEqual(tails[0]?.events(), tails[1]?.events());
+    await Promise.all(tails.map((tail) => tail.close()));
   });
 
   test('resumes behind Last-Event-ID with exactly the gap, in the header or the query', async () => {
@@ -298,15 +318,17 @@ describe('GET /me/events/stream', () => {
       'BAD_REQUEST',
       'payload',
     );
-    (await get('/me/events/stream?type=nothing.*')).assertError('BAD_REQUEST', 'type');
+    (await get('/me/events/tail?type=nothing.*')).assertError('BAD_REQUEST', 'type');
   });
 
   test('a key has 25 tails; one more is SSE_PER_KEY_CAP until one ends', async () => {
     const tails = await Promise.all(Array.from({ length: 25 }, () => openTail()));
     for (const tail of tails) assert.equal(tail.response.status, 200);
-    const refused = await get('/me/events/stream');
-    refused.assertError('SSE_PER_KEY_CAP');
-    assert.match(refused.string('error.message'), /API key has 25/);
+    for (const path of ['/me/events/tail', '/me/events/stream']) {
+      const refused = await get(path);
+      refused.assertError('SSE_PER_KEY_CAP');
+      assert.match(refused.string('error.message'), /API key has 25/);
+    }
     const other = await app.createKey();
     const foreign = await openTail({ as: other.key });
     assert.equal(foreign.response.status, 200);
@@ -321,8 +343,8 @@ describe('GET /me/events/stream', () => {
   });
 
   test('needs a key, and answers HEAD without a body', async () => {
-    (await app.request('GET', '/me/events/stream')).assertError('UNAUTHORIZED');
-    const head = await fetch(`${app.url}/api/v1/me/events/stream`, {
+    (await app.request('GET', '/me/events/tail')).assertError('UNAUTHORIZED');
+    const head = await fetch(`${app.url}/api/v1/me/events/tail`, {
       method: 'HEAD',
       headers: { 'x-api-key': key },
     });

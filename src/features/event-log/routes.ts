@@ -75,25 +75,7 @@ export function eventLogRoutes({ eventLog, cursors }: Deps): Route[] {
         );
       },
     }),
-    defineRoute({
-      ...reads('events:read'),
-      operationId: 'events.stream',
-      method: 'GET',
-      path: '/me/events/stream',
-      summary: 'Follow the events as they happen',
-      description:
-        'Server-sent events: `ready`, then `event` with the exact body that webhooks receive, `resync` when ' +
-        'Last-Event-ID is unknown or expired, and `bye` before the server ends the stream. Counts to the ' +
-        'event streams of the key; an account has at most 400 of these at once.',
-      query: Type.Object({
-        type: types,
-        lastEventId: Type.Optional(Type.String({ description: 'For clients that cannot send the header.' })),
-      }),
-      reply: { status: 200, schema: EventOut, envelope: 'events', perAccount: MAX_TAILS_PER_ACCOUNT },
-      async handler({ caller }, { query }) {
-        return eventTail(eventLog, caller.workspaceId, eventLog.parseTypes(query.type));
-      },
-    }),
+    ...tailRoutes(eventLog),
     defineRoute({
       ...writes('webhooks:write'),
       operationId: 'events.trigger',
@@ -123,6 +105,35 @@ export function eventLogRoutes({ eventLog, cursors }: Deps): Route[] {
         parseBody((await eventLog.get(caller.workspaceId, params.eventId)).body),
     }),
   ];
+}
+
+/** The second is the name that the tail had first. */
+function tailRoutes(eventLog: EventLog): Route[] {
+  const paths = [
+    { operationId: 'events.tail', path: '/me/events/tail' },
+    { operationId: 'events.stream', path: '/me/events/stream' },
+  ];
+  return paths.map((named) =>
+    defineRoute({
+      ...reads('events:read'),
+      ...named,
+      method: 'GET',
+      summary: 'Follow the events as they happen',
+      description:
+        'Server-sent events: `ready`, then `event` with the exact body that webhooks receive, `resync` when ' +
+        'Last-Event-ID is unknown or expired, and `bye` before the server ends the stream. Counts to the ' +
+        'event streams of the key; an account has at most 400 of these at once. `/me/events/tail` and ' +
+        '`/me/events/stream` are one.',
+      query: Type.Object({
+        type: types,
+        lastEventId: Type.Optional(Type.String({ description: 'For clients that cannot send the header.' })),
+      }),
+      reply: { status: 200, schema: EventOut, envelope: 'events', perAccount: MAX_TAILS_PER_ACCOUNT },
+      async handler({ caller }, { query }) {
+        return eventTail(eventLog, caller.workspaceId, eventLog.parseTypes(query.type));
+      },
+    }),
+  );
 }
 
 function eventTail(eventLog: EventLog, workspaceId: string, patterns: string[]): Tail {

@@ -89,15 +89,14 @@ export function createEventLog(deps: Deps): EventLog {
       bus.publish(SAMPLE_TOPIC, `${workspaceId}\n${type}\n${body}`);
       return { id, type, body };
     },
-    parseTypes: (text) =>
-      (text ?? '')
-        .split(',')
-        .map((item) => item.trim())
-        .filter((item) => item !== '' && item !== '*')
-        .map((item) => {
-          if (catalogue.isPattern(item)) return item;
-          throw badRequest('type', 'There is no such event type; see GET /me/webhooks/events.');
-        }),
+    parseTypes(text) {
+      const items = (text ?? '').split(',').map((item) => item.trim());
+      const patterns = items.filter((item) => item !== '' && item !== '*');
+      if (!patterns.every((item) => catalogue.isPattern(item))) {
+        throw badRequest('type', 'There is no such event type; see GET /me/webhooks/events.');
+      }
+      return items.includes('*') ? [] : patterns;
+    },
   };
 }
 

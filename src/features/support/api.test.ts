@@ -313,6 +313,17 @@ describe('limits', () => {
     await open({}, third);
   });
 
+  test('more openings at once than there are connections to the database', async () => {
+    const node = await startTestApp({ beside: app, clock, env: { DATABASE_POOL: '2' } });
+    try {
+      const body = { subject: 's', message: 'm' };
+      const crowd = Array.from({ length: 8 }, () => node.request('POST', '/support/tickets', { key, body }));
+      for (const answer of await Promise.all(crowd)) answer.assertOk(201);
+    } finally {
+      await node.close();
+    }
+  });
+
   test('200 messages of a ticket, then the partner opens another one', async () => {
     const id = await open();
     await app.container.sql`insert into support_message (id, ticket_id, author, message, created_at)

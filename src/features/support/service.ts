@@ -149,11 +149,11 @@ export function createSupport(deps: Deps): Support {
   };
 }
 
-function openTicket({ db, events, clock }: Deps, opener: Opener, input: TicketIn): Promise<TicketRow> {
+function openTicket({ events, clock }: Deps, opener: Opener, input: TicketIn): Promise<TicketRow> {
   const { accountId, workspaceId } = opener;
   return events.transaction(async (tx) => {
     // Both modes count together, so they take one lock.
-    await lockWorkspace(tx, await workspaceOf(db, accountId, 'live'));
+    await lockWorkspace(tx, await workspaceOf(tx, accountId, 'live'));
     const { all, unclosed } = await repository.countTickets(tx, accountId);
     if (unclosed >= MAX_UNCLOSED) {
       const message = `The account has ${unclosed} tickets that are not closed: reply there, or close some.`;

@@ -5,6 +5,7 @@ import { type AuthFixture, PASSWORD, type Person, startAuthFixture } from '../..
 import type { TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import type { TestResponse } from '../../../test/harness/response.ts';
+import { until } from '../../../test/harness/wait.ts';
 
 let auth: AuthFixture;
 let app: TestApp;
@@ -55,6 +56,29 @@ async function eventsOf(key: string): Promise<string[]> {
     .list('data')
     .map((event) => String(Object(event).type))
     .sort();
+}
+
+/** Requests that have all passed the chain and wait for the team of the account, one behind the other. */
+async function inTurn(accountId: string, requests: (() => Promise<TestResponse>)[]): Promise<TestResponse[]> {
+  const { sql } = app.container;
+  const held = Promise.withResolvers<void>();
+  const locked = Promise.withResolvers<void>();
+  const holding = sql.begin(async (tx) => {
+    await tx`select from workspace where account_id = ${accountId} for update`;
+    locked.resolve();
+    await held.promise;
+  });
+  await locked.promise;
+  const waiting = () => sql`
+    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  const asked: Promise<TestResponse>[] = [];
+  for (const request of requests) {
+    asked.push(request());
+    await until(async () => (await waiting()).length === asked.length);
+  }
+  held.resolve();
+  await holding;
+  return Promise.all(asked);
 }
 
 describe('an invitation', () => {
@@ -238,6 +262,49 @@ describe('members', () => {
       ...['team.member_added', 'team.member_added', 'team.member_removed', 'team.member_removed'],
       'team.role_changed',
     ]);
+  });
+
+  test('invite and change nobody once they are going, in a session or by a key', async () => {
+    const [owner, guest, other] = [await auth.person(), await auth.person(), await auth.person()];
+    const id = await join(owner, guest, 'ADMIN');
+    const otherId = await join(owner, other);
+    const browser = await signedIn(guest);
+    const there = { 'x-account-id': owner.id };
+    const body = { name: 'Theirs', scope: 'FULL_ACCESS' };
+    const made = await browser.send('POST', '/me/api-keys', { body, headers: there });
+    const key = made.assertOk(201).string('data.key');
+    const path = `/team/members/${otherId}`;
+    const [removed, ...late] = await inTurn(owner.id, [
+      () => app.request('DELETE', `/team/members/${id}`, { key: owner.key }),
+      () =>
+        browser.send('POST', '/team/invitations', {
+          body: { email: 'ally@example.com', teamRole: 'ADMIN' },
+          headers: there,
+        }),
+      () => browser.send('PATCH', path, { body: { teamRole: 'ADMIN' }, headers: there }),
+      () => browser.send('DELETE', path, { headers: there }),
+      () => invite(key, 'friend@example.com'),
+    ]);
+    removed?.assertOk(200);
+    const byKey = late.pop();
+    for (const answer of late) answer.assertError('PERMISSION_DENIED');
+    byKey?.assertError('KEY_DISABLED');
+    const pending = await app.request('GET', '/team/invitations?status=PENDING', { key: owner.key });
+    assert.deepEqual(pending.assertOk(200).list('data'), []);
+    assert.equal((await team(owner.key)).at('data.members.1.teamRole'), 'EDITOR');
+  });
+
+  test('invite nobody once their role is another', async () => {
+    const [owner, guest] = [await auth.person(), await auth.person()];
+    const id = await join(owner, guest, 'ADMIN');
+    const browser = await signedIn(guest);
+    const headers = { 'x-account-id': owner.id };
+    const body = { email: 'ally@example.com', teamRole: 'EDITOR' };
+    const [, late] = await inTurn(owner.id, [
+      () => app.request('PATCH', `/team/members/${id}`, { key: owner.key, body: { teamRole: 'EDITOR' } }),
+      () => browser.send('POST', '/team/invitations', { body, headers }),
+    ]);
+    late?.assertError('PERMISSION_DENIED');
   });
 
   test('are given no more than who gives it has, and only by live keys', async () => {

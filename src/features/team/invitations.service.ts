@@ -1,4 +1,4 @@
-import type { Caller } from '../../kernel/access.ts';
+import type { Authority, Caller } from '../../kernel/access.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { parseEmail } from '../../kernel/email.ts';
 import { AppError, badRequest, notFound, quotaExceeded } from '../../kernel/errors.ts';
@@ -14,7 +14,8 @@ import * as repository from './repository.ts';
 import * as rules from './rules.ts';
 import type { InvitationIn } from './schemas.ts';
 
-type Acting = Pick<Caller, 'accountId' | 'actor' | 'scope' | 'permissions'>;
+/** Who changes the team. */
+export type Acting = Pick<Caller, 'accountId' | 'workspaceId' | 'actor' | 'mode'>;
 
 /** What an invitation says to whom it was sent. */
 export interface Shown {
@@ -29,7 +30,7 @@ export interface Invitations {
    * is one, the answer does not tell.
    *
    * @throws {AppError} BAD_REQUEST, field `email`; CONFLICT, field `email`, for who is in the team or invited
-   * already; MINT_CEILING_EXCEEDED; QUOTA_EXCEEDED when all seats are taken.
+   * already; MINT_CEILING_EXCEEDED, PERMISSION_DENIED; QUOTA_EXCEEDED when all seats are taken.
    */
   invite(by: Acting, input: InvitationIn): Promise<InvitationRow>;
   invitations(
@@ -37,7 +38,7 @@ export interface Invitations {
     filter: { status: readonly InvitationRow['status'][] | undefined },
     page: PageRequest,
   ): Promise<InvitationRow[]>;
-  /** Again changes nothing. @throws {AppError} CONFLICT when it was accepted. */
+  /** Again changes nothing. @throws {AppError} CONFLICT when it was accepted; PERMISSION_DENIED. */
   revoke(by: Acting, id: string): Promise<void>;
   /** For whoever has the link. @throws {AppError} NOT_FOUND. */
   preview(token: string): Promise<Shown>;
@@ -54,11 +55,15 @@ export interface RegistrationGate {
   disallow(tx: Tx, hash: Uint8Array): Promise<void>;
 }
 
+/** As API keys know it. */
+export type RightsNow = (tx: Tx, by: Acting, beside?: string) => Promise<Authority>;
+
 interface Deps {
   db: Db;
   clock: Clock;
   mailbox: MailOutbox;
   registration: RegistrationGate;
+  apiKeys: { rightsNow: RightsNow };
   publicUrl: string;
 }
 
@@ -68,7 +73,6 @@ export function createInvitations(deps: Deps): Invitations {
     async invite(by, { email: given, teamRole }) {
       const email = parseEmail(given);
       if (email === null) throw badRequest('email', 'This is no e-mail address.');
-      rules.assertMayGive(by, teamRole);
       return db.transaction().execute((tx) => invite(deps, tx, by, { email, teamRole }));
     },
     invitations: (accountId, filter, page) =>
@@ -76,6 +80,7 @@ export function createInvitations(deps: Deps): Invitations {
     revoke: (by, id) =>
       db.transaction().execute(async (tx) => {
         await lockWorkspace(tx, await workspaceOf(tx, by.accountId, 'live'));
+        rules.assertMayWrite(await deps.apiKeys.rightsNow(tx, by));
         const row = await repository.lockInvitation(tx, by.accountId, id);
         if (row === undefined) throw notFound();
         if (row.status === 'ACCEPTED') {
@@ -96,13 +101,18 @@ export function createInvitations(deps: Deps): Invitations {
 }
 
 async function invite(
-  { clock, mailbox, registration, publicUrl }: Deps,
+  { clock, mailbox, registration, apiKeys, publicUrl }: Deps,
   tx: Tx,
-  { accountId, actor }: Acting,
+  by: Acting,
   { email, teamRole }: InvitationIn,
 ): Promise<InvitationRow> {
+  const { accountId, actor } = by;
   const workspaceId = await workspaceOf(tx, accountId, 'live');
   const { plan } = await lockWorkspace(tx, workspaceId);
+  // Under the lock: what a member has invited is taken back when they go, and nothing may come after.
+  const rights = await apiKeys.rightsNow(tx, by);
+  rules.assertMayWrite(rights);
+  rules.assertMayGive(rights, teamRole);
   const now = clock.now();
   await repository.expireInvitations(tx, accountId, now);
   const owner = await repository.findOwner(tx, accountId);

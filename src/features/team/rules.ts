@@ -1,4 +1,4 @@
-import { type Authority, covers, RIGHTS, type TeamRole } from '../../kernel/access.ts';
+import { type Authority, covers, mayWrite, RIGHTS, type TeamRole } from '../../kernel/access.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { GivenRole, InvitationRow } from './repository.ts';
@@ -18,6 +18,12 @@ export function statusAt(
   nowMs: number,
 ): InvitationRow['status'] {
   return status === 'PENDING' && expiresAt.getTime() <= nowMs ? 'EXPIRED' : status;
+}
+
+/** What the routes ask for, asked again. @throws {AppError} PERMISSION_DENIED. */
+export function assertMayWrite(by: Authority): void {
+  if (mayWrite(by, 'team:write')) return;
+  throw new AppError('PERMISSION_DENIED', { message: 'You may change this team no more.' });
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type AppendEvent, type Events, nextSequence } from '../../events/index.ts';
-import { type Caller, holds, RIGHTS, type TeamRole } from '../../kernel/access.ts';
+import { holds, RIGHTS, type TeamRole } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { AppError, notFound, quotaExceeded } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -9,17 +9,16 @@ import { lockWorkspace, ownerOf, workspaceOf } from '../../platform/db/workspace
 import { hashSecret } from '../../platform/tokens.ts';
 import { teamMemberAdded, teamMemberRemoved, teamRoleChanged } from './events.ts';
 import {
+  type Acting,
   createInvitations,
   type Invitations,
   type MailOutbox,
   type RegistrationGate,
+  type RightsNow,
 } from './invitations.service.ts';
 import type { GivenRole, Member, Person } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
-
-/** Who changes the team. */
-export type Acting = Pick<Caller, 'accountId' | 'actor' | 'scope' | 'permissions'>;
 
 /** The team of an account (docs/api/team.md). An id of another account's is NOT_FOUND. */
 export interface Team extends Invitations {
@@ -54,6 +53,7 @@ export interface Deps {
   mailbox: MailOutbox;
   registration: RegistrationGate;
   apiKeys: {
+    rightsNow: RightsNow;
     /** What a member has made of an account ends. */
     revokeMadeBy(tx: Tx, append: AppendEvent, accountId: string, userId: string): Promise<void>;
     /** What is remembered of keys and sessions is read again, on every node. */
@@ -99,15 +99,17 @@ export function createTeam(deps: Deps): Team {
       return accepted;
     },
     async setRole(by, id, role) {
-      rules.assertMayGive(by, role);
       const member = await changed(deps, by, id, (change) => setRole(deps, change, by, role));
       apiKeys.forget();
       return { ...member, teamRole: role };
     },
     async remove(by, id) {
-      await changed(deps, by, id, (change) => {
-        rules.assertMayChange(by, change.member.teamRole);
-        return end(deps, change, by.accountId);
+      await changed(deps, by, id, async (change) => {
+        const { tx, member } = change;
+        const rights = await apiKeys.rightsNow(tx, by, member.userId);
+        rules.assertMayWrite(rights);
+        rules.assertMayChange(rights, member.teamRole);
+        await end(deps, change, by.accountId);
       });
       apiKeys.forget();
     },
@@ -143,7 +145,10 @@ async function changed(
 
 async function setRole(deps: Deps, change: Change, by: Acting, role: GivenRole): Promise<void> {
   const { tx, append, workspaceId, member } = change;
-  rules.assertMayChange(by, member.teamRole);
+  const rights = await deps.apiKeys.rightsNow(tx, by);
+  rules.assertMayWrite(rights);
+  rules.assertMayGive(rights, role);
+  rules.assertMayChange(rights, member.teamRole);
   if (member.teamRole === role) return;
   await repository.updateRole(tx, member.id, role);
   if (!holds(RIGHTS[role], 'team:write')) await takeBack(deps, tx, by.accountId, member.userId);

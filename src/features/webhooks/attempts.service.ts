@@ -108,23 +108,21 @@ export function createAttempts(
 
   return {
     async test(workspaceId, id) {
-      const webhook = await get(workspaceId, id);
       const at = clock.now();
-      const planned = await events.transaction(async (tx, append) => {
-        if ((await repository.lockWebhook(tx, workspaceId, id)) === undefined) throw notFound();
+      const { webhook, event, job } = await events.transaction(async (tx, append) => {
+        const row = await lockTarget(tx, workspaceId, id);
         const sequence = await nextSequence(tx, 'webhook', id);
         const testedAt = at.toISOString();
         const data = { webhookId: id, message: 'This is a test event.', testedAt, sequence };
         const eventId = await append(webhookTest, workspaceId, data, { at });
-        const event = await findEvent(tx, workspaceId, eventId);
-        if (event === undefined) throw new Error('the test event was not stored');
-        return { event, job: await attemptOnce.plan(tx, webhook, event, null) };
+        const stored = await findEvent(tx, workspaceId, eventId);
+        if (stored === undefined) throw new Error('the test event was not stored');
+        return { webhook: row, event: stored, job: await attemptOnce.plan(tx, row, stored, null) };
       });
-      return attemptOnce.make(webhook, planned.event, planned.job);
+      return attemptOnce.make(webhook, event, job);
     },
 
     async replay(workspaceId, id, deliveryId) {
-      const webhook = await get(workspaceId, id);
       const delivery = await repository.findDelivery(db, workspaceId, id, deliveryId);
       if (delivery === undefined) throw notFound();
       const event = await findEvent(db, workspaceId, delivery.event_id);
@@ -132,7 +130,10 @@ export function createAttempts(
         const message = 'The event of this delivery has expired: events are kept for 30 days.';
         throw new AppError('NOT_FOUND', { message });
       }
-      const job = await db.transaction().execute((tx) => attemptOnce.plan(tx, webhook, event, deliveryId));
+      const { webhook, job } = await db.transaction().execute(async (tx) => {
+        const row = await lockTarget(tx, workspaceId, id);
+        return { webhook: row, job: await attemptOnce.plan(tx, row, event, deliveryId) };
+      });
       return attemptOnce.make(webhook, event, job);
     },
 
@@ -165,13 +166,23 @@ export function createAttempts(
   };
 }
 
+/** Where an attempt goes and what signs it. */
+type Target = Pick<WebhookRow, 'id' | 'workspace_id' | 'url' | 'secret'>;
+
+/** Locked: nothing may be signed with a secret that is being replaced. @throws {AppError} NOT_FOUND. */
+async function lockTarget(tx: Tx, workspaceId: string, id: string): Promise<Target> {
+  const row = await repository.lockWebhook(tx, workspaceId, id);
+  if (row === undefined) throw notFound();
+  return row;
+}
+
 /** One attempt that is made here and now, and written down as any other. */
 function singleAttempts(deps: Deps) {
   const { clock, timeoutMs } = deps;
   const attempt = createAttempt(deps);
   const leaseSec = Math.ceil(timeoutMs / 1000) + LEASE_MARGIN_SEC;
   return {
-    plan: (tx: Tx, webhook: WebhookRow, event: KeptEvent, replayOf: string | null) =>
+    plan: (tx: Tx, webhook: Target, event: KeptEvent, replayOf: string | null) =>
       insertClaimed(tx, {
         workspaceId: webhook.workspace_id,
         webhookId: webhook.id,
@@ -184,7 +195,7 @@ function singleAttempts(deps: Deps) {
 
     /** @throws {AppError} NOT_FOUND when the webhook was deleted meanwhile. */
     async make(
-      webhook: WebhookRow,
+      webhook: Target,
       event: KeptEvent,
       job: { id: number; lease: number },
     ): Promise<SingleOutcome> {

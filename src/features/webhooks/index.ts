@@ -18,4 +18,4 @@ export {
 export { webhookEvents } from './events.ts';
 export { createFailureWatch, type FailureWatch } from './failing.service.ts';
 export { webhookRoutes } from './routes.ts';
-export { createWebhooks, type WebhookLimit, type Webhooks } from './service.ts';
+export { createWebhooks, type Webhooks } from './service.ts';

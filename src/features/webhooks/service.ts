@@ -5,6 +5,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { badRequest, notFound, quotaExceeded } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
+import { PLANS } from '../../kernel/plans.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
@@ -21,9 +22,6 @@ import { parsePatterns } from './patterns.ts';
 import type { DeliveryFilter, DeliveryRow, PendingRow, WebhookRow } from './repository.ts';
 import * as repository from './repository.ts';
 
-/** How many webhooks the account's plan allows for each workspace. */
-export type WebhookLimit = (accountId: string) => Promise<number>;
-
 export interface WebhookDeps {
   db: Db;
   events: Events;
@@ -34,7 +32,6 @@ export interface WebhookDeps {
   clock: Clock;
   bus: Pick<Bus, 'publish'>;
   log: Logger;
-  limitFor: WebhookLimit;
   /** Time that a receiver has to answer, in milliseconds (docs/api/webhooks.md#attempts). */
   timeoutMs: number;
 }
@@ -56,7 +53,7 @@ export interface WebhookAndSecret {
 /** What partners do with their webhooks. Each id is looked up in the workspace: NOT_FOUND otherwise. */
 export interface Webhooks extends WebhookAttempts {
   /** @throws {AppError} BAD_REQUEST, field `url` or `events.<n>`; QUOTA_EXCEEDED. */
-  create(owner: { workspaceId: string; accountId: string }, input: WebhookInput): Promise<WebhookAndSecret>;
+  create(owner: { workspaceId: string }, input: WebhookInput): Promise<WebhookAndSecret>;
   list(workspaceId: string, page: PageRequest): Promise<WebhookRow[]>;
   /** As the plan counts. */
   count(workspaceId: string): Promise<number>;
@@ -100,7 +97,7 @@ export function createWebhooks(deps: WebhookDeps): Webhooks {
   return {
     get,
     ...createAttempts(deps, get),
-    create: (owner, input) => create(deps, owner, input),
+    create: ({ workspaceId }, input) => create(deps, workspaceId, input),
     list: (workspaceId, page) => repository.listWebhooks(db, workspaceId, page),
     count: (workspaceId) => repository.countWebhooks(db, workspaceId),
     async update(workspaceId, id, change) {
@@ -151,18 +148,18 @@ function newSecret(): string {
 
 async function create(
   deps: WebhookDeps,
-  { workspaceId, accountId }: { workspaceId: string; accountId: string },
+  workspaceId: string,
   input: WebhookInput,
 ): Promise<WebhookAndSecret> {
-  const { db, catalogue, outbound, secrets, clock, limitFor } = deps;
+  const { db, catalogue, outbound, secrets, clock } = deps;
   const events = parsePatterns(catalogue, input.events ?? []);
   await checkUrl(outbound, input.url);
-  const limit = await limitFor(accountId);
   const id = newId('wh');
   const signingSecret = newSecret();
   const now = clock.now();
   const row = await db.transaction().execute(async (tx) => {
-    await lockWorkspace(tx, workspaceId);
+    const { plan } = await lockWorkspace(tx, workspaceId);
+    const limit = PLANS[plan].webhooks;
     if ((await repository.countWebhooks(tx, workspaceId)) >= limit) {
       throw quotaExceeded({ workspaceId, resource: 'WEBHOOKS' }, `The plan allows ${limit} webhooks.`);
     }

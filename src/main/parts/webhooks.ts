@@ -1,4 +1,3 @@
-import type { Accounts } from '../../features/accounts/index.ts';
 import {
   createDeliveryWorker,
   createFailureWatch,
@@ -9,7 +8,6 @@ import {
   type Webhooks,
   webhookRoutes,
 } from '../../features/webhooks/index.ts';
-import { PLANS } from '../../kernel/plans.ts';
 import { type Built, EVERY, type Service } from '../part.ts';
 import type { Base } from '../wiring.ts';
 
@@ -18,12 +16,11 @@ interface Gives {
   failureWatch: FailureWatch;
 }
 
-export function webhooksPart(base: Base & { accounts: Accounts }): Built<Gives> {
-  const { accounts, config, cursors, db, log } = base;
+export function webhooksPart(base: Base): Built<Gives> {
+  const { config, cursors, db, log } = base;
   const webhooks = createWebhooks({
     ...base,
     log,
-    limitFor: async (accountId) => PLANS[await accounts.planOf(accountId)].webhooks,
     timeoutMs: config.WEBHOOK_TIMEOUT_MS,
   });
   const failureWatch = createFailureWatch({ ...base, autoDisableDays: config.WEBHOOK_AUTO_DISABLE_DAYS });

@@ -13,19 +13,6 @@ export interface Owner {
 }
 
 export function ownerOf(db: Db, workspaceId: string): Promise<Owner> {
-  return selectOwner(db, workspaceId).executeTakeFirstOrThrow();
-}
-
-/**
- * Takes the workspace's row, so that two creations cannot both take the last free place of a plan, and tells
- * whose it is. Whoever locks more than the workspace locks it first.
- */
-export function lockWorkspace(tx: Tx, workspaceId: string): Promise<Owner> {
-  // Not FOR UPDATE: that would stop every insert that refers to the workspace meanwhile.
-  return selectOwner(tx, workspaceId).forNoKeyUpdate('workspace').executeTakeFirstOrThrow();
-}
-
-function selectOwner(db: Db, workspaceId: string) {
   return db
     .selectFrom('workspace')
     .innerJoin('account', 'account.id', 'workspace.account_id')
@@ -35,7 +22,19 @@ function selectOwner(db: Db, workspaceId: string) {
       'workspace.mode',
       'workspace.storage_bytes as storageBytes',
     ])
-    .where('workspace.id', '=', workspaceId);
+    .where('workspace.id', '=', workspaceId)
+    .executeTakeFirstOrThrow();
+}
+
+/**
+ * Takes the workspace's row, so that two creations cannot both take the last free place of a plan, and tells
+ * whose it is. Whoever locks more than the workspace locks it first.
+ */
+export async function lockWorkspace(tx: Tx, workspaceId: string): Promise<Owner> {
+  // Not FOR UPDATE: that would stop every insert that refers to the workspace meanwhile.
+  await tx.selectFrom('workspace').select('id').where('id', '=', workspaceId).forNoKeyUpdate().execute();
+  // By itself: a statement that has waited for the lock would read the account as it was before.
+  return ownerOf(tx, workspaceId);
 }
 
 /**

@@ -18,7 +18,7 @@ export function HomePage() {
         title={t('title', { name: user.name ?? user.email })}
         description={mode === 'test' ? t('inTest') : t('inLive')}
       />
-      {user.name === null && <NameForm />}
+      {user.name === null && mode === 'live' && <NameForm />}
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <Paper withBorder p="lg">
           <Stack>
