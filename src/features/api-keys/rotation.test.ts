@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
+import { behindLock } from '../../../test/harness/behind-lock.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import type { TestAccount } from '../../../test/harness/factories.ts';
-import { until } from '../../../test/harness/wait.ts';
 
 const NOW = '2026-11-20T09:00:00.000Z';
 const clock = new TestClock(NOW);
@@ -90,21 +90,12 @@ describe('rotation', () => {
   test('of each other by two keys at once rotates both', async () => {
     const { sql } = app.container;
     const [one, two] = [await app.createKey({ account }), await app.createKey({ account })];
-    const held = Promise.withResolvers<void>();
-    const locked = Promise.withResolvers<void>();
-    const holding = sql.begin(async (tx) => {
-      await tx`select from api_key where id in (${one.id}, ${two.id}) for update`;
-      locked.resolve();
-      await held.promise;
-    });
-    await locked.promise;
-    const asked = [rotate(two.id, {}, one.key), rotate(one.id, {}, two.key)];
-    const waiting = () => sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    await until(async () => (await waiting()).length === 2);
-    held.resolve();
-    await holding;
-    for (const answer of await Promise.all(asked)) {
+    const answers = await behindLock(
+      sql,
+      (tx) => tx`select from api_key where id in (${one.id}, ${two.id}) for update`,
+      [() => rotate(two.id, {}, one.key), () => rotate(one.id, {}, two.key)],
+    );
+    for (const answer of answers) {
       assert.equal(await works(answer.assertOk(200).string('data.key')), 200);
     }
   });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
+import { behindLock } from '../../../test/harness/behind-lock.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
-import { until } from '../../../test/harness/wait.ts';
 import { createChat } from '../../../test/streams/chat.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00Z');
@@ -49,28 +49,18 @@ test('one that has run out cannot be lifted', async () => {
 
 test('of many bans at once no more are made than a stream may have', async () => {
   const chat = await newChat();
-  const { db, sql } = app.container;
+  const { sql } = app.container;
   await sql`
     insert into chat_ban (id, stream_id, author_id, created_at)
     select 'ban_' || ${chat.id} || n, ${chat.id}, 'gst_' || n, now() from generate_series(1, 999) n`;
   const authors = Array.from({ length: 5 }, (_, n) => `gst_01kafe3n4pfx2v9yq6m8d7t5a${n}`);
-  const held = Promise.withResolvers<void>();
-  const reached = Promise.withResolvers<void>();
   // All have counted, or wait for who counts, before one is written.
-  const holding = db.transaction().execute(async (tx) => {
-    const rows = authors.map((id) => ({ id, author_id: id, stream_id: chat.id, created_at: clock.now() }));
-    await tx.insertInto('chat_ban').values(rows).execute();
-    reached.resolve();
-    await held.promise;
-    await tx.deleteFrom('chat_ban').where('id', 'in', authors).execute();
-  });
-  await reached.promise;
-  const asked = authors.map((id) => chat.ban({ authorId: id }));
-  const waiting = () => sql`
-    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  await until(async () => (await waiting()).length === authors.length);
-  held.resolve();
-  await holding;
-  const answers = await Promise.all(asked);
+  const rows = authors.map((id) => ({ id, author_id: id, stream_id: chat.id, created_at: clock.now() }));
+  const answers = await behindLock(
+    sql,
+    (tx) => tx`insert into chat_ban ${tx(rows)}`,
+    authors.map((authorId) => () => chat.ban({ authorId })),
+    (tx) => tx`delete from chat_ban where id in ${tx(authors)}`,
+  );
   assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409, 409, 409, 409]);
 });

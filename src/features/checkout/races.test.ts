@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { TransactionSql } from 'postgres';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { behindLock } from '../../../test/harness/behind-lock.ts';
 import { selling } from '../../../test/money/shop.ts';
 import { newId } from '../../kernel/ids.ts';
 
@@ -22,26 +22,10 @@ const { shop, tier, code, ask, open, read, send } = selling(() => app);
 
 type Statement = (sql: TransactionSql) => Promise<unknown>;
 
-/** Asks while another transaction has done this and is not over; it commits once what was asked waits for it, or is done. */
+/** Asks while another transaction has done this and is not over. */
 async function during<T>(statement: Statement, asked: () => Promise<T>): Promise<T> {
-  const { sql } = beside.container;
-  const done = Promise.withResolvers<void>();
-  const free = Promise.withResolvers<void>();
-  const other = sql.begin(async (tx) => {
-    await statement(tx);
-    done.resolve();
-    await free.promise;
-  });
-  await Promise.race([done.promise, other]);
-  let isAnswered = false;
-  const answer = asked().finally(() => {
-    isAnswered = true;
-  });
-  const waits = () => sql`
-    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  await until(async () => isAnswered || (await waits()).length > 0);
-  free.resolve();
-  await other;
+  const [answer] = await behindLock(beside.container.sql, statement, [asked]);
+  if (answer === undefined) throw new Error('nothing was asked');
   return answer;
 }
 

@@ -8,9 +8,9 @@ import {
   type Person,
   startAuthFixture,
 } from '../../../test/auth/fixture.ts';
+import { behindLock } from '../../../test/harness/behind-lock.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { jobWorker, runTask } from '../../../test/harness/parts.ts';
-import { until } from '../../../test/harness/wait.ts';
 import { CARDS } from '../../../test/money/buyer.ts';
 import { selling } from '../../../test/money/shop.ts';
 import { creator } from '../../../test/money/subscriber.ts';
@@ -72,56 +72,31 @@ test('neither side of a payment under way is deleted before it has ended', async
 test('an account is not closed past a payment that has just begun', async () => {
   const { person, tierId, checkoutId } = await seller();
   const { sql } = auth.app.container;
-  const free = Promise.withResolvers<void>();
-  const held = Promise.withResolvers<void>();
-  // The payment has been let in, and waits for its place.
-  const other = sql.begin(async (tx) => {
-    await tx`select from tier where id = ${tierId} for no key update`;
-    held.resolve();
-    await free.promise;
-  });
-  await Promise.race([held.promise, other]);
-  const waiting = async () => {
-    const rows = await sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    return rows.length;
-  };
-  const paid = pay(checkoutId);
-  await until(async () => (await waiting()) === 1);
-  let isAnswered = false;
-  const closed = close(person).finally(() => {
-    isAnswered = true;
-  });
-  await until(async () => isAnswered || (await waiting()) === 2);
-  free.resolve();
-  await other;
-  assert.equal((await paid).status, 303);
-  const said = (await closed).assertError('CONFLICT').string('error.message');
-  assert.match(said, /1 (buyers who pay just now|subscriptions of your members)/);
+  const [paid, said] = await behindLock<string>(
+    sql,
+    // The payment has been let in, and waits for its place.
+    (tx) => tx`select from tier where id = ${tierId} for no key update`,
+    [
+      async () => `${(await pay(checkoutId)).status}`,
+      async () => (await close(person)).assertError('CONFLICT').string('error.message'),
+    ],
+  );
+  assert.equal(paid, '303');
+  assert.match(said ?? '', /1 (buyers who pay just now|subscriptions of your members)/);
 });
 
 test('a payment that begins as the account is closed is refused', async () => {
   const { person, tierId, checkoutId } = await seller();
   const { accounts, sql } = auth.app.container;
-  const free = Promise.withResolvers<void>();
-  const held = Promise.withResolvers<void>();
-  const closing = sql.begin(async (tx) => {
-    await tx`select from workspace where account_id = ${person.id} for update`;
-    await tx`update account set suspended_at = now() where id = ${person.id}`;
-    held.resolve();
-    await free.promise;
-  });
-  await Promise.race([held.promise, closing]);
-  let isAnswered = false;
-  const paid = pay(checkoutId).finally(() => {
-    isAnswered = true;
-  });
-  const waits = () => sql`
-    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  await until(async () => isAnswered || (await waits()).length > 0);
-  free.resolve();
-  await closing;
-  assert.equal((await paid).status, 404);
+  const [paid] = await behindLock(
+    sql,
+    async (tx) => {
+      await tx`select from workspace where account_id = ${person.id} for update`;
+      await tx`update account set suspended_at = now() where id = ${person.id}`;
+    },
+    [() => pay(checkoutId)],
+  );
+  assert.equal(paid?.status, 404);
   await accounts.unsuspend(person.email);
   const after = await auth.app.request('GET', `/tiers/${tierId}`, { key: person.key });
   assert.equal(after.assertOk(200).at('data.memberCount'), 0);

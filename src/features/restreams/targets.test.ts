@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
+import { behindLock } from '../../../test/harness/behind-lock.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
-import { until } from '../../../test/harness/wait.ts';
 import { type Run, type Runs, restreamRuns } from '../../../test/restream/runs.ts';
 
 const clock = new TestClock();
@@ -62,26 +62,12 @@ async function changesOf({ account, targetId }: Target): Promise<Record<string, 
 
 describe('of two changes at once', () => {
   /** Both have read the target before either is written; the first one is written first. */
-  async function atOnce(one: Target, bodies: readonly object[]) {
-    const { db, sql } = app.container;
-    const held = Promise.withResolvers<void>();
-    const locked = Promise.withResolvers<void>();
-    const holding = db.transaction().execute(async (tx) => {
-      await tx.selectFrom('restream').select('id').where('id', '=', one.restreamId).forUpdate().execute();
-      locked.resolve();
-      await held.promise;
-    });
-    await locked.promise;
-    const waiting = () => sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    const answers: ReturnType<Target['patch']>[] = [];
-    for (const body of bodies) {
-      answers.push(one.patch(body));
-      await until(async () => (await waiting()).length === answers.length);
-    }
-    held.resolve();
-    await holding;
-    return Promise.all(answers);
+  function atOnce({ restreamId, patch }: Target, bodies: readonly object[]) {
+    return behindLock(
+      app.container.sql,
+      (tx) => tx`select from restream where id = ${restreamId} for update`,
+      bodies.map((body) => () => patch(body)),
+    );
   }
 
   test('neither undoes the other, and both keep what they do not name', async () => {

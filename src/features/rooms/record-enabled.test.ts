@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
+import { behindLock } from '../../../test/harness/behind-lock.ts';
 import { until } from '../../../test/harness/wait.ts';
 import { createRoom, joinRoom } from '../../../test/rooms/client.ts';
 import { type LivekitStub, startLivekitStub } from '../../../test/rooms/livekit-stub.ts';
@@ -61,21 +61,12 @@ test('recordEnabled false ends the recording, and it stays so until it is starte
 
 test('a start that has seen recordEnabled before it became false records nothing', async () => {
   const { id, ada, call } = await recordable();
-  const free = Promise.withResolvers<void>();
-  const changed = Promise.withResolvers<void>();
-  const change = beside.container.sql.begin(async (tx) => {
-    await tx`update room set record_enabled = false where id = ${id}`;
-    changed.resolve();
-    await free.promise;
-  });
-  await changed.promise;
-  const start = call('POST', '/recording/start');
-  const waits = () => beside.container.sql`
-    select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  await Promise.race([until(async () => (await waits()).length > 0), start, sleep(5000)]);
-  free.resolve();
-  await change;
-  (await start).assertError('CONFLICT', 'recordEnabled');
+  const [start] = await behindLock(
+    beside.container.sql,
+    (tx) => tx`update room set record_enabled = false where id = ${id}`,
+    [() => call('POST', '/recording/start')],
+  );
+  start?.assertError('CONFLICT', 'recordEnabled');
   assert.equal((await call('GET', '')).at('data.recording'), false);
   await ada.close();
 });

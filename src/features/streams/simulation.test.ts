@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
+import { behindLock } from '../../../test/harness/behind-lock.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { runCommand } from '../../../test/harness/command-line.ts';
-import { until } from '../../../test/harness/wait.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00Z');
 let app: TestApp;
@@ -111,23 +111,13 @@ describe('a signal is over, and its place is free,', () => {
 
 test('none begins on a stream that is being disabled', async () => {
   const id = await createStream();
-  const { db, sql } = app.container;
-  const held = Promise.withResolvers<void>();
-  const locked = Promise.withResolvers<void>();
-  const disabling = db.transaction().execute(async (tx) => {
-    await tx.updateTable('stream').set({ enabled: false }).where('id', '=', id).execute();
-    locked.resolve();
-    await held.promise;
-  });
-  await locked.promise;
-  const asked = simulate(id, { on: true });
-  const waiting = () => sql`
-    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  const answered = asked.then(() => true);
-  await Promise.race([answered, until(async () => (await waiting()).length === 1)]);
-  held.resolve();
-  await disabling;
-  (await asked).assertError('CONFLICT', 'enabled');
+  const [answer] = await behindLock(
+    app.container.sql,
+    (tx) => tx`update stream set enabled = false where id = ${id}`,
+    [() => simulate(id, { on: true })],
+  );
+  answer?.assertError('CONFLICT', 'enabled');
+  assert.deepEqual(await wanted('node one'), []);
 });
 
 test('the signal of a suspended account ends, and comes back when that is lifted', async () => {

@@ -3,9 +3,9 @@ import { after, before, describe, test } from 'node:test';
 import { Browser } from '../../../test/auth/browser.ts';
 import { type AuthFixture, PASSWORD, type Person, startAuthFixture } from '../../../test/auth/fixture.ts';
 import type { TestApp } from '../../../test/harness/app.ts';
+import { behindLock } from '../../../test/harness/behind-lock.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import type { TestResponse } from '../../../test/harness/response.ts';
-import { until } from '../../../test/harness/wait.ts';
 
 let auth: AuthFixture;
 let app: TestApp;
@@ -59,26 +59,12 @@ async function eventsOf(key: string): Promise<string[]> {
 }
 
 /** Requests that have all passed the chain and wait for the team of the account, one behind the other. */
-async function inTurn(accountId: string, requests: (() => Promise<TestResponse>)[]): Promise<TestResponse[]> {
-  const { sql } = app.container;
-  const held = Promise.withResolvers<void>();
-  const locked = Promise.withResolvers<void>();
-  const holding = sql.begin(async (tx) => {
-    await tx`select from workspace where account_id = ${accountId} for update`;
-    locked.resolve();
-    await held.promise;
-  });
-  await locked.promise;
-  const waiting = () => sql`
-    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  const asked: Promise<TestResponse>[] = [];
-  for (const request of requests) {
-    asked.push(request());
-    await until(async () => (await waiting()).length === asked.length);
-  }
-  held.resolve();
-  await holding;
-  return Promise.all(asked);
+function inTurn(accountId: string, requests: (() => Promise<TestResponse>)[]): Promise<TestResponse[]> {
+  return behindLock(
+    app.container.sql,
+    (tx) => tx`select from workspace where account_id = ${accountId} for update`,
+    requests,
+  );
 }
 
 describe('an invitation', () => {

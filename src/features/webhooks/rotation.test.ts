@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import Stripe from 'stripe';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
+import { behindLock } from '../../../test/harness/behind-lock.ts';
 import { type HttpsSink, startHttpsSink } from '../../../test/harness/https-sink.ts';
 import type { TestResponse } from '../../../test/harness/response.ts';
-import { until } from '../../../test/harness/wait.ts';
 import { trust } from '../../../test/webhooks/fixture.ts';
 
 let app: TestApp;
@@ -22,26 +22,12 @@ after(async () => {
 });
 
 /** Requests that wait for the webhook, one behind the other. */
-async function inTurn(webhookId: string, requests: (() => Promise<TestResponse>)[]): Promise<TestResponse[]> {
-  const { sql } = app.container;
-  const held = Promise.withResolvers<void>();
-  const locked = Promise.withResolvers<void>();
-  const holding = sql.begin(async (tx) => {
-    await tx`select from webhook where id = ${webhookId} for update`;
-    locked.resolve();
-    await held.promise;
-  });
-  await locked.promise;
-  const waiting = () => sql`
-    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  const asked: Promise<TestResponse>[] = [];
-  for (const request of requests) {
-    asked.push(request());
-    await until(async () => (await waiting()).length === asked.length);
-  }
-  held.resolve();
-  await holding;
-  return Promise.all(asked);
+function inTurn(webhookId: string, requests: (() => Promise<TestResponse>)[]): Promise<TestResponse[]> {
+  return behindLock(
+    app.container.sql,
+    (tx) => tx`select from webhook where id = ${webhookId} for update`,
+    requests,
+  );
 }
 
 for (const what of ['test', 'replay']) {
