@@ -33,7 +33,8 @@ export function findByText(db: Db, workspaceId: string, code: string): Promise<D
 }
 
 export function lockCode(tx: Tx, workspaceId: string, id: string): Promise<DiscountCodeRow | undefined> {
-  return select(tx, workspaceId).where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
+  // Whole: a code that is given another text waits for those who keep it, and must not hold up what they go on to do.
+  return select(tx, workspaceId).where('id', '=', id).forUpdate().executeTakeFirst();
 }
 
 /** For what is to refer to it: it stays until the transaction ends. @returns whether there is such a code. */

@@ -9,7 +9,7 @@ import { erasePerson, type ForgetCustomers, overwriteBooks, type Person } from '
 import type { ErasureRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { deleteRows, rowsOf, type Subject } from './rows.repository.ts';
-import { namesOf } from './rules.ts';
+import { namesOfSold } from './rules.ts';
 
 export interface EraseDeps {
   db: Db;
@@ -73,22 +73,18 @@ export function createEraser(deps: EraseDeps): (run: JobRun<{ accountId: string 
 }
 
 /**
- * The point of no return. What others rely on may have begun since the account was closed: it ends first, and until then
- * the owner can still take the account back and end it.
+ * The point of no return. What others have bought may have begun since the account was closed: it ends first, and until then
+ * the owner can still take the account back and end it. What the person has of others holds nothing up: anybody could
+ * book a time in their name.
  *
  * @returns undefined when it was taken back, or is done.
  */
-async function begin(
-  { db, clock, log, accounts }: EraseDeps,
-  accountId: string,
-): Promise<ErasureRow | undefined> {
+async function begin({ db, clock, log }: EraseDeps, accountId: string): Promise<ErasureRow | undefined> {
   const found = await repository.findErasure(db, accountId);
   if (found === undefined) return undefined;
-  const { email } = await accounts.byId(accountId);
   return db.transaction().execute(async (tx) => {
     await repository.lockWorkspaces(tx, accountId);
-    const running =
-      found.begun_at === null ? namesOf(await repository.countRunning(tx, { accountId, email })) : [];
+    const running = found.begun_at === null ? namesOfSold(await repository.countSold(tx, accountId)) : [];
     if (running.length > 0) {
       log.warn(
         { accountId, running },

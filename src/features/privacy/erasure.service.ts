@@ -9,7 +9,7 @@ import { erasureJob } from './jobs.ts';
 import { deletedMail } from './mails.ts';
 import { erasePerson, type ForgetCustomers } from './person.repository.ts';
 import * as repository from './repository.ts';
-import { namesOf, type Running } from './rules.ts';
+import { namesOfOwn, namesOfSold } from './rules.ts';
 
 /** Accounts and people that are erased (docs/decisions/privacy.md). */
 export interface Erasure {
@@ -93,7 +93,7 @@ export function createErasure(deps: ErasureDeps): Erasure {
       if (await isOfAccount(deps, email)) {
         throw new AppError('CONFLICT', { message: 'An account has this address: erase the account.' });
       }
-      refuseRunning(await repository.countRunning(db, { accountId: '', email }));
+      refuseRunning(namesOfOwn(await repository.countOwn(db, { accountId: '', email })));
       await deps.forgetSubscriber(email);
       const person = { email, ids: [], username: null, name: null };
       await db.transaction().execute((tx) => erasePerson(tx, person, deps.forgetCustomers));
@@ -120,9 +120,10 @@ async function schedule(
   const requestedAt = clock.now();
   const dueAt = dateFromMs(clock.ms() + afterMs);
   const token = newSecret();
+  const own = namesOfOwn(await repository.countOwn(db, { accountId: id, email }));
   await db.transaction().execute(async (tx) => {
     await repository.lockWorkspaces(tx, id);
-    refuseRunning(await repository.countRunning(tx, { accountId: id, email }));
+    refuseRunning([...namesOfSold(await repository.countSold(tx, id)), ...own]);
     const row = { account_id: id, requested_at: requestedAt, due_at: dueAt, keep_hash: hashSecret(token) };
     if (!(await repository.insertErasure(tx, row))) throw notFound();
     await accounts.close(tx, id, requestedAt);
@@ -136,8 +137,7 @@ async function schedule(
 }
 
 /** @throws {AppError} CONFLICT with what is running, and how it ends. */
-function refuseRunning(running: Running): void {
-  const open = namesOf(running);
+function refuseRunning(open: readonly string[]): void {
   if (open.length === 0) return;
   throw new AppError('CONFLICT', { message: `First has to end: ${open.join('; ')}.` });
 }

@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { AccountErasureTable } from '../../platform/db/tables.generated.ts';
 import type { Subject } from './rows.repository.ts';
-import type { Running } from './rules.ts';
+import type { Own, Sold } from './rules.ts';
 
 export type ErasureRow = Selectable<AccountErasureTable>;
 
@@ -97,21 +97,28 @@ export async function teamsOf(db: Db, userId: string): Promise<string[]> {
 /** A booking that is paid for counts as one. */
 const IS_PAYING = sql`claimed_until is not null and booking_id is null`;
 
-/** What has to end before an account is erased; test workspaces do not count. */
-export async function countRunning(
-  db: Db,
-  { accountId, email }: { accountId: string; email: string },
-): Promise<Running> {
-  const { rows } = await sql<Running>`
-    with mine_live as (select id from workspace where account_id = ${accountId} and mode = 'live'),
-      others_live as (select id from workspace where account_id <> ${accountId} and mode = 'live')
+/** What others have of the account, and has to end before it is erased; test workspaces do not count. */
+export async function countSold(db: Db, accountId: string): Promise<Sold> {
+  const { rows } = await sql<Sold>`
+    with mine_live as (select id from workspace where account_id = ${accountId} and mode = 'live')
     select
       (select count(*)::int from subscription where workspace_id in (select id from mine_live)
         and status in ('TRIALING', 'ACTIVE', 'PAST_DUE')) as "soldSubscriptions",
       (select count(*)::int from booking where workspace_id in (select id from mine_live)
         and status in ('CONFIRMED', 'PENDING_PAYMENT')) as "comingBookings",
       (select count(*)::int from checkout where workspace_id in (select id from mine_live)
-        and ${IS_PAYING}) as "payingBuyers",
+        and ${IS_PAYING}) as "payingBuyers"`.execute(db);
+  return only(rows);
+}
+
+/** The same of what the person has of others. */
+export async function countOwn(
+  db: Db,
+  { accountId, email }: { accountId: string; email: string },
+): Promise<Own> {
+  const { rows } = await sql<Own>`
+    with others_live as (select id from workspace where account_id <> ${accountId} and mode = 'live')
+    select
       (select count(*)::int from team_member where account_id = ${accountId}) as "teamMembers",
       (select count(*)::int from subscription
         where customer_id in (select id from customer where email = ${email}
@@ -126,9 +133,12 @@ export async function countRunning(
         select from account where id <> ${accountId} and role = 'ADMIN' and suspended_at is null) as "isLastAdmin"`.execute(
     db,
   );
-  const [running] = rows;
-  if (running === undefined) throw new Error('a statement without a table has one row');
-  return running;
+  return only(rows);
+}
+
+function only<R>([row]: readonly R[]): R {
+  if (row === undefined) throw new Error('a statement without a table has one row');
+  return row;
 }
 
 /** Does anything still bring media into the workspaces? */

@@ -85,7 +85,7 @@ export async function videoMs(db: Db, workspaceId: string): Promise<number> {
 const MANY = 8;
 const MOST_AT_ONCE = 1000;
 
-/** Makes one row of many: at each moment their sum is the same. */
+/** Makes one row of many: at each moment their sum is the same. In order, as the rows refer to workspaces that others lock. */
 export async function foldCounts(db: Db): Promise<void> {
   await sql`
     with many as (select workspace_id, name from kept_count group by 1, 2
@@ -94,7 +94,9 @@ export async function foldCounts(db: Db): Promise<void> {
       where kept.workspace_id = many.workspace_id and kept.name = many.name
       returning kept.workspace_id, kept.name, kept.amount)
     insert into kept_count (workspace_id, name, amount)
-    select workspace_id, name, sum(amount) from folded group by 1, 2 having sum(amount) <> 0`.execute(db);
+    select workspace_id, name, sum(amount) from folded group by 1, 2 having sum(amount) <> 0 order by 1, 2`.execute(
+    db,
+  );
 }
 
 export interface Correction {
