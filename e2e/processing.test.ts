@@ -96,7 +96,8 @@ const WHOLE = [
 ];
 
 test('kill -9 in the middle of an encode: the next start finishes it, once', async () => {
-  const seconds = 20;
+  // Long enough to be seen under way on a fast machine, too.
+  const seconds = 40;
   const fps = 24;
   const file = await makeSource('long-gop.mp4', { seconds, size: '854x480', fps, gop: 600 });
   const videoId = await upload(file, 'long-gop.mp4');
