@@ -9,9 +9,9 @@ const MAX = 100;
 const DEFAULT = 25;
 
 /** The query parameters of every list (docs/api/conventions.md#lists), and the list's own filters. */
-export function listQuery<F extends TProperties>(filters: F, max = MAX) {
+export function listQuery<F extends TProperties>(filters: F, max = MAX, byDefault = DEFAULT) {
   return Type.Object({
-    limit: Type.Integer({ minimum: 1, maximum: max, default: DEFAULT, description: 'Rows of a page.' }),
+    limit: Type.Integer({ minimum: 1, maximum: max, default: byDefault, description: 'Rows of a page.' }),
     cursor: Type.Optional(
       Type.String({ description: '`nextCursor` of the page before, under the same filters.' }),
     ),
@@ -25,6 +25,11 @@ export function listQuery<F extends TProperties>(filters: F, max = MAX) {
     createdBefore: Type.Optional(Type.String({ format: 'date-time', description: 'Before this instant.' })),
     ...filters,
   });
+}
+
+/** Of a list that is one page unless told otherwise: there are few of what it has. */
+export function shortListQuery<F extends TProperties>(filters: F) {
+  return listQuery(filters, MAX, MAX);
 }
 
 interface ListInput {

@@ -5,8 +5,10 @@
  * States: `created` and `retry` wait, `active` runs, the others have ended. `retry_count` grows with each claim:
  * it is the fence that a run proves its claim with. `output` keeps the counts of a job that has had troubles.
  */
+
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
+import { lockNamed } from '../platform/db/named-lock.ts';
 
 /** Finished jobs are kept so long for whoever looks into a failure. */
 const KEEP_SEC = 3 * 86_400;
@@ -105,7 +107,7 @@ export async function claim(
 ): Promise<ClaimedJob | null> {
   return db.transaction().execute(async (tx) => {
     // One claim after the other: two at once would see the same turn.
-    await sql`select pg_advisory_xact_lock(hashtextextended(${`job ${queue}`}, 0))`.execute(tx);
+    await lockNamed(tx, `job ${queue}`);
     const { rows } = await sql<ClaimRow>`
       with now_at as (select coalesce(max(served_pass), 0) as pass from job_turn where queue = ${queue}),
       head as (

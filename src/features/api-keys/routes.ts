@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { anyKey, gated } from '../../http/access.ts';
-import { ListReader, listQuery } from '../../http/pagination.ts';
+import { ListReader, shortListQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Deleted, IdParams, OneOf } from '../../http/schema.ts';
 import { type Caller, keyIdOf, MODES } from '../../kernel/access.ts';
@@ -22,12 +22,9 @@ const OptionalId = Type.Object({
 const path = '/me/api-keys';
 
 /** All of them in one page, unless there are very many. */
-const ListQuery = Type.Object({
-  ...listQuery({
-    mode: Type.Optional(OneOf(MODES, { description: 'Absent means both.' })),
-    isUsable: Type.Optional(Type.Boolean({ description: 'Neither revoked nor expired. Absent means both.' })),
-  }).properties,
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 100, description: 'Rows of a page.' }),
+const ListQuery = shortListQuery({
+  mode: Type.Optional(OneOf(MODES, { description: 'Absent means both.' })),
+  isUsable: Type.Optional(Type.Boolean({ description: 'Neither revoked nor expired. Absent means both.' })),
 });
 
 interface Deps {

@@ -1,4 +1,5 @@
 import { dateFromMs } from '../../kernel/clock.ts';
+import { isDay } from '../../kernel/day.ts';
 import { normaliseTimezone } from '../../kernel/timezone.ts';
 
 /** A time that can be booked. */
@@ -75,16 +76,6 @@ export function instantOf(text: string): Date | null {
 
 function isMonth(text: string): boolean {
   return /^\d{4}-(0[1-9]|1[0-2])$/.test(text);
-}
-
-function isDay(text: string): boolean {
-  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
-  try {
-    Temporal.PlainDate.from(text, { overflow: 'reject' });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 export function dayOf(at: Date, zone: string): string {

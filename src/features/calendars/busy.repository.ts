@@ -1,5 +1,6 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import { lockNamed } from '../../platform/db/named-lock.ts';
 
 /** From the start to the end and the buffer after it, which is excluded. */
 export interface Span {
@@ -24,7 +25,7 @@ export interface Busy extends Span {
 
 /** A leaf among locks: whoever holds it waits for nobody who waits for it. */
 export async function lockCalendar(tx: Tx, workspaceId: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`calendar ${workspaceId}`}, 0))`.execute(tx);
+  await lockNamed(tx, `calendar ${workspaceId}`);
 }
 
 /**

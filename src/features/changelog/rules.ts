@@ -1,3 +1,4 @@
+import { isDay } from '../../kernel/day.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import {
   type ChangeType,
@@ -14,7 +15,6 @@ export interface ChangelogFilter {
   types: readonly ChangeType[] | null;
 }
 
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
 /** The ISO instant from which a release is there. */
 export const instantOf = (day: string) => `${day}T00:00:00.000Z`;
 
@@ -48,17 +48,6 @@ function firstSince(all: readonly PublishedRelease[], since: string): number | n
   }
   const found = all.findIndex(({ version }) => version === since);
   return found < 0 ? null : found + 1;
-}
-
-function isDay(text: string): boolean {
-  if (!DAY.test(text)) return false;
-  try {
-    Temporal.PlainDate.from(text);
-    return true;
-  } catch (error) {
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
 }
 
 function ofTypes(entries: readonly ReleaseEntry[], types: ChangelogFilter['types']): readonly ReleaseEntry[] {

@@ -43,11 +43,6 @@ export function lockSettings(tx: Tx, streamId: string): Promise<SettingsRow | un
     .executeTakeFirst();
 }
 
-/** Those with the same name wait for each other, and for nobody else. */
-export async function lockNamed(tx: Tx, name: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx);
-}
-
 export function findByClient(
   tx: Tx,
   streamId: string,

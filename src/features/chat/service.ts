@@ -7,6 +7,7 @@ import type { PageRequest } from '../../kernel/page.ts';
 import type { Visit } from '../../kernel/visit.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import { lockNamed } from '../../platform/db/named-lock.ts';
 import { isInstant } from '../../platform/shapes.ts';
 import type { Arrivals } from '../arrivals/index.ts';
 import type { Facts, Viewer } from '../facts/index.ts';
@@ -185,7 +186,7 @@ export function createChat(deps: Deps): Chat {
         if (authorId === settings.account_id)
           throw badRequest('authorId', 'The creator of the stream cannot be banned.');
         // Two at once: the second counts the first.
-        await repository.lockNamed(tx, `chat bans ${streamId}`);
+        await lockNamed(tx, `chat bans ${streamId}`);
         const known = await repository.findBan(tx, streamId, authorId, now);
         if (known === undefined && (await repository.countBans(tx, streamId, now)) >= MAX_BANS) {
           const message = `The stream has ${MAX_BANS} bans, its maximum. Lift some, or end them after a time.`;
@@ -304,7 +305,7 @@ async function postLocked(deps: Deps, tx: Tx, post: Post): Promise<ShownMessage>
   const { text, replyToId = null, clientId = null } = input;
   const authorId = poster.kind === 'guest' ? poster.id : poster.accountId;
   if (clientId !== null) {
-    await repository.lockNamed(tx, `chat ${streamId} ${authorId} ${clientId}`);
+    await lockNamed(tx, `chat ${streamId} ${authorId} ${clientId}`);
     const since = dateFromMs(now.getTime() - DUPLICATE_MS);
     const first = await repository.findByClient(tx, streamId, { authorId, clientId, since });
     if (first !== undefined) return { row: first, creator };
@@ -348,7 +349,7 @@ async function admitGuest(
   }
   if (slowSec === 0) return;
   // Two posts of the same guest at once: the second sees the first.
-  await repository.lockNamed(tx, `chat slow ${streamId} ${guestId}`);
+  await lockNamed(tx, `chat slow ${streamId} ${guestId}`);
   const last = await repository.findLastOf(tx, streamId, guestId);
   const waitMs = last === undefined ? 0 : last.created_at.getTime() + slowSec * 1000 - now.getTime();
   if (waitMs > 0) throw tooMany('RATE_LIMITED', waitMs);

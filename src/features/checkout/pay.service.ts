@@ -1,6 +1,7 @@
 import { parseEmail } from '../../kernel/email.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import type { Db } from '../../platform/db/index.ts';
+import { keepWorkspace } from '../../platform/db/workspace.ts';
 import type { CustomerRow } from '../payments/index.ts';
 import { claim, complete, end, freeClaims } from './outcomes.ts';
 import type { CheckoutPorts, CountMail, Work } from './ports.ts';
@@ -180,7 +181,7 @@ export async function payFor(
 ): Promise<string | null> {
   const email = row.kind === 'BOOKING' ? row.customer_email : parseEmail(payment.email);
   if (email === null) throw badRequest('email', 'Give an e-mail address, such as name@example.com.');
-  await repository.keepWorkspace(work.tx, row.workspace_id);
+  await keepWorkspace(work.tx, row.workspace_id);
   await assertSells(ports, work.tx, row.workspace_id);
   const { until, name } = await claimOrRefuse(ports, work, row);
   const customer = await ports.payments.customerFor(work.tx, row.workspace_id, { email, name });

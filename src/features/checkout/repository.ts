@@ -67,11 +67,6 @@ export function listOver(db: Db, now: Date, limit: number): Promise<CheckoutRow[
     .execute();
 }
 
-/** Whoever closes the account waits for what is sold in this transaction, or was first. */
-export async function keepWorkspace(tx: Tx, workspaceId: string): Promise<void> {
-  await tx.selectFrom('workspace').select('id').where('id', '=', workspaceId).forKeyShare().execute();
-}
-
 /** Whose the workspace is, as buyers see it. */
 export function findSeller(db: Db, workspaceId: string) {
   return db

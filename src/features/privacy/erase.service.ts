@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
 import type { BlobStore } from '../../media/contract/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import { lockWorkspaces } from '../../platform/db/workspace.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { ERASED } from './holdings.ts';
 import { erasePerson, type ForgetCustomers, overwriteBooks, type Person } from './person.repository.ts';
@@ -83,7 +84,7 @@ async function begin({ db, clock, log }: EraseDeps, accountId: string): Promise<
   const found = await repository.findErasure(db, accountId);
   if (found === undefined) return undefined;
   return db.transaction().execute(async (tx) => {
-    await repository.lockWorkspaces(tx, accountId);
+    await lockWorkspaces(tx, accountId);
     const running = found.begun_at === null ? namesOfSold(await repository.countSold(tx, accountId)) : [];
     if (running.length > 0) {
       log.warn(

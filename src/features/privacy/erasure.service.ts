@@ -4,6 +4,7 @@ import { DAY_MS } from '../../kernel/durations.ts';
 import { parseEmail } from '../../kernel/email.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import { lockWorkspaces } from '../../platform/db/workspace.ts';
 import { hashSecret, newSecret } from '../../platform/tokens.ts';
 import { erasureJob } from './jobs.ts';
 import { deletedMail } from './mails.ts';
@@ -122,7 +123,7 @@ async function schedule(
   const token = newSecret();
   const own = namesOfOwn(await repository.countOwn(db, { accountId: id, email }));
   await db.transaction().execute(async (tx) => {
-    await repository.lockWorkspaces(tx, id);
+    await lockWorkspaces(tx, id);
     refuseRunning([...namesOfSold(await repository.countSold(tx, id)), ...own]);
     const row = { account_id: id, requested_at: requestedAt, due_at: dueAt, keep_hash: hashSecret(token) };
     if (!(await repository.insertErasure(tx, row))) throw notFound();

@@ -73,17 +73,6 @@ export async function workspacesOf(db: Db, accountId: string): Promise<string[]>
   return rows.map(({ id }) => id);
 }
 
-/** Waits for whatever is just being sold there, and holds up what would be: each such row refers to the workspace. */
-export async function lockWorkspaces(tx: Tx, accountId: string): Promise<void> {
-  await tx
-    .selectFrom('workspace')
-    .select('id')
-    .where('account_id', '=', accountId)
-    .orderBy('id')
-    .forUpdate()
-    .execute();
-}
-
 /** The teams of others that the person is in. */
 export async function teamsOf(db: Db, userId: string): Promise<string[]> {
   const rows = await db

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { anyKey, gated } from '../../http/access.ts';
-import { ListReader, listQuery } from '../../http/pagination.ts';
+import { ListReader, shortListQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { IdParams } from '../../http/schema.ts';
 import { type Caller, holds } from '../../kernel/access.ts';
@@ -12,9 +12,7 @@ import type { Tiers } from './service.ts';
 const Id = IdParams('tier', 'tier');
 
 /** All that are not archived in one page: there are no more of them. */
-const ListQuery = Type.Object({
-  ...listQuery({}).properties,
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 100, description: 'Rows of a page.' }),
+const ListQuery = shortListQuery({
   username: Type.Optional(Type.String({ maxLength: 64, description: 'Of the creator.' })),
 });
 

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { anyKey, reads, writes } from '../../http/access.ts';
 import { named } from '../../http/named.ts';
-import { ListReader, listQuery } from '../../http/pagination.ts';
+import { ListReader, listQuery, shortListQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Deleted, IdParams, PathId } from '../../http/schema.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
@@ -28,10 +28,7 @@ import type { Webhooks } from './service.ts';
 const Id = IdParams('wh', 'webhook');
 
 /** All of them in one page: plans allow fewer. */
-const ListQuery = Type.Object({
-  ...listQuery({}).properties,
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 100, description: 'Rows of a page.' }),
-});
+const ListQuery = shortListQuery({});
 const EventTypes = named('EventTypes', Type.Array(Type.String({ description: 'A type of the catalogue.' })), [
   'stream.live',
   'stream.ended',

@@ -1,11 +1,12 @@
 import { type Insertable, sql } from 'kysely';
 import type { WhepRefusal } from '../../media/contract/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import { lockNamed } from '../../platform/db/named-lock.ts';
 import type { WhepSessionTable } from '../../platform/db/tables.generated.ts';
 
 /** Those who come from the same address wait for each other, and for nobody else. */
 export async function lockAddress(tx: Tx, mark: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`whep ${mark}`}, 0))`.execute(tx);
+  await lockNamed(tx, `whep ${mark}`);
 }
 
 /** Who watches from an address, or is about to. */

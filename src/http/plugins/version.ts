@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { isDay } from '../../kernel/day.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import { latestOf, published } from '../../kernel/release.ts';
 import { RELEASES } from '../../kernel/releases.ts';
@@ -10,8 +11,6 @@ const PUBLISHED = published(RELEASES);
 
 export const LATEST_VERSION: string = latestOf(RELEASES).version;
 
-const DATE = /^\d{4}-\d{2}-\d{2}$/;
-
 /**
  * The exact release that a requested version means: `1`, `1.0`, `1.0.0`, or a date, which means the release
  * in force on that day.
@@ -19,7 +18,7 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
  * @throws {AppError} BAD_REQUEST, field `Svc-API-Version`.
  */
 export function resolveVersion(requested: string): string {
-  if (DATE.test(requested) && isCalendarDate(requested)) {
+  if (isDay(requested)) {
     const release = PUBLISHED.findLast((candidate) => candidate.date <= requested);
     if (release !== undefined) return release.version;
   } else if (/^\d+(\.\d+){0,2}$/.test(requested)) {
@@ -28,15 +27,6 @@ export function resolveVersion(requested: string): string {
   }
   const supported = PUBLISHED.map(({ version, date }) => `${version} (or a date from ${date})`).join(', ');
   throw badRequest(VERSION_HEADER, `This version is not supported. Supported: 1, 1.0, ${supported}.`);
-}
-
-function isCalendarDate(text: string): boolean {
-  try {
-    Temporal.PlainDate.from(text, { overflow: 'reject' });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Every response, errors and preflights included, says which release answered. */

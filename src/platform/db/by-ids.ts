@@ -34,19 +34,17 @@ function compiled<R>(
   width: number,
 ): (ids: readonly string[]) => CompiledQuery<R> {
   /** They stand for the ids among the parameters. */
-  const places = Array.from({ length: width }, () => ({}));
+  const places = new Map<unknown, number>(Array.from({ length: width }, (_, place) => [{}, place]));
   const whole = {};
-  const list = width === 0 ? sql`${whole}::text[]` : sql`array[${sql.join(places)}]::text[]`;
+  const list = width === 0 ? sql`${whole}::text[]` : sql`array[${sql.join([...places.keys()])}]::text[]`;
   const query = select(db, (column) => sql`${sql.ref(column)} = any(${list})`).compile();
-  const kinds = query.parameters.map((value) => ({
-    value,
-    place: places.findIndex((place) => Object.is(place, value)),
-  }));
   return (ids) => ({
     ...query,
     // The last one fills the places that are left.
-    parameters: kinds.map(({ value, place }) =>
-      value === whole ? ids : place === -1 ? value : ids[Math.min(place, ids.length - 1)],
-    ),
+    parameters: query.parameters.map((value) => {
+      const place = places.get(value);
+      if (place !== undefined) return ids[Math.min(place, ids.length - 1)];
+      return value === whole ? ids : value;
+    }),
   });
 }

@@ -37,6 +37,22 @@ export async function lockWorkspace(tx: Tx, workspaceId: string): Promise<Owner>
   return ownerOf(tx, workspaceId);
 }
 
+/** Whoever closes the account waits for what is sold in this transaction, or was first. */
+export async function keepWorkspace(tx: Tx, workspaceId: string): Promise<void> {
+  await tx.selectFrom('workspace').select('id').where('id', '=', workspaceId).forKeyShare().execute();
+}
+
+/** Waits for whatever is just being sold there, and holds up what would be: each such row refers to the workspace. */
+export async function lockWorkspaces(tx: Tx, accountId: string): Promise<void> {
+  await tx
+    .selectFrom('workspace')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+}
+
 /**
  * A condition: the account of this workspace is not suspended.
  *

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { reads, writes } from '../../../http/access.ts';
 import { named } from '../../../http/named.ts';
-import { ListReader, listQuery } from '../../../http/pagination.ts';
+import { ListReader, shortListQuery } from '../../../http/pagination.ts';
 import { defineRoute, type Route } from '../../../http/route.ts';
 import { Deleted, IdParams } from '../../../http/schema.ts';
 import type { CursorCodec } from '../../../kernel/cursor.ts';
@@ -54,10 +54,7 @@ export function captionRoutes({ captions, links, cursors }: Deps): Route[] {
       summary: 'List the captions of a video',
       description: 'One for each language, with the address of its WebVTT file.',
       params: Id,
-      query: Type.Object({
-        ...listQuery({}).properties,
-        limit: Type.Integer({ minimum: 1, maximum: 100, default: 100, description: 'Rows of a page.' }),
-      }),
+      query: shortListQuery({}),
       reply: { status: 200, schema: Caption, list: true },
       async handler({ caller }, { params, query }) {
         const list = new ListReader(cursors, `captions:${caller.workspaceId}:${params.id}`, query);
