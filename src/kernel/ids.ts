@@ -1,4 +1,4 @@
-import { randomInt, randomUUID, randomUUIDv7 } from 'node:crypto';
+import { randomFillSync, randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from './clock.ts';
 
 /**
@@ -67,39 +67,75 @@ export type IdPrefix =
   | 'inv'
   | 'exp';
 
-const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const LETTERS = '0123456789abcdefghjkmnpqrstvwxyz';
+/** What ten bits are in Crockford's base32. */
+const PAIRS = Array.from(
+  { length: 1024 },
+  (_, bits) => LETTERS.charAt(bits >> 5) + LETTERS.charAt(bits & 31),
+);
 
-/** 26 lower-case Crockford base32 characters whose text order is time order. */
-function encodeUuid(uuid: bigint): string {
-  let value = uuid;
-  let text = '';
-  for (let i = 0; i < 26; i++) {
-    text = ALPHABET.charAt(Number(value & 31n)) + text;
-    value >>= 5n;
-  }
-  return text;
+/** The 128 bits of a UUIDv7 (RFC 9562, section 5.7) as whole numbers: a BigInt takes ten times as long. */
+interface Uuid {
+  /** 48 bits. */
+  ms: number;
+  /** 40 bits, the version and the variant among them. */
+  high: number;
+  /** 40 bits. */
+  low: number;
 }
 
-/** Below the time of a UUIDv7. */
-const RANDOM_BITS = 80n;
-const RANDOM = 2n ** RANDOM_BITS - 1n;
-const MAX_STEP = 2 ** 32;
-/** A clock that was set back by more than this is followed, so that ids stay near the times of their rows. */
-const MAX_AHEAD = 10_000n << RANDOM_BITS;
-/** 48 bits. */
+const [BITS_20, BITS_40] = [2 ** 20, 2 ** 40];
+/** The greatest of 48 bits. */
 const MAX_MS = 2 ** 48 - 1;
 
-const lastOf = new WeakMap<Clock, bigint>();
+function encode40(bits: number): string {
+  const [high, low] = [Math.floor(bits / BITS_20), bits % BITS_20];
+  return `${PAIRS[high >> 10]}${PAIRS[high & 1023]}${PAIRS[low >> 10]}${PAIRS[low & 1023]}`;
+}
+
+/** 26 lower-case Crockford base32 characters whose text order is time order. */
+function encodeUuid({ ms, high, low }: Uuid): string {
+  return `${PAIRS[Math.floor(ms / BITS_40)]}${encode40(ms % BITS_40)}${encode40(high)}${encode40(low)}`;
+}
+
+const random = Buffer.alloc(4000);
+let randomRead = random.length;
+
+/** 40 random bits; a call for each id would be most of what it costs. */
+function random40(): number {
+  if (randomRead === random.length) {
+    randomFillSync(random);
+    randomRead = 0;
+  }
+  randomRead += 5;
+  return random.readUIntBE(randomRead - 5, 5);
+}
+
+/** Version 7, 12 random bits, variant 2 and 22 random bits. */
+function randomHigh(): number {
+  const bits = random40();
+  return 7 * 2 ** 36 + Math.floor(bits / 2 ** 28) * 2 ** 24 + 2 * 2 ** 22 + (bits % 2 ** 22);
+}
+
+const MAX_STEP = 2 ** 32;
+/** A clock that was set back by more than this is followed, so that ids stay near the times of their rows. */
+const MAX_AHEAD_MS = 10_000;
+
+const lastOf = new WeakMap<Clock, Uuid>();
 
 /** Larger than any before of this clock: within a millisecond a UUIDv7 by itself is in no order. */
-function nextUuid(clock: Clock): bigint {
-  const random = BigInt(`0x${randomUUIDv7().replaceAll('-', '')}`) & RANDOM;
-  const uuid = (BigInt(Math.floor(clock.ms())) << RANDOM_BITS) | random;
-  const last = lastOf.get(clock) ?? 0n;
-  const isBehind = uuid <= last && last - uuid < MAX_AHEAD;
-  const next = isBehind ? last + BigInt(randomInt(1, MAX_STEP)) : uuid;
+function nextUuid(clock: Clock): Uuid {
+  const ms = Math.floor(clock.ms());
+  const last = lastOf.get(clock);
+  const isBehind = last !== undefined && ms <= last.ms && last.ms - ms < MAX_AHEAD_MS;
+  const next = isBehind ? after(last) : { ms, high: randomHigh(), low: random40() };
   lastOf.set(clock, next);
   return next;
+}
+
+function after({ ms, high, low }: Uuid): Uuid {
+  const next = low + 1 + (random40() % MAX_STEP);
+  return { ms, high: high + Math.floor(next / BITS_40), low: next % BITS_40 };
 }
 
 /**
@@ -114,7 +150,7 @@ export function newId(prefix: IdPrefix, clock: Clock = systemClock): string {
 /** What is before every id of this time and of later ones. @param ms epoch milliseconds, of any size. */
 export function idAt(prefix: IdPrefix, ms: number): string {
   const within = Math.floor(Math.min(Math.max(ms, 0), MAX_MS));
-  return `${prefix}_${encodeUuid(BigInt(within) << RANDOM_BITS)}`;
+  return `${prefix}_${encodeUuid({ ms: within, high: 0, low: 0 })}`;
 }
 
 /** Event ids and request ids are UUIDv4 on the wire (docs/api/conventions.md#ids). */

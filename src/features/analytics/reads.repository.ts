@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Span } from '../../kernel/time-range.ts';
 import type { Db } from '../../platform/db/index.ts';
+import { plannedWithValues } from '../../platform/db/page.ts';
 import type { AnalyticsShareDimension } from '../../platform/db/tables.generated.ts';
 import { MEASURE_NAMES, NOTHING, type Place, type Share, type Sums } from './reads.rules.ts';
 import { DAY_LENGTHS, type Walk, walksOf } from './spans.rules.ts';
@@ -95,7 +96,7 @@ export async function sumPieces(
       ? sql`analytics_total where true`
       : sql`analytics_share where dimension = ${share.dimension} and value = ${share.value}`;
   const { rows } = await sql<Partial<Sums> & { piece: number }>`
-    select walk.piece, ${added(measures)} from ${WALKS(walksOf(pieces, closedUntil))}, lateral (
+    ${plannedWithValues} select walk.piece, ${added(measures)} from ${WALKS(walksOf(pieces, closedUntil))}, lateral (
       select ${columnsOf(measures)} from ${source} and workspace_id = ${workspaceId} and subject_kind = ${kind}
         and subject_id = ${id} and ${IN_WALK} and ${own(includeSelf)} ${APART}) part
     group by walk.piece`.execute(db);
@@ -148,7 +149,7 @@ export async function sumSubjects(
   const measures = share === null ? OF_KIND[kind] : SHARED;
   const rank = share !== null && sort === 'liveMinutes' ? RANKS.views : RANKS[sort];
   const { rows } = await sql<SubjectRow>`
-    with counted as (
+    ${plannedWithValues} with counted as (
       select part.subject_id as "id", ${added(measures)} from ${WALKS(walksOf([span], closedUntil))}, lateral (
         select subject_id, ${columnsOf(measures)} from ${share === null ? sql`analytics_total` : sharesOf(share)}
         where workspace_id = ${workspaceId} and subject_kind = ${kind} and ${IN_WALK} and ${own(includeSelf)}
@@ -195,7 +196,7 @@ export async function sumValues(
   // Behind the sum of all values: what is asked for of one value is its part of that.
   const only = share === null ? sql`true` : sql`"id" = ${share.value}`;
   const { rows } = await sql<ValueRow>`
-    with counted as (
+    ${plannedWithValues} with counted as (
       select part.value as "id", ${added(SHARED)} from ${WALKS(walksOf([span], closedUntil))}, lateral (
         select value, ${columnsOf(SHARED)} from analytics_share where workspace_id = ${workspaceId}
           and subject_kind = ${kind} and subject_id = ${id} and dimension = ${dimension} and ${IN_WALK}
@@ -222,7 +223,7 @@ export async function sumDimensions(
   { includeSelf, closedUntil }: Omit<Counted, 'share'>,
 ): Promise<BreakdownRow[]> {
   const { rows } = await sql<BreakdownRow>`
-    with counted as (
+    ${plannedWithValues} with counted as (
       select part.dimension, part.value, ${added(SHARED)}
       from ${WALKS(walksOf([span], closedUntil))}, unnest(${[...dimensions]}::text[]) as wanted (name), lateral (
         select dimension, value, ${columnsOf(SHARED)} from analytics_share where workspace_id = ${workspaceId}
@@ -244,7 +245,7 @@ export async function sumRetention(
   { includeSelf, closedUntil }: Omit<Counted, 'share'>,
 ): Promise<number[]> {
   const { rows } = await sql<{ watched: number }>`
-    select sum(second.watched)::bigint as watched
+    ${plannedWithValues} select sum(second.watched)::bigint as watched
     from ${WALKS(walksOf([days], closedUntil, DAY_LENGTHS))}, analytics_retention,
       unnest(watched) with ordinality as second (watched, position)
     where workspace_id = ${workspaceId} and video_id = ${id} and ${IN_WALK} and ${own(includeSelf)}

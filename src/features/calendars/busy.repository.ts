@@ -1,6 +1,7 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { lockNamed } from '../../platform/db/named-lock.ts';
+import { plannedWithValues } from '../../platform/db/page.ts';
 
 /** From the start to the end and the buffer after it, which is excluded. */
 export interface Span {
@@ -145,7 +146,7 @@ export async function listTaken(
     join external_calendar on external_calendar.id = external_busy.calendar_id
     where external_calendar.workspace_id = ${workspaceId} and free_at > ${from} and starts_at < ${to}`;
   const { rows } = await sql<{ times: Buffer | null }>`
-    select string_agg(timestamptz_send(starts_at) || timestamptz_send(free_at), '') as times
+    ${plannedWithValues} select string_agg(timestamptz_send(starts_at) || timestamptz_send(free_at), '') as times
     from (${busy}) busy`.execute(db);
   return readTimes(rows[0]?.times ?? Buffer.alloc(0));
 }

@@ -2,6 +2,7 @@ import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { among, onPageOfEach, within } from '../../platform/db/listed.ts';
+import { plannedWithValues } from '../../platform/db/page.ts';
 import { daysAndMonths, pageBySpans } from '../../platform/db/spans.ts';
 import { type PayoutTable, VALUES } from '../../platform/db/tables.generated.ts';
 import { inGoodStanding } from '../../platform/db/workspace.ts';
@@ -132,7 +133,7 @@ export async function readCreatorBalance(
   const account = sql`(select id from ledger_account
     where workspace_id = ${workspaceId} and provider = ${provider} and kind = 'CREATOR')`;
   const { rows } = await sql<{ cents: number; freshCents: number }>`
-    select
+    ${plannedWithValues} select
       (select coalesce(sum(amount_cents), 0)::bigint from ledger_entry where account_id = ${account}) as cents,
       (select coalesce(sum(e.amount_cents), 0)::bigint
         from ledger_transaction t join ledger_entry e on e.transaction_id = t.id and e.account_id = ${account}

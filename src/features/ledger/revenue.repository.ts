@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type Span, wholeDays } from '../../kernel/time-range.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import { plannedWithValues } from '../../platform/db/page.ts';
 import type { RevenueSums, SaleKind } from './rules.ts';
 
 export interface ItemSums extends RevenueSums {
@@ -22,7 +23,7 @@ export async function sumByPiece(
   const ends = pieces.map(({ to }) => to.toISOString());
   // A short walk of the index for each piece: half the time of grouping all rows by it.
   const { rows } = await sql<RevenueSums>`
-    select sums.* from unnest(${begins}::timestamptz[], ${ends}::timestamptz[])
+    ${plannedWithValues} select sums.* from unnest(${begins}::timestamptz[], ${ends}::timestamptz[])
       with ordinality as piece (begins, ends, position),
       lateral (select ${SUMS} from ledger_revenue
         where workspace_id = ${workspaceId} and quarter >= piece.begins and quarter < piece.ends) sums
@@ -50,7 +51,7 @@ export async function sumByItem(
         and t.occurred_at >= ${from} and t.occurred_at < ${to}`)}) edge where ${only}`,
   );
   const { rows } = await sql<ItemSums>`
-    select sale_kind as kind, ${item} as "itemId", ${SUMS} from (
+    ${plannedWithValues} select sale_kind as kind, ${item} as "itemId", ${SUMS} from (
       select ${columns} from ledger_revenue_item
       where workspace_id = ${workspaceId} and day >= ${days.from} and day < ${days.to} and ${only}
       ${sql.join(parts, sql` `)}
@@ -118,7 +119,7 @@ export async function findWrongSums(db: Db, since: Date): Promise<string[]> {
   const items = sql`select workspace_id, day, sale_kind, item_id, gross_cents, fee_cents, refund_cents, sale_count
     from ledger_revenue_item where day >= ${since}`;
   const { rows } = await sql<{ workspace_id: string }>`
-    select distinct workspace_id from (${differ(quarters, QUARTERS(recent))} union all
+    ${plannedWithValues} select distinct workspace_id from (${differ(quarters, QUARTERS(recent))} union all
       ${differ(items, ITEMS(recent))}) wrong order by 1`.execute(db);
   return rows.map(({ workspace_id }) => workspace_id);
 }

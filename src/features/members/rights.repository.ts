@@ -1,5 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from '../../platform/db/index.ts';
+import { plannedWithValues } from '../../platform/db/page.ts';
 import type { Guarded } from '../playback/index.ts';
 
 /** Does this customer have a subscription that opens what is for these tiers (none: for any)? */
@@ -60,7 +61,7 @@ export async function listWatchable(
   limit: number,
 ): Promise<{ id: string; title: string }[]> {
   const { rows } = await sql<{ id: string; title: string }>`
-    select id, title from (
+    ${plannedWithValues} select id, title from (
       select v.id, v.title, v.created_at from video v join customer c on c.id = ${customerId}
       where v.workspace_id = ${workspaceId} and v.deleted_at is null and v.status in ('PROCESSING', 'READY')
       and ((v.visibility = 'TIER' and ${hasTier('c.id', sql.ref('v.tier_ids'))})

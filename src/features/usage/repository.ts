@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import { type Span, wholeDays } from '../../kernel/time-range.ts';
 import type { Db } from '../../platform/db/index.ts';
+import { plannedWithValues } from '../../platform/db/page.ts';
 import type { UsageTotalMetric } from '../../platform/db/tables.generated.ts';
 
 interface Amount {
@@ -65,7 +66,7 @@ export async function requestsOf(
       ? sql`true`
       : sql`(at, key_id) ${sql.raw(page.order === 'desc' ? '<' : '>')} (${`${day}T00:00:00Z`}::timestamptz, ${key})`;
   const { rows } = await sql<RequestsRow>`
-    select to_char(at at time zone 'UTC', 'YYYY-MM-DD') || '/' || key_id as id,
+    ${plannedWithValues} select to_char(at at time zone 'UTC', 'YYYY-MM-DD') || '/' || key_id as id,
       to_char(at at time zone 'UTC', 'YYYY-MM-DD') as date, nullif(key_id, '') as "keyId", requests,
       errors_4xx as "errors4xx", errors_5xx as "errors5xx", rate_limited as "rateLimited"
     from usage_request

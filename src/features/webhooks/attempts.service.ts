@@ -14,7 +14,8 @@ import type { Secrets } from '../../platform/secrets.ts';
 import type { Facts } from '../facts/index.ts';
 import { createAttempt } from './delivery/attempt.ts';
 import { finishCounted } from './delivery/finish.ts';
-import { insertClaimed, recover } from './delivery/repository.ts';
+import { recover } from './delivery/recover.repository.ts';
+import { insertClaimed } from './delivery/repository.ts';
 import { afterAttempt } from './delivery/schedule.ts';
 import { renderDelivery } from './delivery/signature.ts';
 import { webhookFailing, webhookSecretRotated, webhookTest } from './events.ts';
@@ -202,7 +203,7 @@ function singleAttempts(deps: Deps) {
       const { url, secret, id: webhookId } = webhook;
       const { id: eventId, type: eventType, body } = event;
       const result = await attempt({ webhookId, url, secret, eventId, eventType, body });
-      const { success, timedOut: _, ...answer } = result;
+      const { success, ...answer } = result;
       const { status, retrySec } = afterAttempt(success, 1, 'REPLAY', []);
       const id = newId('dlv', clock);
       const at = dateFromMs(clock.ms()).toISOString();

@@ -93,7 +93,7 @@ class PostgresConnection implements DatabaseConnection {
 
 /** In a query that is planned each time, with its values: a prepared one is planned for any after five calls. */
 export const NOT_PREPARED = '/* planned with its values */';
-const PREPARED = /^(select|insert|update|delete|with)\b/i;
+const PREPARED = /^\s*(select|insert|update|delete|with)\b/i;
 
 function isPrepared(text: string): boolean {
   return PREPARED.test(text) && !text.includes(NOT_PREPARED);

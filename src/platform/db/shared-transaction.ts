@@ -48,7 +48,7 @@ export class SharedTransaction {
     parameters: Parameter[],
     prepare: boolean,
   ): Promise<StatementResult<R>> {
-    if (/^select\b/i.test(text)) return this.query<R>(text, parameters, prepare);
+    if (/^\s*select\b/i.test(text)) return this.query<R>(text, parameters, prepare);
     const savepoint = await this.begin();
     try {
       const result = await this.query<R>(text, parameters, prepare);

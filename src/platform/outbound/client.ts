@@ -116,15 +116,14 @@ export function createOutbound(options: OutboundOptions): Outbound {
         if (!(error instanceof OutboundError)) throw error;
       }
     },
-    async request(request) {
-      const startedAt = performance.now();
-      const target = targetOf(request.url);
-      return within(request.timeoutMs, async (deadline) => {
+    request: (request) =>
+      within(request.timeoutMs, async (deadline) => {
+        const startedAt = performance.now();
+        const target = targetOf(request.url);
         const addresses = await addressesOf(target);
         const { status, body } = await exchange(pools, target, addresses, request, deadline);
         return { status, body: body.text(), latencyMs: Math.round(body.startedAt - startedAt) };
-      });
-    },
+      }),
     download: (request) =>
       within(request.timeoutMs, (deadline) => download(request, deadline, { pools, allow, addressesOf })),
     stream: (request) =>
@@ -192,9 +191,8 @@ async function exchange(
   deadline: AbortSignal,
 ): Promise<Answer> {
   // A kept-alive connection beats the order of the answer, which name servers rotate.
-  const ordered = addresses.toSorted(
-    (a, b) => Number(pools.has(target.origin, b)) - Number(pools.has(target.origin, a)),
-  );
+  const isKept = (ip: string) => Number(pools.has(target.origin, ip));
+  const ordered = addresses.length > 1 ? addresses.toSorted((a, b) => isKept(b) - isKept(a)) : addresses;
   let failure: unknown = null;
   for (const ip of ordered) {
     try {
@@ -249,9 +247,13 @@ function send(lane: Lane, target: Target, request: Exchange, deadline: AbortSign
   const { keptBytes = KEPT_BYTES } = request;
   const body = new CapturedBody(keptBytes);
   let answer: Answer | null = null;
-  const cut = () => {
-    if (answer === null) reject(deadline.reason);
+  const settle = (failure?: unknown) => {
+    deadline.removeEventListener('abort', cut);
+    if (answer === null) reject(failure);
     else resolve(answer);
+  };
+  const cut = () => {
+    settle(deadline.reason);
     void lane.client.destroy();
   };
   const handler: Dispatcher.DispatchHandler = {
@@ -266,16 +268,15 @@ function send(lane: Lane, target: Target, request: Exchange, deadline: AbortSign
     onResponseData(controller, chunk) {
       body.add(chunk);
       if (body.size <= Math.max(READ_BYTES, keptBytes)) return;
-      if (answer !== null) resolve(answer);
+      settle();
       controller.abort(new Error('the answer is longer than what is read of it'));
     },
     onResponseEnd() {
       body.complete = true;
-      if (answer !== null) resolve(answer);
+      settle();
     },
     onResponseError(_controller, error) {
-      if (answer === null) reject(error);
-      else resolve(answer);
+      settle(error);
     },
   };
   deadline.addEventListener('abort', cut, { once: true });
@@ -289,7 +290,7 @@ function send(lane: Lane, target: Target, request: Exchange, deadline: AbortSign
     },
     handler,
   );
-  return promise.finally(() => deadline.removeEventListener('abort', cut));
+  return promise;
 }
 
 class CapturedBody {

@@ -1,5 +1,6 @@
 import type { Socket as DatagramSocket } from 'node:dgram';
 import type { Socket } from 'node:net';
+import { remembered } from '../../kernel/remembered.ts';
 import { type ConnectRequest, type DialRequest, datagrams, dial } from './dial.ts';
 import { OutboundError } from './errors.ts';
 import { type AllowList, checkAddresses, parseAllowList, parseTarget, type Target } from './guard.ts';
@@ -36,19 +37,25 @@ export interface GuardedDialer extends Dialer {
   close(): void;
 }
 
+/** Addresses that are known to be good: the same few are dialled over and over. */
+const ADDRESSES = 1000;
+
 /** @throws {Error} when an entry of `allowPrivate` is neither a CIDR nor a name. */
 export function createDialer(options: DialerOptions): GuardedDialer {
   const allow = parseAllowList(options.allowPrivate);
   const resolver = createResolver(options.dnsServers);
   const resolve = options.resolve ?? resolver.publicName;
 
+  const good = remembered(ADDRESSES, (ip) => {
+    checkAddresses([ip], allow);
+    return ip;
+  });
+
   const addressesOf = async (target: Target): Promise<string[]> => {
     if (target.literal !== null) return [target.literal];
     // The operator vouches for an allowed name, whatever it resolves to.
     if (allow.hasName(target.name)) return resolver.allowedName(target.name);
-    const addresses = await resolve(target.name);
-    checkAddresses(addresses, allow);
-    return addresses;
+    return (await resolve(target.name)).map(good);
   };
 
   return {

@@ -5,17 +5,23 @@ import { OutboundError } from './errors.ts';
  *
  * @throws {OutboundError} of the stage `timeout`, which is also the signal's reason.
  */
-export async function within<T>(timeoutMs: number, work: (deadline: AbortSignal) => Promise<T>): Promise<T> {
+export function within<T>(timeoutMs: number, work: (deadline: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
-  const { promise: expired, reject } = Promise.withResolvers<never>();
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
   const timer = setTimeout(() => {
     const error = new OutboundError('timeout', `${timeoutMs} ms`);
     controller.abort(error);
     setImmediate(reject, error);
   }, timeoutMs);
-  try {
-    return await Promise.race([work(controller.signal), expired]);
-  } finally {
-    clearTimeout(timer);
-  }
+  work(controller.signal).then(
+    (value) => {
+      clearTimeout(timer);
+      resolve(value);
+    },
+    (error: unknown) => {
+      clearTimeout(timer);
+      reject(error);
+    },
+  );
+  return promise;
 }

@@ -15,15 +15,17 @@ export interface Delivery {
   body: string;
 }
 
-export interface AttemptResult {
-  success: boolean;
-  /** No answer within the time: what makes the dispatcher careful with an endpoint. */
-  timedOut: boolean;
+/** What is written down of an attempt. */
+export interface Answer {
   responseStatus: number | null;
   responseBody: string | null;
   /** To the status line, or to the failure; null when nothing was dialled. */
   latencyMs: number | null;
   errorMessage: string | null;
+}
+
+export interface AttemptResult extends Answer {
+  success: boolean;
 }
 
 export interface AttemptOptions {
@@ -44,13 +46,13 @@ export function createAttempt(options: AttemptOptions): Attempt {
   return async (delivery) => {
     const startedAt = performance.now();
     try {
-      const secret = secretOf(delivery);
-      const request = renderDelivery({ ...delivery, secret }, Math.floor(clock.ms() / 1000));
+      const { url, eventId, eventType, body: sent } = delivery;
+      const content = { url, secret: secretOf(delivery), eventId, eventType, body: sent };
+      const request = renderDelivery(content, Math.floor(clock.ms() / 1000));
       const { status, body, latencyMs } = await outbound.request({ ...request, timeoutMs });
       const success = status >= 200 && status < 300;
       return {
         success,
-        timedOut: false,
         responseStatus: status,
         responseBody: body,
         latencyMs,
@@ -62,7 +64,6 @@ export function createAttempt(options: AttemptOptions): Attempt {
       if (!known) log.error({ err: error, webhookId: delivery.webhookId }, 'a delivery could not be made');
       return {
         success: false,
-        timedOut: error instanceof OutboundError && error.stage === 'timeout',
         responseStatus: null,
         responseBody: null,
         latencyMs: error instanceof OutboundError ? latencyMs : null,

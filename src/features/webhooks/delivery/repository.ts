@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
-import { dateFromMs, systemClock } from '../../../kernel/clock.ts';
+import { dateFromMs } from '../../../kernel/clock.ts';
 import type { Db, Tx } from '../../../platform/db/index.ts';
+import { plannedWithValues } from '../../../platform/db/page.ts';
 import type {
   DeliveryLogStatus as DeliveryStatus,
   DeliveryLogTrigger as DeliveryTrigger,
@@ -65,7 +66,7 @@ type Taken = ClaimedJob & {
  * All retries are over by then (docs/decisions/events-and-deliveries.md#the-schedule): what is older is a replay, or has waited for
  * a process.
  */
-const RECENT_MS = 26 * 3_600_000;
+const RECENT = sql`(now() - interval '26 hours')`;
 
 /**
  * Takes due jobs of the given webhooks, earliest first, under a lease, whose number is odd from here to the
@@ -74,31 +75,30 @@ const RECENT_MS = 26 * 3_600_000;
  */
 export async function claim(db: Db, slots: readonly Slot[], leaseSec: number): Promise<ClaimedJob[]> {
   const taken = await take(db, slots, leaseSec);
-  const events = new Map((await eventsOf(db, taken)).map((event) => [event.id, event]));
-  return taken.map(({ eventAt, eventMs: _ms, ...job }) => {
-    if (eventAt === null) return job;
+  const old = await eventsOf(db, taken);
+  if (old.length === 0) return taken;
+  const events = new Map(old.map((event) => [event.id, event]));
+  return taken.map((job) => {
+    if (job.eventAt === null) return job;
     const { type: eventType = null, body = null } = events.get(job.eventId) ?? {};
     return { ...job, eventType, body };
   });
 }
 
-/**
- * With the events of the last day: the statement names it, so that it opens no more partitions. It does so by the clock of this
- * machine: a wrong one makes it slower, and no more.
- */
+/** With the events of the last day: the statement names it, so that it opens no more partitions. */
 async function take(db: Db, slots: readonly Slot[], leaseSec: number): Promise<Taken[]> {
   const ids = slots.map((slot) => slot.webhookId);
   const caps = slots.map((slot) => slot.cap);
-  const recent = dateFromMs(systemClock.ms() - RECENT_MS);
   // The time is a sub-select: a bare clock_timestamp() could not bound the index scan. The ids are an array:
-  // for a join the planner, who cannot know how few they are, would read the whole table.
+  // for a join the planner, who cannot know how few they are, would read the whole table. The slots are sub-selects:
+  // with so many as there are the plan would seem better than the one for any, and be made anew each time.
   const { rows } = await sql<Taken>`
     with claimed as (
       update delivery_job j
       set next_at = clock_timestamp() + make_interval(secs => ${leaseSec}::int),
         lease = j.lease + 1 + (j.lease & 1)
       where j.id = any (array(
-        select x.id from unnest(${ids}::text[], ${caps}::int[]) as slot (webhook_id, cap)
+        select x.id from unnest((select ${ids}::text[]), (select ${caps}::int[])) as slot (webhook_id, cap)
         cross join lateral (
           select j.id from delivery_job j
           where j.webhook_id = slot.webhook_id and j.next_at <= (select clock_timestamp())
@@ -108,11 +108,11 @@ async function take(db: Db, slots: readonly Slot[], leaseSec: number): Promise<T
       w.url, w.secret, w.is_active as "isActive", e.type as "eventType", e.body,
       o.at::text as "eventAt", floor(extract(epoch from o.at) * 1000)::float8 as "eventMs"
     from claimed c
-    cross join lateral (select case when c.event_created_at < ${recent}::timestamptz then c.event_created_at end as at) o
+    cross join lateral (select case when c.event_created_at < ${RECENT} then c.event_created_at end as at) o
     left join webhook w on w.id = c.webhook_id
     left join lateral (
       select type, body from event
-      where id = c.event_id and created_at = c.event_created_at and created_at >= ${recent}::timestamptz limit 1) e on true
+      where id = c.event_id and created_at = c.event_created_at and created_at >= ${RECENT} limit 1) e on true
     order by c.id`.execute(db);
   return rows;
 }
@@ -129,7 +129,7 @@ async function eventsOf(
   const times = old.map(({ ms }) => ms);
   const [low, high] = [dateFromMs(Math.min(...times)), dateFromMs(Math.max(...times) + 1)];
   const { rows } = await sql<{ id: string; type: string; body: string }>`
-    select e.id, e.type, e.body
+    ${plannedWithValues} select e.id, e.type, e.body
     from unnest(${old.map(({ id }) => id)}::uuid[], ${old.map(({ at }) => at)}::timestamptz[])
       as wanted (id, at)
     cross join lateral (
@@ -180,7 +180,7 @@ export interface Finished {
  * @returns those that were still ours.
  */
 export async function finish(db: Db, batch: readonly Finish[]): Promise<Finished[]> {
-  const input = JSON.stringify(batch.map(({ log, ...rest }) => ({ ...rest, ...log })));
+  const input = JSON.stringify(batch.map(toInput));
   const jobs = batch.map(({ job }) => job);
   const { rows } = await sql<Finished>`
     with done as materialized (
@@ -241,9 +241,28 @@ export async function finish(db: Db, batch: readonly Finish[]): Promise<Finished
   return rows;
 }
 
+/** Spelled out, as it is written for each delivery; what is missing is null. */
+function toInput({ job, lease, retrySec, log }: Finish) {
+  if (log === null) return { job, lease };
+  const { id, eventType, at, status, responseStatus, responseBody, latencyMs, errorMessage } = log;
+  return {
+    job,
+    lease,
+    id,
+    eventType,
+    at,
+    status,
+    responseStatus,
+    responseBody,
+    latencyMs,
+    errorMessage: errorMessage ?? undefined,
+    retrySec: retrySec ?? undefined,
+  };
+}
+
 /** Gives the room of ended jobs back, unless somebody is at it already. */
 export async function vacuum(db: Db): Promise<void> {
-  await sql`vacuum (skip_locked) delivery_job`.execute(db);
+  await sql`vacuum (skip_locked, truncate false) delivery_job`.execute(db);
 }
 
 /** Gives claimed jobs back at once, for a worker that stops before their attempts ended. */
@@ -337,58 +356,4 @@ export async function currentTarget(
   const { rows } = await sql<{ url: string; secret: Uint8Array; isActive: boolean }>`
     select url, secret, is_active as "isActive" from webhook where id = ${webhookId}`.execute(db);
   return rows[0];
-}
-
-export interface Recovery {
-  workspaceId: string;
-  webhookId: string;
-  since: Date;
-  until: Date;
-  /** What the webhook subscribes to, and what of it is asked for; empty means everything. */
-  patterns: readonly string[];
-  wanted: readonly string[];
-  /** Types that are never sent again: they were meant for one webhook alone. */
-  never: readonly string[];
-  /** Types that are not sent to the webhook they tell of. */
-  notToItself: readonly string[];
-}
-
-/**
- * Plans every kept event of that time that the webhook subscribes to and has not received: those that wait for
- * a retry are brought forward with all their attempts, the others get a job. Those under way, and those that
- * are due anyway, stay as they are. Under the lock of the webhook, so that two recoveries do not both plan.
- *
- * @returns how many deliveries were planned.
- */
-export async function recover(tx: Tx, recovery: Recovery): Promise<number> {
-  const { workspaceId, webhookId, since, until, patterns, wanted, never, notToItself } = recovery;
-  const subscribes = (
-    list: readonly string[],
-  ) => sql<boolean>`(${list}::text[] = '{}' or e.type = any (${list}::text[])
-    or exists (select from unnest(${list}::text[]) p where p like '%.*' and starts_with(e.type, left(p, -1))))`;
-  const { rows } = await sql<{ count: number }>`
-    with missed as materialized (
-      select e.id, e.created_at, e.seq from event e
-      where e.workspace_id = ${workspaceId} and e.created_at >= ${since} and e.created_at <= ${until}
-        and ${subscribes(patterns)} and ${subscribes(wanted)}
-        and e.type <> all (${never}::text[])
-        and not (e.type = any (${notToItself}::text[]) and e.body::json #>> '{data,webhookId}' = ${webhookId})
-        and not exists (select from delivery_log l where l.webhook_id = ${webhookId}
-          and l.event_id = e.id and l.status = 'SUCCESS')),
-    planned as materialized (
-      select id, event_id, lease, next_at from delivery_job
-      where webhook_id = ${webhookId} and event_id = any (array(select id from missed))),
-    forward as (
-      update delivery_job j set trigger = 'RECOVER', attempt = 0, next_at = clock_timestamp()
-      where j.id = any (array(
-        select d.id from delivery_job d join planned p on p.id = d.id
-        where d.lease & 1 = 0 and d.next_at > clock_timestamp() order by d.id for update of d skip locked))
-      returning j.id),
-    fresh as (
-      insert into delivery_job (workspace_id, webhook_id, event_id, event_created_at, trigger)
-      select ${workspaceId}, ${webhookId}, id, created_at, 'RECOVER' from missed
-      where id <> all (array(select event_id from planned)) order by seq
-      returning id)
-    select (select count(*) from forward)::int + (select count(*) from fresh)::int as count`.execute(tx);
-  return rows[0]?.count ?? 0;
 }

@@ -9,7 +9,7 @@ import type { Logger } from '../../../platform/logger.ts';
 import type { Outbound } from '../../../platform/outbound/index.ts';
 import type { Secrets } from '../../../platform/secrets.ts';
 import type { Facts } from '../../facts/index.ts';
-import { type Attempt, type AttemptResult, createAttempt, type Delivery } from './attempt.ts';
+import { type Answer, type Attempt, createAttempt, type Delivery } from './attempt.ts';
 import { Changes } from './changes.ts';
 import { Endpoints } from './endpoints.ts';
 import { Finisher } from './finisher.ts';
@@ -18,6 +18,7 @@ import {
   claim,
   currentTarget,
   type Finish,
+  type FinishLog,
   findDue,
   release,
   vacuum,
@@ -78,6 +79,13 @@ const SCAN_PAUSE = 5;
 const SCAN_PAUSE_MAX_MS = 100;
 /** What was sent and is not written down would be sent again after a crash: at most as many as may be held. */
 const UNWRITTEN = 2;
+/** Of a delivery whose webhook was switched off: nothing was dialled. */
+const CANCELED: Answer = {
+  responseStatus: null,
+  responseBody: null,
+  latencyMs: null,
+  errorMessage: SWITCHED_OFF,
+};
 /** Between the end of the slowest attempt and the end of its lease. */
 const LEASE_MARGIN_MS = 5000;
 
@@ -96,7 +104,9 @@ class Dispatcher implements DeliveryWorker {
   readonly #changes = new Changes();
   /** Claimed and not yet finished. */
   readonly #held = new Map<number, ClaimedJob>();
-  readonly #running = new Set<Promise<void>>();
+  /** Attempts under way, and who waits for their end. */
+  #running = 0;
+  #onDrained: () => void = () => {};
   /** Claimed, and to be given back without an attempt. */
   readonly #returned: ClaimedJob[] = [];
   #unsubscribe: () => void = () => {};
@@ -152,7 +162,7 @@ class Dispatcher implements DeliveryWorker {
     this.#endpoints.clear();
     await this.#release();
     const drained = (async () => {
-      await Promise.all(this.#running);
+      if (this.#running > 0) await new Promise<void>((resolve) => (this.#onDrained = resolve));
       await this.#finisher.idle();
     })();
     await Promise.race([drained, sleep(this.#drainMs, undefined, { ref: false })]);
@@ -235,18 +245,22 @@ class Dispatcher implements DeliveryWorker {
   }
 
   #begin(job: ClaimedJob, claimedAt: number): void {
-    const running: Promise<void> = this.#current(job, claimedAt)
-      .then((current) => this.#deliver(current))
-      .finally(() => this.#running.delete(running));
-    this.#running.add(running);
+    this.#running += 1;
+    void this.#run(job, claimedAt);
+  }
+
+  async #run(job: ClaimedJob, claimedAt: number): Promise<void> {
+    const isChanged = this.#changes.since(job.webhookId, claimedAt);
+    await this.#deliver(isChanged ? await this.#current(job) : job);
+    this.#running -= 1;
+    if (this.#running === 0) this.#onDrained();
   }
 
   /**
    * The job with its webhook as it is now: a secret is invalid from its rotation on
    * (docs/api/webhooks.md#the-request), and nothing is sent to a webhook that was switched off.
    */
-  async #current(job: ClaimedJob, claimedAt: number): Promise<ClaimedJob> {
-    if (!this.#changes.since(job.webhookId, claimedAt)) return job;
+  async #current(job: ClaimedJob): Promise<ClaimedJob> {
     try {
       const gone = { url: null, secret: null, isActive: null };
       return { ...job, ...((await currentTarget(this.#options.db, job.webhookId)) ?? gone) };
@@ -257,47 +271,32 @@ class Dispatcher implements DeliveryWorker {
   }
 
   async #deliver(job: ClaimedJob): Promise<void> {
-    const delivery = toDelivery(job);
     // Its webhook or its event is gone: nothing to send and nowhere to write it.
-    if (delivery === null) return this.#end(job, null, null);
+    if (!isWhole(job)) return this.#end(job, null, null);
     if (job.isActive !== true && !isSingle(job.trigger)) {
-      return this.#end(job, this.#canceled(delivery), null);
+      return this.#end(job, null, this.#log(job, 'CANCELED', CANCELED));
     }
-    const result = await this.#attempt(delivery);
-    this.#end(job, this.#attempted(job, delivery, result), result);
+    const result = await this.#attempt(job);
+    const number = job.attempt + 1;
+    const { retrySeconds } = this.#options.config;
+    const { status, retrySec } = afterAttempt(result.success, number, job.trigger, retrySeconds);
+    this.#options.metrics?.attempt(status, result.latencyMs);
+    const { webhookId, eventId } = job;
+    this.#options.log.debug({ webhookId, eventId, attempt: number, status, result }, 'webhook attempt');
+    this.#end(job, retrySec, this.#log(job, status, result), result);
   }
 
-  #end(job: ClaimedJob, outcome: Omit<Finish, 'job' | 'lease'> | null, end: Ended | null): void {
-    this.#endpoints.ended(job.webhookId, end);
-    this.#finisher.add({ job: job.id, lease: job.lease, log: null, retrySec: null, ...outcome });
+  #end(job: ClaimedJob, retrySec: number | null, log: FinishLog | null, ended: Ended | null = null): void {
+    this.#endpoints.ended(job.webhookId, ended);
+    this.#finisher.add({ job: job.id, lease: job.lease, retrySec, log });
     this.#wake();
   }
 
-  #attempted(job: ClaimedJob, delivery: Delivery, result: AttemptResult): Omit<Finish, 'job' | 'lease'> {
-    const { success, timedOut, ...answer } = result;
-    const number = job.attempt + 1;
-    const { retrySeconds } = this.#options.config;
-    const { status, retrySec } = afterAttempt(success, number, job.trigger, retrySeconds);
-    this.#options.metrics?.attempt(status, result.latencyMs);
-    this.#options.log.debug(
-      { webhookId: job.webhookId, eventId: job.eventId, attempt: number, status, timedOut, ...answer },
-      'webhook attempt',
-    );
-    return { retrySec, log: { ...this.#row(delivery), status, ...answer } };
-  }
-
-  #canceled(delivery: Delivery): Omit<Finish, 'job' | 'lease'> {
-    const answer = { responseStatus: null, responseBody: null, latencyMs: null };
-    const log = { ...this.#row(delivery), ...answer, status: 'CANCELED' as const };
-    return { retrySec: null, log: { ...log, errorMessage: SWITCHED_OFF } };
-  }
-
-  #row({ eventType }: Delivery) {
-    return {
-      id: newId('dlv', this.#options.clock),
-      eventType,
-      at: dateFromMs(this.#options.clock.ms()).toISOString(),
-    };
+  #log({ eventType }: Delivery, status: DeliveryStatus, answer: Answer): FinishLog {
+    const { responseStatus, responseBody, latencyMs, errorMessage } = answer;
+    const id = newId('dlv', this.#options.clock);
+    const at = dateFromMs(this.#options.clock.ms()).toISOString();
+    return { id, eventType, status, responseStatus, responseBody, latencyMs, errorMessage, at };
   }
 
   /** The database's own vacuum comes too seldom for a queue (docs/decisions/database.md#postgresql-from-npm). */
@@ -329,8 +328,6 @@ class Dispatcher implements DeliveryWorker {
   }
 }
 
-function toDelivery(job: ClaimedJob): Delivery | null {
-  const { webhookId, url, secret, eventId, eventType, body } = job;
-  if (url === null || secret === null || eventType === null || body === null) return null;
-  return { webhookId, url, secret, eventId, eventType, body };
+function isWhole(job: ClaimedJob): job is ClaimedJob & Delivery {
+  return job.url !== null && job.secret !== null && job.eventType !== null && job.body !== null;
 }
