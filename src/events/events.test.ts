@@ -243,6 +243,18 @@ describe('partitions', () => {
     assert.deepEqual(await maintainPartitions(database.sql, clock, KEPT), { made: [], dropped: [] });
   });
 
+  test('the planner is told of many types, and not only of those of the day', async () => {
+    clock.set('2026-12-21T00:00:00Z');
+    await maintainPartitions(database.sql, clock, KEPT);
+    for (const partition of [await partitionOf(await appendAt('2026-12-22T10:00:00Z')), 'event_default']) {
+      await appendAt('2026-01-01T00:00:00Z');
+      await database.sql`analyze event`;
+      const [stats] = await database.sql`
+        select n_distinct::int as types from pg_stats where tablename = ${partition ?? ''} and attname = 'type'`;
+      assert.deepEqual(stats, { types: 150 }, partition);
+    }
+  });
+
   test('old rows of the default partition go too', async () => {
     const id = await appendAt('2026-01-01T00:00:00Z');
     assert.equal(await partitionOf(id), 'event_default');

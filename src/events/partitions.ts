@@ -20,6 +20,11 @@ function tablesOf({ ANALYTICS_RAW_DAYS: factDays }: KeptDays) {
   return [...TABLES, { table: 'fact', keptDays: factDays }];
 }
 const DAYS_AHEAD = 3;
+/**
+ * Of events there are so many types, however few a day has seen: or one that is rare would be looked for by the index
+ * of times, as if it were everywhere.
+ */
+const TYPES = '150';
 /** Any constant: one process at a time changes partitions. */
 const LOCK = 7_220_413;
 
@@ -159,6 +164,8 @@ async function makePartition(tx: TransactionSql, table: string, name: string, da
   const fallback = `${table}_default`;
   await tx`lock table ${tx(fallback)} in access exclusive mode`;
   await tx`create table ${tx(name)} (like ${tx(table)} including all)`;
+  if (table === 'event')
+    await tx`alter table ${tx(name)} alter column type set (n_distinct = ${tx.unsafe(TYPES)})`;
   await tx`
     with moved as (
       delete from ${tx(fallback)} where created_at >= ${from} and created_at < ${to} returning *)

@@ -32,6 +32,8 @@ export function onPageOfBookings(
   const listed = { table: 'booking', prefix: 'bkg', of } as const;
   // The indexes of a product's and a cohort's bookings have them by status alone.
   const isOfPlace = productId !== undefined || cohortId !== undefined;
+  const onPageOfPlace = (where?: RawBuilder<unknown>) => sql<SqlBool>`booking.workspace_id = ${workspaceId}
+    and ${onPageOfAll(page, { ...listed, of: { ...of, workspace_id: undefined }, where }, each)}`;
   const statuses = [...new Set(status ?? VALUES.booking.status)];
   const each = { status: [status, VALUES.booking.status] } as const;
   if (from !== undefined || to !== undefined) {
@@ -40,12 +42,12 @@ export function onPageOfBookings(
     // All of a cohort begin together.
     if (cohortId !== undefined) {
       const where = sql`exists (select from (${cohortsWithin(workspaceId, span)}) one where at = ${cohortId})`;
-      return onPageOfAll(page, { ...listed, where }, each);
+      return onPageOfPlace(where);
     }
     const isOfOne = productId !== undefined || customerEmail !== undefined;
     return among(listed, isOfOne ? beginningOf(wanted, span, filter) : beginning(wanted, span));
   }
-  return isOfPlace ? onPageOfAll(page, listed, each) : onPageOfEach(page, listed, each);
+  return isOfPlace ? onPageOfPlace() : onPageOfEach(page, listed, each);
 }
 
 const isWithin = ({ from, to }: Span) =>

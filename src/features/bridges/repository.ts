@@ -61,7 +61,7 @@ export function listBridges(
   page: PageRequest,
 ): Promise<BridgeRow[]> {
   const { status, type, targetId } = filter;
-  const of = { workspace_id: workspaceId, target_id: targetId };
+  const of = targetId === undefined ? { workspace_id: workspaceId } : { target_id: targetId };
   const listed = { table: 'bridge', prefix: 'brg', of } as const;
   // The index of a target's bridges has them by type and status alone.
   const onPage = targetId === undefined ? onPageOfEach : onPageOfAll;
@@ -69,6 +69,7 @@ export function listBridges(
   return db
     .selectFrom('bridge')
     .selectAll()
+    .where('workspace_id', '=', workspaceId)
     .where(onPage(page, listed, { type: [type, bridge.type], status: [status, bridge.status] }))
     .orderBy('id', page.order)
     .limit(page.take)

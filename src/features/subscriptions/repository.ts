@@ -45,11 +45,12 @@ export function listShown(
   { status, tierId }: SubscriptionFilter,
   page: PageRequest,
 ): Promise<ShownSubscription[]> {
-  const of = { workspace_id: workspaceId, tier_id: tierId };
+  const of = tierId === undefined ? { workspace_id: workspaceId } : { tier_id: tierId };
   const listed = { table: 'subscription', prefix: 'sub', of } as const;
   // The index of a tier's subscriptions has them by status alone.
   const onPage = tierId === undefined ? onPageOfEach : onPageOfAll;
   return selectShown(db)
+    .where('subscription.workspace_id', '=', workspaceId)
     .where(onPage(page, listed, { status: [status, VALUES.subscription.status] }))
     .orderBy('subscription.id', page.order)
     .limit(page.take)

@@ -74,13 +74,15 @@ export function listEntries(
   { productId, cohortId, statuses }: EntryFilters,
   page: PageRequest,
 ): Promise<EntryRow[]> {
-  const of = { workspace_id: workspaceId, product_id: productId };
+  const isOfPlace = productId !== undefined || cohortId !== undefined;
+  const of = isOfPlace ? { product_id: productId } : { workspace_id: workspaceId };
   const where =
     cohortId === undefined ? undefined : sql`coalesce(offered_cohort_id, cohort_id) = ${cohortId}`;
   const listed = { table: 'waitlist_entry', prefix: 'wl', of, where } as const;
   // The indexes of a product's and a cohort's entries have them by status alone.
-  const onPage = productId === undefined && cohortId === undefined ? onPageOfEach : onPageOfAll;
+  const onPage = isOfPlace ? onPageOfAll : onPageOfEach;
   return select(db)
+    .where('workspace_id', '=', workspaceId)
     .where(onPage(page, listed, { status: [statuses, VALUES.waitlist_entry.status] }))
     .orderBy('id', page.order)
     .limit(page.take)

@@ -38,7 +38,11 @@ export function onPageOfEach(
   return onPageOfAll(page, listed, each);
 }
 
-/** The same, where the index that has `of` has these columns before the id, whatever is asked for; or none of them. */
+/**
+ * The same, where the index that has `of` has these columns before the id, whatever is asked for; or none of them. Where
+ * it has no workspace, `of` must not have it either, and the query asks for it beside: the rows would be looked for in
+ * the index of the workspace's, where they may be few among many.
+ */
 export function onPageOfAll(
   page: PageRequest,
   listed: Listed,

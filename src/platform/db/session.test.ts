@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
 import { until } from '../../../test/harness/wait.ts';
 import { openDatabase } from './index.ts';
+import { plannedWithValues } from './page.ts';
 import { afterCommit, inSharedTransaction, share } from './shared-transaction.ts';
 
 let database: TestDatabase;
@@ -58,6 +59,23 @@ test('no server compiles our statements, or takes a table for nearer than an ind
   const [row] = await database.sql`
     select current_setting('jit') as jit, current_setting('random_page_cost')::float8 as cost`;
   assert.deepEqual(row, { jit: 'off', cost: 1.1 });
+});
+
+test('a statement is prepared wherever its text begins, unless it is planned with its values', async () => {
+  const own = await createTestDatabase({ pool: 1 });
+  try {
+    await sql`select ${'beside'}::text`.execute(own.db);
+    await sql`
+      select ${'below'}::text`.execute(own.db);
+    await sql`
+      ${plannedWithValues} select ${'with values'}::text`.execute(own.db);
+    const rows =
+      await own.sql`select trim(statement, E' \n') as text from pg_prepared_statements where not from_sql`;
+    const texts = rows.map((row) => String(row.text)).filter((text) => text.startsWith('select $1'));
+    assert.deepEqual(texts, ['select $1::text', 'select $1::text']);
+  } finally {
+    await own.close();
+  }
 });
 
 test('an instant is read as it was written, whatever the zone of the server', async () => {
