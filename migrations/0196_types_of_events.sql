@@ -6,5 +6,6 @@ declare
 begin
   for part in select inhrelid::regclass from pg_inherits where inhparent = 'event'::regclass loop
     execute format('alter table %s alter column type set (n_distinct = 150)', part);
+    execute format('analyze %s (type)', part);
   end loop;
 end $$;

@@ -224,6 +224,7 @@ const MORE: readonly [path: string, days: number, queries: readonly string[]][] 
       ...[
         `productId=bkp_${OF_LETTER}1&to=${at(0.5, 400)}`,
         `productId=bkp_${OF_LETTER}1&from=${at(0.1, 400)}&to=${at(0.7, 400)}&status=NO_SHOW`,
+        `customerEmail=many@example.com&productId=bkp_${OF_LETTER}2`,
         `customerEmail=many@example.com&to=${at(0.5, 400)}`,
         `customerEmail=many@example.com&productId=bkp_${OF_LETTER}2&to=${at(0.5, 400)}`,
         `cohortId=coh_none&to=${at(0.5, 400)}`,

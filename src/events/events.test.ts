@@ -246,11 +246,12 @@ describe('partitions', () => {
   test('the planner is told of many types, and not only of those of the day', async () => {
     clock.set('2026-12-21T00:00:00Z');
     await maintainPartitions(database.sql, clock, KEPT);
-    for (const partition of [await partitionOf(await appendAt('2026-12-22T10:00:00Z')), 'event_default']) {
-      await appendAt('2026-01-01T00:00:00Z');
-      await database.sql`analyze event`;
+    await appendAt('2026-12-22T10:00:00Z');
+    await appendAt('2026-01-01T00:00:00Z');
+    await database.sql`analyze event`;
+    for (const partition of ['event_20261222', 'event_default']) {
       const [stats] = await database.sql`
-        select n_distinct::int as types from pg_stats where tablename = ${partition ?? ''} and attname = 'type'`;
+        select n_distinct::int as types from pg_stats where tablename = ${partition} and attname = 'type'`;
       assert.deepEqual(stats, { types: 150 }, partition);
     }
   });

@@ -88,6 +88,12 @@ const [BITS_20, BITS_40] = [2 ** 20, 2 ** 40];
 /** The greatest of 48 bits. */
 const MAX_MS = 2 ** 48 - 1;
 
+/** @throws {RangeError} of what is no number. */
+function wholeMs(ms: number): number {
+  if (Number.isNaN(ms)) throw new RangeError('there is no id of no time');
+  return Math.floor(Math.min(Math.max(ms, 0), MAX_MS));
+}
+
 function encode40(bits: number): string {
   const [high, low] = [Math.floor(bits / BITS_20), bits % BITS_20];
   return `${PAIRS[high >> 10]}${PAIRS[high & 1023]}${PAIRS[low >> 10]}${PAIRS[low & 1023]}`;
@@ -125,7 +131,7 @@ const lastOf = new WeakMap<Clock, Uuid>();
 
 /** Larger than any before of this clock: within a millisecond a UUIDv7 by itself is in no order. */
 function nextUuid(clock: Clock): Uuid {
-  const ms = Math.floor(clock.ms());
+  const ms = wholeMs(clock.ms());
   const last = lastOf.get(clock);
   const isBehind = last !== undefined && ms <= last.ms && last.ms - ms < MAX_AHEAD_MS;
   const next = isBehind ? after(last) : { ms, high: randomHigh(), low: random40() };
@@ -149,8 +155,7 @@ export function newId(prefix: IdPrefix, clock: Clock = systemClock): string {
 
 /** What is before every id of this time and of later ones. @param ms epoch milliseconds, of any size. */
 export function idAt(prefix: IdPrefix, ms: number): string {
-  const within = Math.floor(Math.min(Math.max(ms, 0), MAX_MS));
-  return `${prefix}_${encodeUuid({ ms: within, high: 0, low: 0 })}`;
+  return `${prefix}_${encodeUuid({ ms: wholeMs(ms), high: 0, low: 0 })}`;
 }
 
 /** Event ids and request ids are UUIDv4 on the wire (docs/api/conventions.md#ids). */

@@ -32,8 +32,10 @@ export function onPageOfBookings(
   const listed = { table: 'booking', prefix: 'bkg', of } as const;
   // The indexes of a product's and a cohort's bookings have them by status alone.
   const isOfPlace = productId !== undefined || cohortId !== undefined;
+  // The index of a customer's has the workspace.
+  const ofPlace = customerEmail === undefined ? { ...of, workspace_id: undefined } : of;
   const onPageOfPlace = (where?: RawBuilder<unknown>) => sql<SqlBool>`booking.workspace_id = ${workspaceId}
-    and ${onPageOfAll(page, { ...listed, of: { ...of, workspace_id: undefined }, where }, each)}`;
+    and ${onPageOfAll(page, { ...listed, of: ofPlace, where }, each)}`;
   const statuses = [...new Set(status ?? VALUES.booking.status)];
   const each = { status: [status, VALUES.booking.status] } as const;
   if (from !== undefined || to !== undefined) {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import { plannedWithValues } from '../../platform/db/page.ts';
 
 /** A stay as the database keeps it. */
 export interface StoredStay {
@@ -95,7 +96,7 @@ export async function countMoves(
   { now, latest }: { now: Date; latest: Date },
 ): Promise<Moves[]> {
   const { rows } = await sql<Moves>`
-    with moving as (
+    ${plannedWithValues} with moving as (
       select v.stream_id, v.viewer, not v.is_counted as is_counted
         from stream_viewer v join stream on stream.id = v.stream_id
         where v.stream_id = any(${streamIds})
@@ -147,7 +148,7 @@ export async function countViewers(
   { now, latest }: { now: Date; latest: Date },
 ): Promise<void> {
   await sql`
-    with crowds as (
+    ${plannedWithValues} with crowds as (
       select stream_id, count(*)::integer as viewers from stream_viewer
         where stream_id = any(${streamIds}) and present_until > ${now} and present_until <= ${latest}
         group by stream_id, session_id, salt_day
@@ -172,7 +173,7 @@ export async function countViewers(
 /** Who watched a broadcast that is over is nobody's business any more. */
 export async function dropSpent(tx: Tx, streamIds: readonly string[], now: Date): Promise<void> {
   await sql`
-    delete from stream_viewer using stream
+    ${plannedWithValues} delete from stream_viewer using stream
       where stream.id = stream_viewer.stream_id and stream.id = any(${streamIds})
         and (not stream.is_live or (stream_viewer.present_until <= ${now}
           and stream_viewer.session_id is distinct from stream.current_session_id))`.execute(tx);

@@ -4,6 +4,9 @@ import { openSession, type Parameter, type Session, type StatementResult } from 
 
 const current = new AsyncLocalStorage<SharedTransaction>();
 
+/** What only reads, whatever comment is before it. */
+const READS = /^\s*(\/\*[^*]*\*\/\s*)?select\b/i;
+
 /** A transaction inside the shared one: a savepoint. */
 export interface Savepoint {
   readonly name: string;
@@ -48,7 +51,7 @@ export class SharedTransaction {
     parameters: Parameter[],
     prepare: boolean,
   ): Promise<StatementResult<R>> {
-    if (/^\s*select\b/i.test(text)) return this.query<R>(text, parameters, prepare);
+    if (READS.test(text)) return this.query<R>(text, parameters, prepare);
     const savepoint = await this.begin();
     try {
       const result = await this.query<R>(text, parameters, prepare);

@@ -13,7 +13,7 @@ export function within<T>(timeoutMs: number, work: (deadline: AbortSignal) => Pr
     controller.abort(error);
     setImmediate(reject, error);
   }, timeoutMs);
-  work(controller.signal).then(
+  Promise.try(work, controller.signal).then(
     (value) => {
       clearTimeout(timer);
       resolve(value);

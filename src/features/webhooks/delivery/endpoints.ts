@@ -173,6 +173,7 @@ export class Endpoints<Job extends { webhookId: string }> {
       if (head === undefined) break;
       const waitMs = head.claimedAt + PATIENCE_MS - now;
       if (endpoint.inFlight > 0 && !endpoint.isCrowded && waitMs > 0) {
+        clearTimeout(endpoint.timer);
         endpoint.timer = setTimeout(() => this.#beginReady(webhookId, endpoint), Math.ceil(waitMs));
         endpoint.timer.unref();
         break;
@@ -184,7 +185,9 @@ export class Endpoints<Job extends { webhookId: string }> {
     if (heldBy(endpoint) === 0) this.#forget(webhookId, endpoint);
   }
 
-  #forget(webhookId: string, { window }: Endpoint<Job>): void {
+  #forget(webhookId: string, endpoint: Endpoint<Job>): void {
+    if (this.#active.get(webhookId) !== endpoint) return;
+    const { window } = endpoint;
     this.#active.delete(webhookId);
     this.#windows.set(webhookId, window);
     const [oldest] = this.#windows.size > REMEMBERED ? this.#windows.keys() : [];

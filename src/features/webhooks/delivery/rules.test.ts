@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import Stripe from 'stripe';
 import { until } from '../../../../test/harness/wait.ts';
 import { systemClock } from '../../../kernel/clock.ts';
@@ -124,6 +125,41 @@ test('a job that waits longer than a healthy receiver takes is begun beside the 
   claimAll({ a: 2 });
   assert.equal(begun.length, 1);
   await until(() => begun.length === 2);
+});
+
+test('attempts that are over as they begin leave no count or timer behind', async () => {
+  const begun: string[] = [];
+  const endpoints: Endpoints<Job & { name: string }> = new Endpoints({
+    perEndpoint: 32,
+    maxHeld: 400,
+    lineMs: 10_000,
+    begin: ({ webhookId, name }) => {
+      begun.push(name);
+      if (name.startsWith('over')) endpoints.ended(webhookId, null);
+    },
+    giveBack: () => {},
+  });
+  const claim = (...names: string[]) =>
+    endpoints.claimed(
+      [{ webhookId: 'a', cap: 4 }],
+      names.map((name) => ({ webhookId: 'a', name })),
+      performance.now(),
+    );
+  claim('first');
+  claim('over at once');
+  await sleep(50);
+  claim('over then');
+  await until(() => begun.length === 2);
+  endpoints.ended('a', null);
+  claim('next');
+  claim('last');
+  // As long as any timer of before would take.
+  await sleep(100);
+  endpoints.ended('a', null);
+  assert.deepEqual(begun, ['first', 'over at once', 'over then', 'next', 'last']);
+  endpoints.ended('a', null);
+  endpoints.addDue(['a']);
+  assert.deepEqual(endpoints.slots(), [{ webhookId: 'a', cap: 4 }]);
 });
 
 test('a receiver that keeps up is sent 32 side by side, and leaves half of the places to others', () => {

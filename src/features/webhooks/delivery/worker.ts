@@ -250,10 +250,13 @@ class Dispatcher implements DeliveryWorker {
   }
 
   async #run(job: ClaimedJob, claimedAt: number): Promise<void> {
-    const isChanged = this.#changes.since(job.webhookId, claimedAt);
-    await this.#deliver(isChanged ? await this.#current(job) : job);
-    this.#running -= 1;
-    if (this.#running === 0) this.#onDrained();
+    try {
+      // Awaited in any case: who begins an attempt is not told of its end before it has gone on.
+      await this.#deliver(await (this.#changes.since(job.webhookId, claimedAt) ? this.#current(job) : job));
+    } finally {
+      this.#running -= 1;
+      if (this.#running === 0) this.#onDrained();
+    }
   }
 
   /**
@@ -282,7 +285,7 @@ class Dispatcher implements DeliveryWorker {
     const { status, retrySec } = afterAttempt(result.success, number, job.trigger, retrySeconds);
     this.#options.metrics?.attempt(status, result.latencyMs);
     const { webhookId, eventId } = job;
-    this.#options.log.debug({ webhookId, eventId, attempt: number, status, result }, 'webhook attempt');
+    this.#options.log.debug({ webhookId, eventId, attempt: number, status, ...result }, 'webhook attempt');
     this.#end(job, retrySec, this.#log(job, status, result), result);
   }
 
