@@ -93,7 +93,10 @@ function beginningOf(
     within: within(page, { table: 'booking', prefix: 'bkg', of: { workspace_id: workspaceId } }),
     spans:
       '(sampled_spans(product_id, id) || sampled_spans(workspace_id || customer_email, id) || array[status])',
-    scope: customerEmail === undefined ? `${productId}` : `${workspaceId}${customerEmail}`,
+    scope: [
+      ...(customerEmail === undefined ? [] : [`${workspaceId}${customerEmail}`]),
+      ...(productId === undefined ? [] : [productId]),
+    ],
     one: [status],
     indexed: sql`(day_and_month(starts_at) || array[cohort_id])
       && (array(${times}) || array(${cohortsWithin(workspaceId, span)}))`,

@@ -101,7 +101,9 @@ function selectPage(db: Db, workspaceId: string, filter: StreamFilter, page: Pag
   const { isLive, hasSignal, enabled, visibility } = filter;
   return db
     .selectFrom('stream')
-    .$if(!isWhole(page, [isLive, hasSignal, enabled, visibility]), (one) => one.modifyFront(plannedWithValues))
+    .$if(!isWhole(page, [isLive, hasSignal, enabled, visibility]), (one) =>
+      one.modifyFront(plannedWithValues),
+    )
     .where(sql<boolean>`id = any(array(${pageOfStreams(workspaceId, filter, page)}))`)
     .orderBy('id', page.order);
 }

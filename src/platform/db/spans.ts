@@ -21,8 +21,8 @@ export interface Spanned {
   within: RawBuilder<unknown>;
   /** The first column of the GIN index: `sampled_spans(…)`, and the values of columns that are compared with one. */
   spans: string;
-  /** What the spans that count are named by. */
-  scope: string;
+  /** What the spans that count are named by; where it is several, rows have those of each. */
+  scope: string | readonly string[];
   /** For each of these columns: values of which it has one, or undefined. */
   one?: readonly (readonly string[] | undefined)[];
   /** What the index is to find in its other columns. */
@@ -91,12 +91,16 @@ function look(page: PageRequest, spanned: Spanned, asked: RawBuilder<unknown>): 
   const { table, workspaceId, scope, matching } = spanned;
   const spans = sql.raw(spanned.spans);
   const [isBehind, isUntil] = page.order === 'desc' ? [sql`<`, sql`>=`] : [sql`>`, sql`<=`];
-  const isIndexed = sql`${spans} && between_edges.spans and ${asked} and ${spanned.having ?? sql`true`}`;
+  const edgesOf = [scope].flat().map((one, n) => ({ scope: one, name: sql.ref(`between_edges_${n}`) }));
+  const named = edgesOf.map(
+    ({ scope, name }) => sql`lateral (
+    select spans_between(concat(nullif(walk.sample, 0), ${scope}::text), ${edges(page)}) as spans offset 0) ${name}`,
+  );
+  const isBetween = edgesOf.map(({ name }) => sql`${spans} && ${name}.spans`);
+  const isIndexed = sql`${sql.join([...isBetween, asked, spanned.having ?? sql`true`], sql` and `)}`;
   // The spans are named before: a row that the index gives is compared with all of them once more. Nothing but them is for an
   // index: that of ids would be walked from its end, and those of other columns would be read beside it.
-  return sql`lateral (
-    select spans_between(concat(nullif(walk.sample, 0), ${scope}::text), ${edges(page)}) as spans offset 0) between_edges,
-    lateral (
+  return sql`${sql.join(named)}, lateral (
     select array(
       select id from (select * from ${sql.table(table)} where ${isIndexed} offset 0) one
       where workspace_id = ${workspaceId} and ${matching} and ${timesOf(page)}
