@@ -354,7 +354,10 @@ async function mustFind(db: Db, by: Acting, id: string): Promise<KeyRow> {
 
 async function rotate({ db, events, clock, notices }: Deps, by: Acting, id: string, overlapSec: number) {
   const key = rules.newKey();
+  const maker = makerOf(by);
   await events.transaction(async (tx) => {
+    // Before any key, as their removal from the team takes them.
+    if (maker !== null) await repository.lockRole(tx, by.accountId, maker);
     // Both at once and in one order: each of two keys may rotate the other.
     const locked = await repository.lockKeys(tx, ownerOf(by), [id, by.actor.id]);
     const row = locked.find((one) => one.id === id);
@@ -366,7 +369,7 @@ async function rotate({ db, events, clock, notices }: Deps, by: Acting, id: stri
     if (row.revoked_at !== null || (row.expires_at !== null && row.expires_at.getTime() <= now)) {
       throw new AppError('CONFLICT', { message: 'The key is revoked or expired.' });
     }
-    const secret = { ...secretOf(key), made_by: makerOf(by) };
+    const secret = { ...secretOf(key), made_by: maker };
     await repository.replaceSecret(tx, row, secret, dateFromMs(now + overlapSec * 1000));
     await notices.told(tx, { what: 'rotated', by: by.actor.kind }, { ...row, last4: secret.last4 });
   });

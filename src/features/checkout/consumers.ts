@@ -1,9 +1,8 @@
 import type { Static } from 'typebox';
 import { type EventConsumer, on } from '../../events/index.ts';
 import type { paymentFailed, paymentSucceeded } from '../payments/index.ts';
-import { claim, complete, freeClaims, releasePlace } from './outcomes.ts';
+import { claim, complete, freeClaims, lockCheckout, releasePlace } from './outcomes.ts';
 import type { CheckoutPorts, Work } from './ports.ts';
-import * as repository from './repository.ts';
 import type { CheckoutRow } from './rules.ts';
 
 interface Payment {
@@ -18,7 +17,7 @@ export function createCheckoutConsumers(ports: CheckoutPorts, payment: Payment):
   const checkoutOf = async ({ tx }: Work, { purchaseId }: Told) => {
     const purchase = await ports.payments.purchaseOf(tx, purchaseId);
     const row =
-      purchase.checkout_id === null ? undefined : await repository.lockCheckout(tx, purchase.checkout_id);
+      purchase.checkout_id === null ? undefined : await lockCheckout(ports, { tx }, purchase.checkout_id);
     return row === undefined ? null : { purchase, row };
   };
   return [

@@ -26,6 +26,20 @@ export async function tell(
   });
 }
 
+/**
+ * By id alone: it was found before, or its purchase names it. Its code comes first, as the deletion of the code takes
+ * them; without it the code is gone by now, or the buyer has just chosen another.
+ */
+export async function lockCheckout(
+  { discountCodes }: CheckoutPorts,
+  { tx }: Pick<Work, 'tx'>,
+  id: string,
+): Promise<CheckoutRow | undefined> {
+  const codeId = await repository.findCodeId(tx, id);
+  if (codeId !== null) await discountCodes.uses.hold(tx, codeId);
+  return repository.lockCheckout(tx, id);
+}
+
 /** What is kept for a buyer who pays, or what is not there any more. */
 export type Claimed = { until: Date; name: string | null } | { missing: 'place' | 'code' };
 

@@ -3,7 +3,7 @@ import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import type { Db } from '../../platform/db/index.ts';
 import { keepWorkspace } from '../../platform/db/workspace.ts';
 import type { CustomerRow } from '../payments/index.ts';
-import { claim, complete, end, freeClaims } from './outcomes.ts';
+import { claim, complete, end, freeClaims, lockCheckout } from './outcomes.ts';
 import type { CheckoutPorts, CountMail, Work } from './ports.ts';
 import * as repository from './repository.ts';
 import { assertChargeable, type CheckoutRow, listPriceOf, priceOf, statusOf } from './rules.ts';
@@ -81,7 +81,7 @@ export function createCheckoutPayments(ports: CheckoutPorts): CheckoutPayments {
     async cancel(id) {
       await open(id);
       return ports.events.transaction(async (tx, append) => {
-        const row = await lock({ tx, append }, id);
+        const row = await lock(ports, { tx, append }, id);
         const isFree = row.status === 'OPEN' && row.payment_id === null;
         return isFree ? end(ports, { tx, append }, row, 'CANCELED') : row;
       });
@@ -147,8 +147,8 @@ async function providerOf({ payments }: CheckoutPorts, row: CheckoutRow) {
   return listPriceOf(row) === 0 ? null : (await payments.providerOf(row.workspace_id)).name;
 }
 
-async function lock({ tx }: Work, id: string): Promise<CheckoutRow> {
-  const row = await repository.lockCheckout(tx, id);
+async function lock(ports: CheckoutPorts, work: Work, id: string): Promise<CheckoutRow> {
+  const row = await lockCheckout(ports, work, id);
   if (row === undefined) throw notFound();
   return row;
 }
@@ -165,7 +165,7 @@ function assertOpen(row: CheckoutRow, now: Date): void {
 
 /** @returns the charge to ask the provider for; null when nothing is due, and it is completed. */
 async function begin(ports: CheckoutPorts, work: Work, id: string, payment: Given): Promise<string | null> {
-  const row = await lock(work, id);
+  const row = await lock(ports, work, id);
   if (row.payment_id !== null) return row.payment_id;
   if (row.status === 'COMPLETED') return null;
   assertOpen(row, ports.clock.now());
@@ -288,7 +288,7 @@ async function setCode(ports: CheckoutPorts, known: CheckoutRow, text: string): 
   return ports.events.transaction(async (tx, append) => {
     // Before the checkout, as its deletion takes them.
     if (code !== null) await ports.discountCodes.keep(tx, code);
-    const row = await lock({ tx, append }, known.id);
+    const row = await lock(ports, { tx, append }, known.id);
     assertOpen(row, ports.clock.now());
     if (row.payment_id !== null) throw new AppError('CONFLICT', { message: 'This is being paid just now.' });
     const after = await repository.updateCheckout(tx, row.id, {
@@ -304,7 +304,7 @@ async function setCode(ports: CheckoutPorts, known: CheckoutRow, text: string): 
 
 async function expire(ports: CheckoutPorts, id: string): Promise<CheckoutRow> {
   return ports.events.transaction(async (tx, append) => {
-    const row = await lock({ tx, append }, id);
+    const row = await lock(ports, { tx, append }, id);
     assertOpen(row, ports.clock.now());
     if (row.payment_id !== null) throw new AppError('CONFLICT', { message: 'This is being paid just now.' });
     return end(ports, { tx, append }, row, 'EXPIRED');
@@ -316,7 +316,7 @@ async function sweep(ports: CheckoutPorts): Promise<void> {
   for (const row of await repository.listOverdue(ports.db, now, BATCH)) await freeClaim(ports, row);
   for (const { id } of await repository.listOver(ports.db, now, BATCH)) {
     await ports.events.transaction(async (tx, append) => {
-      const row = await repository.lockCheckout(tx, id);
+      const row = await lockCheckout(ports, { tx }, id);
       if (row?.status !== 'OPEN' || row.claimed_until !== null) return;
       await end(ports, { tx, append }, row, 'EXPIRED');
     });
@@ -331,7 +331,7 @@ async function freeClaim(ports: CheckoutPorts, { id, payment_id: paymentId }: Ch
     ports.log.warn({ err: error, checkoutId: id }, 'a charge could not be called off');
   }
   await ports.events.transaction(async (tx, append) => {
-    const row = await repository.lockCheckout(tx, id);
+    const row = await lockCheckout(ports, { tx }, id);
     if (row === undefined || row.status !== 'OPEN' || row.claimed_until === null) return;
     if (row.claimed_until > ports.clock.now()) return;
     await freeClaims(ports, { tx, append }, row);

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import type { TransactionSql } from 'postgres';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { behindLock } from '../../../test/harness/behind-lock.ts';
+import { runTask } from '../../../test/harness/parts.ts';
+import { CARDS } from '../../../test/money/buyer.ts';
 import { selling } from '../../../test/money/shop.ts';
 import { newId } from '../../kernel/ids.ts';
 
@@ -18,7 +20,7 @@ after(async () => {
   await app.close();
 });
 
-const { shop, tier, code, ask, open, read, send } = selling(() => app);
+const { shop, tier, code, ask, open, read, send, pay } = selling(() => app);
 
 type Statement = (sql: TransactionSql) => Promise<unknown>;
 
@@ -71,4 +73,61 @@ test('a code that is deleted while a checkout takes it is none', async () => {
   assert.equal(typed.status, 409);
   assert.match(typed.text, /There is no such discount code/);
   assert.equal((await read(of, id)).at('data.discountCode'), null);
+});
+
+describe('a code is deleted, and its price is kept,', () => {
+  /** A checkout of a tier with a code on it, while whoever pays holds the checkout and waits for the tier. */
+  async function offered() {
+    const of = await shop();
+    const tierId = await tier(of);
+    const codeId = await code(of, { code: 'HALF', percentOff: 50, maxUses: 1 });
+    const id = await open(of, { tierId, discountCode: 'HALF' });
+    return {
+      ...{ of, id },
+      busy: (tx: TransactionSql) => tx`select from tier where id = ${tierId} for no key update`,
+      remove: async () => (await app.request('DELETE', `/booking/discount-codes/${codeId}`, of)).status,
+    };
+  }
+
+  test('while its buyer presses Pay', async () => {
+    const { of, id, busy, remove } = await offered();
+    const [paid, removed] = await behindLock(beside.container.sql, busy, [
+      async () => (await pay(id)).status,
+      remove,
+    ]);
+    assert.deepEqual([paid, removed], [303, 200]);
+    const after = await read(of, id);
+    assert.deepEqual([after.at('data.status'), after.at('data.amountCents')], ['COMPLETED', 250]);
+  });
+
+  test('while the time of a payment ends, which then needs another', async () => {
+    const { of, id, busy, remove } = await offered();
+    assert.match((await pay(id, { card: CARDS.secondFactor })).location ?? '', /\/sandbox\/confirm\//);
+    const { sql } = beside.container;
+    await sql`update checkout set claimed_until = now() - interval '1 minute' where id = ${id}`;
+    const [, removed] = await behindLock<unknown>(sql, busy, [
+      () => runTask(app.container, 'checkouts'),
+      remove,
+    ]);
+    assert.equal(removed, 200);
+    const [row] = await sql`select payment_id, claimed_until, amount_cents from checkout where id = ${id}`;
+    assert.deepEqual({ ...row }, { payment_id: null, claimed_until: null, amount_cents: 250 });
+    const late = await pay(id);
+    assert.equal(late.status, 409);
+    assert.match(late.text, /The discount code does not hold any more/);
+    await send(id, 'code', { code: '' });
+    assert.equal((await pay(id)).status, 303);
+    assert.equal((await read(of, id)).at('data.amountCents'), 500);
+  });
+
+  test('and whoever comes after it is told that it is gone', async () => {
+    const { of, id, remove } = await offered();
+    const [removed, paid] = await behindLock(
+      beside.container.sql,
+      (tx) => tx`select from checkout where id = ${id} for no key update`,
+      [remove, async () => (await pay(id)).status],
+    );
+    assert.deepEqual([removed, paid], [200, 409]);
+    assert.equal((await read(of, id)).at('data.status'), 'OPEN');
+  });
 });

@@ -34,7 +34,17 @@ export function findOpenly(db: Db, id: string): Promise<CheckoutRow | undefined>
   return db.selectFrom('checkout').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** By id alone: it was found before, or its purchase names it. */
+/** The code that takes something off it, before it is locked. */
+export async function findCodeId(db: Db, id: string): Promise<string | null> {
+  const row = await db
+    .selectFrom('checkout')
+    .select('discount_code_id')
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row?.discount_code_id ?? null;
+}
+
+/** After its code: see `outcomes.ts`. */
 export function lockCheckout(tx: Tx, id: string): Promise<CheckoutRow | undefined> {
   return tx.selectFrom('checkout').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
 }

@@ -37,13 +37,19 @@ export function lockCode(tx: Tx, workspaceId: string, id: string): Promise<Disco
   return select(tx, workspaceId).where('id', '=', id).forUpdate().executeTakeFirst();
 }
 
-/** For what is to refer to it: it stays until the transaction ends. @returns whether there is such a code. */
-export async function keepCode(tx: Tx, id: string): Promise<boolean> {
+/**
+ * For what is to refer to it, or does: it stays until the transaction ends.
+ *
+ * @param when `now` waits for nobody, and takes one that is being changed or deleted for none.
+ * @returns whether there is such a code.
+ */
+export async function keepCode(tx: Tx, id: string, when: 'now' | 'whenFree' = 'whenFree'): Promise<boolean> {
   const row = await tx
     .selectFrom('discount_code')
     .select('id')
     .where('id', '=', id)
     .forKeyShare()
+    .$if(when === 'now', (query) => query.skipLocked())
     .executeTakeFirst();
   return row !== undefined;
 }

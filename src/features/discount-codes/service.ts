@@ -65,7 +65,12 @@ export interface DiscountCodes {
 
 /** The uses of a code, in the transaction of what takes or frees them. */
 export interface CodeUses {
-  /** For a buyer who pays now. @returns false when the code does not hold any more. */
+  /**
+   * What is there now is not deleted before the transaction ends. For whoever locks what names the code: first the code,
+   * as its deletion goes on to what names it.
+   */
+  hold(tx: Tx, id: string): Promise<void>;
+  /** For a buyer who pays now. @returns false when the code does not hold any more, or is being taken away just now. */
   claim(tx: Tx, id: string): Promise<boolean>;
   /** The buyer did not pay. */
   release(tx: Tx, id: string): Promise<void>;
@@ -91,7 +96,12 @@ export function createDiscountCodes(deps: Deps): DiscountCodes {
       if (!(await repository.keepCode(tx, id))) throw refuse(MISSING);
     },
     uses: {
-      claim: (tx, id) => repository.claimUse(tx, id, clock.now()),
+      async hold(tx, id) {
+        await repository.keepCode(tx, id);
+      },
+      // One that was chosen a moment ago is not held yet: its deletion may wait for the buyer, who must not wait for it.
+      claim: async (tx, id) =>
+        (await repository.keepCode(tx, id, 'now')) && repository.claimUse(tx, id, clock.now()),
       async release(tx, id) {
         await repository.moveCounts(tx, id, { claimed: -1, used: 0 });
       },

@@ -70,9 +70,13 @@ export function updatePurchase(tx: Tx, id: string, change: Updateable<PurchaseTa
 
 /**
  * Locks what stands before a purchase in the order that everybody keeps (checkout, subscription, tier, cohort or class,
- * booking, discount code, purchase): those who hear of its payment in the same transaction change these.
+ * booking, discount code, purchase): those who hear of its payment in the same transaction change these. That the code
+ * stays comes before all: its deletion goes on to the checkouts.
  */
 export async function lockAround(tx: Tx, purchaseId: string): Promise<void> {
+  const code = sql`(select checkout.discount_code_id from purchase join checkout on checkout.id = purchase.checkout_id
+    where purchase.id = ${purchaseId})`;
+  await sql`select from discount_code where id = ${code} for key share`.execute(tx);
   await sql`select from checkout where id = (select checkout_id from purchase where id = ${purchaseId})
     for no key update`.execute(tx);
   await sql`select from subscription where id = (select subscription_id from purchase where id = ${purchaseId})
@@ -85,9 +89,7 @@ export async function lockAround(tx: Tx, purchaseId: string): Promise<void> {
   await sql`select from class_occurrence where id = (select occurrence_id from booking where id = ${booking})
     for no key update`.execute(tx);
   await sql`select from booking where id = ${booking} for no key update`.execute(tx);
-  await sql`select from discount_code where id = (
-    select checkout.discount_code_id from purchase join checkout on checkout.id = purchase.checkout_id
-    where purchase.id = ${purchaseId}) for no key update`.execute(tx);
+  await sql`select from discount_code where id = ${code} for no key update`.execute(tx);
 }
 
 // ---- Payments

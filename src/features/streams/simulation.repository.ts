@@ -31,6 +31,12 @@ export async function end(tx: Tx, streamId: string): Promise<void> {
   await tx.deleteFrom('signal_simulation').where('stream_id', '=', streamId).execute();
 }
 
+interface Claimed {
+  stream_id: string;
+  until: Date;
+  key_encrypted: Uint8Array;
+}
+
 /**
  * Takes what this node has already, what nobody has, and what a node has that was not heard of since `lostBefore`;
  * at most `max`.
@@ -39,8 +45,8 @@ export async function claim(
   db: Db,
   nodeId: string,
   { now, lostBefore, max }: { now: Date; lostBefore: Date; max: number },
-): Promise<{ stream_id: string; key_encrypted: Uint8Array }[]> {
-  const { rows } = await sql<{ stream_id: string; key_encrypted: Uint8Array }>`
+): Promise<Claimed[]> {
+  const { rows } = await sql<Claimed>`
     update signal_simulation set node_id = ${nodeId}, seen_at = ${now}
     from stream
     where stream.id = signal_simulation.stream_id and signal_simulation.stream_id in (
@@ -49,15 +55,16 @@ export async function claim(
         and (s.node_id = ${nodeId} or s.node_id is null or s.seen_at < ${lostBefore})
       order by s.node_id = ${nodeId} desc nulls last, s.stream_id
       limit ${max} for update of s skip locked)
-    returning signal_simulation.stream_id, stream.key_encrypted`.execute(db);
+    returning signal_simulation.stream_id, signal_simulation.until, stream.key_encrypted`.execute(db);
   return rows;
 }
 
-/** What no node has taken yet was wished after the one that has ended: it stays. */
-export async function forget(db: Db, streamId: string): Promise<void> {
+/** What no node has taken yet, or is to last until another time, was wished after the one that has ended: it stays. */
+export async function forget(db: Db, streamId: string, until: Date): Promise<void> {
   await db
     .deleteFrom('signal_simulation')
     .where('stream_id', '=', streamId)
+    .where('until', '=', until)
     .where('node_id', 'is not', null)
     .execute();
 }

@@ -62,7 +62,7 @@ export function createSignalSimulations({ db, bus, clock, secrets, streams }: De
       return stream;
     },
     port: {
-      ended: (streamId) => repository.forget(db, streamId),
+      ended: ({ streamId, until }) => repository.forget(db, streamId, until),
       async wanted(nodeId): Promise<SimulatedSignal[]> {
         const now = clock.now();
         if (now.getTime() - forgottenAtMs >= FORGET_MS) {
@@ -74,6 +74,7 @@ export function createSignalSimulations({ db, bus, clock, secrets, streams }: De
         return rows.map((row) => ({
           streamId: row.stream_id,
           streamKey: secrets.decrypt(row.key_encrypted),
+          until: row.until,
         }));
       },
     },

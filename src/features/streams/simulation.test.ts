@@ -4,6 +4,7 @@ import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { behindLock } from '../../../test/harness/behind-lock.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { runCommand } from '../../../test/harness/command-line.ts';
+import type { SimulatedSignal } from '../../media/contract/index.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00Z');
 let app: TestApp;
@@ -24,6 +25,13 @@ const simulate = (id: string, body: unknown, by = key) =>
   app.request('POST', `/streams/${id}/simulate-signal`, { key: by, body });
 const wanted = async (nodeId: string) =>
   (await app.container.simulations.port.wanted(nodeId)).map(({ streamId }) => streamId);
+/** The signal of one stream, as the node that makes it was told of it. */
+async function made(nodeId: string, id: string): Promise<SimulatedSignal> {
+  const signals = await app.container.simulations.port.wanted(nodeId);
+  const signal = signals.find(({ streamId }) => streamId === id);
+  assert.ok(signal !== undefined, 'it is wanted');
+  return signal;
+}
 
 test('a live key is refused, and a stream of the other mode is not there', async () => {
   (await simulate(await createStream(live), { on: true }, live)).assertError('PERMISSION_DENIED');
@@ -45,7 +53,7 @@ test('two at once, each until its time is up', async () => {
   (await simulate(second, { on: false })).assertOk(200);
   (await simulate(second, { on: false })).assertOk(200);
   assert.deepEqual(await wanted('node two'), [third]);
-  await app.container.simulations.port.ended(third);
+  await app.container.simulations.port.ended(await made('node two', third));
   assert.deepEqual(await wanted('node two'), []);
 });
 
@@ -99,14 +107,38 @@ describe('a signal is over, and its place is free,', () => {
   test('and one that was wished since is not over with it', async () => {
     const id = await createStream();
     (await simulate(id, { on: true })).assertOk(200);
-    assert.deepEqual(await wanted('node one'), [id]);
+    const cutOff = await made('node one', id);
     (await app.request('POST', `/streams/${id}/rotate-key`, { key })).assertOk(200);
     (await simulate(id, { on: true })).assertOk(200);
     // The encoder with the old key was cut off.
-    await app.container.simulations.port.ended(id);
+    await app.container.simulations.port.ended(cutOff);
     assert.deepEqual(await wanted('node one'), [id]);
     (await simulate(id, { on: false })).assertOk(200);
   });
+
+  for (const [what, wish] of [
+    ['for longer', async (id: string) => simulate(id, { on: true, seconds: 90 })],
+    [
+      'off and on',
+      async (id: string) => {
+        (await simulate(id, { on: false })).assertOk(200);
+        return simulate(id, { on: true, seconds: 90 });
+      },
+    ],
+  ] as const) {
+    test(`and one that was wished ${what} while its encoder ended goes on by a new one`, async () => {
+      const id = await createStream();
+      (await simulate(id, { on: true, seconds: 60 })).assertOk(200);
+      const old = await made('node one', id);
+      (await wish(id)).assertOk(200);
+      // The node has looked before the end of the old encoder was told.
+      const fresh = await made('node one', id);
+      await app.container.simulations.port.ended(old);
+      assert.deepEqual(await wanted('node one'), [id]);
+      await app.container.simulations.port.ended(fresh);
+      assert.deepEqual(await wanted('node one'), []);
+    });
+  }
 });
 
 test('none begins on a stream that is being disabled', async () => {

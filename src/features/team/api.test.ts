@@ -293,6 +293,57 @@ describe('members', () => {
     late?.assertError('PERMISSION_DENIED');
   });
 
+  describe('rotate a key that is not theirs', () => {
+    /** An administrator, and a key of the owner's that they have rotated before, as the owner has since. */
+    async function rotated() {
+      const [owner, guest] = [await auth.person(), await auth.person()];
+      const id = await join(owner, guest, 'ADMIN');
+      const browser = await signedIn(guest);
+      const headers = { 'x-account-id': owner.id };
+      const mint = { key: owner.key, body: { name: 'Shared', scope: 'FULL_ACCESS' } };
+      const keyId = (await app.request('POST', '/me/api-keys', mint)).assertOk(201).string('data.id');
+      const path = `/me/api-keys/${keyId}/rotate`;
+      const rotate = () => browser.send('POST', path, { body: { overlapSec: 3600 }, headers });
+      (await rotate()).assertOk(200);
+      const again = { key: owner.key, body: { overlapSec: 3600 } };
+      const secret = (await app.request('POST', path, again)).assertOk(200).string('data.key');
+      const remove = () => app.request('DELETE', `/team/members/${id}`, { key: owner.key });
+      return { owner, guest, keyId, browser, headers, rotate, remove, secret };
+    }
+    const works = async (key: string) => (await app.request('GET', '/streams', { key })).status;
+
+    test('no more once they are going', async () => {
+      const { guest, browser, headers, rotate, remove, secret } = await rotated();
+      const body = { email: 'somebody@example.com', teamRole: 'EDITOR' };
+      (await browser.send('POST', '/team/invitations', { body, headers })).assertOk(201);
+      const [removed, late] = await behindLock(
+        app.container.sql,
+        // Their keys have ended, and their invitations are about to.
+        (tx) => tx`select from team_invitation where invited_by = ${guest.id} for update`,
+        [remove, rotate],
+      );
+      removed?.assertOk(200);
+      late?.assertError('OWNER_SCOPE_REQUIRED');
+      assert.equal(await works(secret), 200);
+    });
+
+    test('and it ends with them when they have just done so', async () => {
+      const { owner, keyId, rotate, remove, secret } = await rotated();
+      const [made, removed] = await behindLock(
+        app.container.sql,
+        // They are known to be in the team, and the old secrets are about to end.
+        (tx) => tx`select from api_key_retired_secret where key_id = ${keyId} and made_by is null for update`,
+        [rotate, remove],
+      );
+      removed?.assertOk(200);
+      for (const key of [secret, made?.assertOk(200).string('data.key') ?? '']) {
+        assert.equal(await works(key), 401);
+      }
+      const kept = await app.request('GET', `/me/api-keys/${keyId}`, { key: owner.key });
+      assert.notEqual(kept.assertOk(200).at('data.revokedAt'), null);
+    });
+  });
+
   test('are given no more than who gives it has, and only by live keys', async () => {
     const [owner, guest] = [await auth.person(), await auth.person()];
     const keyOf = async (grant: { scope: 'STANDARD'; permissions?: string[]; mode?: 'test' }) =>

@@ -66,8 +66,12 @@ export function listMembers(db: Db, accountId: string): Promise<Member[]> {
   return selectMembers(db, accountId).orderBy('team_member.id').execute();
 }
 
-export function findMember(db: Db, accountId: string, id: string): Promise<Member | undefined> {
-  return selectMembers(db, accountId).where('team_member.id', '=', id).executeTakeFirst();
+/** Before the keys that they made: whoever makes or rotates one holds their role first. */
+export function lockMember(tx: Tx, accountId: string, id: string): Promise<Member | undefined> {
+  return selectMembers(tx, accountId)
+    .where('team_member.id', '=', id)
+    .forUpdate('team_member')
+    .executeTakeFirst();
 }
 
 /** By the account of their own. */

@@ -136,7 +136,7 @@ async function changed(
   return events.transaction(async (tx, append) => {
     const workspaceId = await workspaceOf(tx, accountId, 'live');
     await lockWorkspace(tx, workspaceId);
-    const member = await repository.findMember(tx, accountId, id);
+    const member = await repository.lockMember(tx, accountId, id);
     if (member === undefined) throw notFound();
     await work({ tx, append, workspaceId, member });
     return member;

@@ -44,7 +44,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
       if (runs.get(signal.streamId) !== run) return;
       // It stays until a look has heard of its end: one that asked before would begin it again, and take the
       // stream from the encoder that has just taken it over.
-      await port.ended(signal.streamId).catch(unknown);
+      await port.ended(run).catch(unknown);
       await asking;
       if (runs.get(signal.streamId) === run) runs.delete(signal.streamId);
     });
@@ -58,7 +58,12 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     const over = [...runs.values()].filter((run) => wanted.get(run.streamId)?.streamKey !== run.streamKey);
     await Promise.all(over.map(end));
     if (stopped) return;
-    for (const signal of wanted.values()) if (!runs.has(signal.streamId)) begin(signal);
+    for (const signal of wanted.values()) {
+      const run = runs.get(signal.streamId);
+      if (run === undefined) begin(signal);
+      // Wished once more, or for longer.
+      else run.until = signal.until;
+    }
   };
 
   return {

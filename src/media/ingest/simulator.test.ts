@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { pino } from 'pino';
+import { until } from '../../../test/harness/wait.ts';
+import type { SimulatedSignal } from '../contract/index.ts';
+import { createSimulator } from './simulator.ts';
+
+const at = (second: number) => new Date(Date.UTC(2026, 10, 20, 9, 0, second));
+
+/** A simulator whose encoders only wait; what is wanted, and what it says has ended. */
+async function simulating(t: { after(work: () => Promise<void>): void }) {
+  const folder = await mkdtemp(join(tmpdir(), 'simulator-'));
+  const program = join(folder, 'encoder');
+  const pids = join(folder, 'pids');
+  await writeFile(program, `#!/bin/sh\necho $$ >> ${pids}\nexec sleep 60\n`);
+  await chmod(program, 0o755);
+  const wish: SimulatedSignal = { streamId: 'stm_one', streamKey: 'key', until: at(1) };
+  const ended: Date[] = [];
+  const simulator = createSimulator({
+    port: {
+      wanted: async () => [{ ...wish }],
+      ended: async (signal) => {
+        assert.equal(signal.streamId, wish.streamId);
+        ended.push(signal.until);
+      },
+    },
+    nodeId: 'node one',
+    ffmpeg: program,
+    rtmpPort: 1,
+    log: pino({ level: 'silent' }),
+  });
+  t.after(async () => {
+    await simulator.stop();
+    await rm(folder, { recursive: true });
+  });
+  /** The encoders that were started; the last one once it runs. */
+  const started = async () => (await readFile(pids, 'utf8')).trim().split('\n').map(Number);
+  const first = async () => {
+    await simulator.sync();
+    return until(async () => (await started())[0]);
+  };
+  return { simulator, wish, ended, started, first };
+}
+
+test('the end of an encoder is that of its own wish, and a later one gets another', async (t) => {
+  const { simulator, wish, ended, started, first } = await simulating(t);
+  const encoder = await first();
+  wish.until = at(2);
+  process.kill(encoder);
+  await until(() => ended.length > 0);
+  assert.deepEqual(ended, [at(1)]);
+  await until(async () => {
+    await simulator.sync();
+    return (await started()).length === 2;
+  });
+});
+
+test('an encoder goes on for a wish that is repeated, and ends with that one', async (t) => {
+  const { simulator, wish, ended, started, first } = await simulating(t);
+  const encoder = await first();
+  wish.until = at(2);
+  await simulator.sync();
+  assert.deepEqual(await started(), [encoder]);
+  process.kill(encoder);
+  await until(() => ended.length > 0);
+  assert.deepEqual(ended, [at(2)]);
+});
