@@ -98,12 +98,9 @@ function selectThese(db: Db, among: AmongIds) {
 }
 
 function selectPage(db: Db, workspaceId: string, filter: StreamFilter, page: PageRequest) {
-  const { isLive, hasSignal, enabled, visibility } = filter;
   return db
     .selectFrom('stream')
-    .$if(!isWhole(page, [isLive, hasSignal, enabled, visibility]), (one) =>
-      one.modifyFront(plannedWithValues),
-    )
+    .$if(!isWhole(page, Object.values(filter)), (one) => one.modifyFront(plannedWithValues))
     .where(sql<boolean>`id = any(array(${pageOfStreams(workspaceId, filter, page)}))`)
     .orderBy('id', page.order);
 }

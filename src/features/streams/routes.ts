@@ -107,7 +107,10 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
       async handler({ caller }, { query }) {
         const list = new ListReader(cursors, `streams:${caller.workspaceId}`, query);
         const visibility = parseList('visibility', VISIBILITIES, query.visibility);
-        const rows = await streams.list(caller.workspaceId, { ...query, visibility }, list.request);
+        const { isLive, hasSignal } = query;
+        // Nothing beside the filters: without one a page is planned once.
+        const filter = { isLive, hasSignal, visibility };
+        const rows = await streams.list(caller.workspaceId, filter, list.request);
         return list.page(rows, (row) => plain(caller, row));
       },
     }),

@@ -17,12 +17,6 @@ export interface VideoFilter {
   isShown?: true | undefined;
 }
 
-/** Each of them, and nothing that was given with them. */
-export function filtersOf(filter: VideoFilter): unknown[] {
-  const { status, visibility, tag, externalId, streamId, q, isShown } = filter;
-  return [status, visibility, tag, externalId, streamId, q, isShown];
-}
-
 /** A query for the ids of one page, which reads few rows that it does not give (docs/decisions/lists-and-ids.md#filters). */
 export function pageOfVideos(
   workspaceId: string,

@@ -15,7 +15,7 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import { isWhole, plannedWithValues } from '../../platform/db/page.ts';
 import type { VideoRenditionTable, VideoTable } from '../../platform/db/tables.generated.ts';
 import { type Head, server } from '../../platform/db/versions.ts';
-import { filtersOf, pageOfVideos, type VideoFilter } from './lists.repository.ts';
+import { pageOfVideos, type VideoFilter } from './lists.repository.ts';
 
 export type VideoRow = Selectable<VideoTable>;
 export type RenditionRow = Selectable<VideoRenditionTable>;
@@ -222,7 +222,7 @@ export function listVideoHeads(
     .selectFrom('video')
     .select(['video.id', version])
     .where(sql<boolean>`video.id = any(array(${pageOfVideos(workspaceId, filter, page)}))`)
-    .$if(!isWhole(page, filtersOf(filter)), (one) => one.modifyFront(plannedWithValues))
+    .$if(!isWhole(page, Object.values(filter)), (one) => one.modifyFront(plannedWithValues))
     .orderBy('video.id', page.order)
     .execute();
 }

@@ -68,7 +68,10 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
         const list = new ListReader(cursors, `videos:${caller.workspaceId}`, query);
         const status = parseList('status', VALUES.video.status, query.status);
         const visibility = parseList('visibility', VISIBILITIES, query.visibility);
-        const rows = await videos.list(caller.workspaceId, { ...query, status, visibility }, list.request);
+        const { tag, externalId, streamId, q } = query;
+        // Nothing beside the filters: without one a page is planned once.
+        const filter = { status, visibility, tag, externalId, streamId, q };
+        const rows = await videos.list(caller.workspaceId, filter, list.request);
         return list.page(rows, (row) => shown(caller, row));
       },
     }),

@@ -13,15 +13,8 @@ export function within<T>(timeoutMs: number, work: (deadline: AbortSignal) => Pr
     controller.abort(error);
     setImmediate(reject, error);
   }, timeoutMs);
-  Promise.try(work, controller.signal).then(
-    (value) => {
-      clearTimeout(timer);
-      resolve(value);
-    },
-    (error: unknown) => {
-      clearTimeout(timer);
-      reject(error);
-    },
-  );
+  Promise.try(work, controller.signal)
+    .finally(() => clearTimeout(timer))
+    .then(resolve, reject);
   return promise;
 }
