@@ -47,7 +47,7 @@ before(async () => {
     insert into spanned select id, scope, title, "at"
       from json_to_recordset('${JSON.stringify(rows)}') as x (id text, scope text, title text, "at" timestamptz);
     create index on spanned using gin
-      (sampled_spans(workspace_id, id), title gin_trgm_ops, string_to_array(lower(title), null));
+      (sampled_spans(workspace_id, id), (show_trgm(title) || string_to_array(lower(title), null)));
     create index on spanned (workspace_id, id);
     analyze spanned`);
 });
@@ -122,4 +122,22 @@ test('spans between two have the ids between them, and no others', async () => {
     const is = id.slice(4, 4 + low.length) >= low && id.slice(4, 4 + high.length) <= high;
     assert.equal(isIn, is, `${id} between ${low} and ${high}`);
   }
+});
+
+test('what an index is asked for is in every text that has the part', async () => {
+  // Few letters, so that many are the same; some that change their length or their alphabet with their case.
+  const letters = fc.array(fc.constantFrom(...'aabbiI1A  -_%éÉİıжЖßſ\u212a'), { maxLength: 6 });
+  const text = letters.map((all) => all.join(''));
+  const longer = fc.tuple(text, text).map((both) => both.join(''));
+  const cases = fc.sample(fc.tuple(text, longer, text), 20_000).map(([before, part, behind], n) => {
+    const cased = n % 2 === 0 ? part : part.toUpperCase();
+    return { title: before + part + behind, part: cased, like: likePart(cased) };
+  });
+  const found = await database.sql<{ title: string; part: string; isFound: boolean }[]>`
+    select title, part, (show_trgm(title) || string_to_array(lower(title), null))
+      @> parts_sought(part) as "isFound"
+    from json_to_recordset(${JSON.stringify(cases)}::json) as x (title text, part text, "like" text)
+    where title ilike "like"`;
+  assert.ok(found.length > cases.length / 2);
+  for (const { title, part, isFound } of found) assert.ok(isFound, `${part} in ${title}`);
 });

@@ -132,26 +132,21 @@ function enough({ take }: PageRequest): RawBuilder<unknown> {
 /** To the next sample as far as was found, or on behind what was taken. */
 function step(page: PageRequest): RawBuilder<unknown> {
   return sql`lateral (select
-      case when walk.sample > 0 then walk.sample - 1 else ${SPARSEST - 1}::integer end as sample,
+      case when walk.sample > 0 then walk.sample - 1 else ${SPARSEST}::integer end as sample,
       case when walk.sample > 0 then walk.behind else nullif(walk.until, rest.last) end as behind,
       case when walk.sample > 0 then coalesce(found.ids[${enough(page)}], walk.until) else rest.last end as until,
       walk.wanted - case when walk.sample > 0 then 0 else cardinality(found.ids) end as wanted,
       case when walk.sample = 0 then found.ids end as ids) next`;
 }
 
-/** Short texts, and those in alphabets that the locale of the database does not know, have no three letters in a row. */
-const THREE = /[a-z0-9]{3}/i;
-
 /**
  * For a text of which the GIN index has what is three letters in a row, and its single letters beside: what is to be
- * compared with the text besides. Of a shorter one the first part of the index would have every row.
+ * compared with the text besides.
  *
  * @param text the columns, as the index has them.
  */
 export function hasPart(text: string, part: string): RawBuilder<unknown> {
-  const column = sql.raw(text);
-  if (THREE.test(part)) return sql`${column} ilike ${likePart(part)}`;
-  return sql`string_to_array(lower(${column}), null) @> string_to_array(lower(${part}::text), null)`;
+  return sql`${sql.raw(`(show_trgm(${text}) || string_to_array(lower(${text}), null))`)} @> parts_sought(${part})`;
 }
 
 /** Texts that have this in them. */
