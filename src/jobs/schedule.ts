@@ -13,22 +13,24 @@ export interface Schedule {
   stop(): Promise<void>;
 }
 
-/** How long the first run of a task is waited for before the next one begins. */
-const FIRST_RUN_MS = 200;
+/** How long the next run waits for one that has begun. */
+const TURN_MS = 50;
 
 /**
- * Runs each task and then again and again; a run never overlaps the one before, a failure is logged. The first runs are
- * one after the other, so that all at once never want a connection each, then or later
- * (docs/decisions/start-and-rest.md#connections).
+ * Runs each task and then again and again; a run never overlaps the one before, a failure is logged. Tasks of which the
+ * time has come at once take turns, so that at rest they want one connection (docs/decisions/start-and-rest.md#connections);
+ * one that takes long holds up none.
  */
 export function startSchedule(tasks: readonly ScheduledTask[], log: Logger): Schedule {
   let stopped = false;
+  let turn: Promise<unknown> = Promise.resolve();
   const timers = new Set<NodeJS.Timeout>();
   const running = new Set<Promise<void>>();
 
-  const launch = (task: ScheduledTask): Promise<void> => {
-    const run = task
-      .run()
+  const launch = (task: ScheduledTask): void => {
+    const begun = turn;
+    const run = begun
+      .then(() => (stopped ? undefined : task.run()))
       .catch((error: unknown) => log.error({ err: error, task: task.name }, 'a scheduled task failed'))
       .finally(() => {
         running.delete(run);
@@ -40,21 +42,14 @@ export function startSchedule(tasks: readonly ScheduledTask[], log: Logger): Sch
         timers.add(timer);
       });
     running.add(run);
-    return run;
+    turn = Promise.race([run, begun.then(() => sleep(TURN_MS, undefined, { ref: false }))]);
   };
-  const begin = async () => {
-    for (const task of tasks) {
-      if (stopped) return;
-      await Promise.race([launch(task), sleep(FIRST_RUN_MS)]);
-    }
-  };
-  const begun = begin();
+  for (const task of tasks) launch(task);
 
   return {
     async stop() {
       stopped = true;
       for (const timer of timers) clearTimeout(timer);
-      await begun;
       await Promise.all(running);
     },
   };

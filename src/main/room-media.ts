@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { ROOM_RECORDER_TOPIC } from '../features/rooms/index.ts';
 import { WHEP_TOPIC } from '../features/whep/index.ts';
 import { WHIP_TOPIC } from '../features/whip/index.ts';
+import type { ScheduledTask } from '../jobs/schedule.ts';
 import type { IngestEngine } from '../media/contract/index.ts';
 import type { FfmpegProgram } from '../media/ffmpeg/program.ts';
 import { readLink } from '../media/rooms/janus/link.ts';
@@ -17,8 +18,8 @@ import { createDiskRoom } from '../platform/disk.ts';
 import type { Container } from './container.ts';
 
 export interface RoomMedia {
-  /** Records what is wanted, takes publishes by WHIP, and shows them to viewers by WHEP. Never rejects. */
-  sync(): Promise<void>;
+  /** They record what is wanted, take publishes by WHIP, and show them to viewers by WHEP. */
+  tasks: Pick<ScheduledTask, 'name' | 'run'>[];
   stop(): Promise<void>;
 }
 
@@ -66,13 +67,16 @@ export async function startRoomMedia(
   const whep = createViewers(container, { nodeId, engine, ffmpeg, fitness }, sound);
   await whep?.recover();
   bus.subscribe(WHEP_TOPIC, () => void whep?.sync());
+  const record = async () => {
+    if (isLivekit && (await readLink(linkFile)) !== null) bus.publish(ROOM_RECORDER_TOPIC);
+    await recorder.sync();
+  };
   return {
-    async sync() {
-      void whip.sync();
-      void whep?.sync();
-      if (isLivekit && (await readLink(linkFile)) !== null) bus.publish(ROOM_RECORDER_TOPIC);
-      await recorder.sync();
-    },
+    tasks: [
+      { name: 'publishes by WHIP', run: () => whip.sync() },
+      ...(whep ? [{ name: 'viewers by WHEP', run: () => whep.sync() }] : []),
+      { name: 'recordings of rooms', run: record },
+    ],
     async stop() {
       await Promise.all([recorder.stop(), whip.stop(), whep?.stop()]);
       await janus.stop();

@@ -171,18 +171,17 @@ export async function releaseWriter(db: Db, id: string, writer: string): Promise
  */
 export async function findDue(db: Db, now: Date, limit: number) {
   const open = db.selectFrom('upload').selectAll().where('ended_at', 'is', null).limit(limit);
-  const [withdrawn, expired, whole, uncleared] = await Promise.all([
-    open.where(isWithdrawn).orderBy('id').execute(),
-    open.where('expires_at', '<=', now).orderBy('expires_at').execute(),
-    open.where(sql<boolean>`received_bytes = size_bytes`).orderBy('id').execute(),
-    db
-      .selectFrom('upload')
-      .selectAll()
-      .where('has_bytes', '=', true)
-      .where('ended_at', 'is not', null)
-      .orderBy('id')
-      .limit(limit)
-      .execute(),
-  ]);
+  // One after the other: side by side they would want a connection each, once a minute.
+  const withdrawn = await open.where(isWithdrawn).orderBy('id').execute();
+  const expired = await open.where('expires_at', '<=', now).orderBy('expires_at').execute();
+  const whole = await open.where(sql<boolean>`received_bytes = size_bytes`).orderBy('id').execute();
+  const uncleared = await db
+    .selectFrom('upload')
+    .selectAll()
+    .where('has_bytes', '=', true)
+    .where('ended_at', 'is not', null)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
   return { withdrawn, expired, whole, uncleared };
 }

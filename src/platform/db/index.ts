@@ -27,8 +27,8 @@ export interface DatabaseHandle {
 const INT8 = 20;
 const TIMESTAMPTZ = 1184;
 
-/** Of each pool, those that are opened first; the others were wanted by a busy moment, such as the start. */
-const KEPT = 2;
+/** Of each pool, the one that is opened first; the others were wanted by a busy moment, such as the start. */
+const KEPT = 1;
 
 /**
  * The driver uses its connections in turn, so none of them is ever idle: they end by their age instead
