@@ -19,6 +19,7 @@ const PAGE = `<!doctype html><video muted playsinline></video><script src="/hls.
   window.load = () => hls.loadSource(query.get('src'));
   if (!query.has('later')) load();
   hls.attachMedia(video);
+  hls.on(Hls.Events.LEVEL_LOADED, (_, { details }) => { window.isWaiting = !details.m3u8.includes('PRELOAD-HINT'); });
   hls.on(Hls.Events.MANIFEST_PARSED, () => video.play());
 </script>`;
 
@@ -144,6 +145,9 @@ test('hls.js waits for the encoder, outlives its death and sees the next broadca
 
   first.kill('SIGKILL');
   await first.exited;
+  // It is told that nothing follows, and goes on from there.
+  const isWaiting = () => player.page.evaluate<boolean>('window.isWaiting');
+  await until(isWaiting, { timeoutMs: 20_000, message: 'the end of what the first one sent' });
   const second = publish(t, stream.streamKey, 720);
   const width = () => player.page.evaluate<number>('document.querySelector("video").videoWidth');
   await until(async () => (await width()) !== 640, { timeoutMs: 60_000, message: 'the new picture' });

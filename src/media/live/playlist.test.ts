@@ -258,6 +258,19 @@ test('playlist: parts, and what says that a player may wait for them', () => {
   );
 });
 
+test('playlist: of parts, it never ends with an address, which hls.js takes for the next segment as well', () => {
+  const waiting = { ...playlist([segment(7)]), lowLatency: { partTargetSec: 0.234, holdBackSec: 0.702 } };
+  const lastLine = (options: Parameters<typeof renderMediaPlaylist>[1]) =>
+    renderMediaPlaylist(waiting, options).trimEnd().split('\n').at(-1);
+  assert.equal(lastLine({}), '#PAUSE');
+  assert.equal(lastLine({ isComplete: true }), '#EXT-X-ENDLIST');
+  assert.match(
+    lastLine({ reports: [{ rung: '480', seq: 7, part: null }] }) ?? '',
+    /^#EXT-X-RENDITION-REPORT/,
+  );
+  assert.deepEqual(parseMediaPlaylist(renderMediaPlaylist(waiting)), waiting);
+});
+
 test('playlist: something else is not read', () => {
   assert.equal(parseMediaPlaylist('<html>'), null);
   const climbing = renderMediaPlaylist(playlist([segment(0)])).replace('../e1/src/s_', '../../../s_');

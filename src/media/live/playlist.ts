@@ -58,6 +58,12 @@ export interface RenderOptions {
   isDelta?: boolean | undefined;
 }
 
+/**
+ * The end of a playlist with parts while nothing follows, a comment (RFC 8216 4.1): of one that ends with an address,
+ * hls.js 1.7 takes the last segment for the next one as well, and gives up when that comes.
+ */
+const PAUSE = '#PAUSE';
+
 /** What is so many target durations from the end may be left out for who knows it (draft-pantos-hls-rfc8216bis 4.4.3.8). */
 const SKIP_TARGET_DURATIONS = 6;
 
@@ -86,6 +92,7 @@ export function renderMediaPlaylist(playlist: MediaPlaylist, options: RenderOpti
     lines.push(`#EXT-X-RENDITION-REPORT:URI="../${rung}/index.m3u8${uriSuffix}",LAST-MSN=${seq}${last}`);
   }
   if (isComplete) lines.push('#EXT-X-ENDLIST');
+  else if (open === undefined && reports.length === 0 && playlist.lowLatency !== undefined) lines.push(PAUSE);
   return `${lines.join('\n')}\n`;
 }
 
