@@ -1,0 +1,48 @@
+/** Limits on what one reader of untrusted input accepts: `items` and `bytes` in every `ms` milliseconds. */
+export interface ReadBudget {
+  readonly items: number;
+  readonly bytes: number;
+  readonly ms: number;
+}
+
+/**
+ * Budgets of the readers of untrusted input in `media/`, by reader. docs/decisions/hostile-input.md lists each with its
+ * three numbers and the reason.
+ */
+export const READ_BUDGETS = {} satisfies Record<string, ReadBudget>;
+
+/**
+ * Token bucket over a budget: limits the average over `ms` milliseconds, so a burst of a whole budget is accepted at
+ * once.
+ */
+export class ReadMeter {
+  readonly #itemsPerMs: number;
+  readonly #bytesPerMs: number;
+  readonly #windowMs: number;
+  readonly #now: () => number;
+  #items = 0;
+  #bytes = 0;
+  #atMs: number;
+
+  /** @param now milliseconds of a monotonic clock. */
+  constructor({ items, bytes, ms }: ReadBudget, now = () => performance.now()) {
+    this.#itemsPerMs = items / ms;
+    this.#bytesPerMs = bytes / ms;
+    this.#windowMs = ms;
+    this.#now = now;
+    this.#atMs = now();
+  }
+
+  /** Counts input. @returns milliseconds until the budget holds again: 0 while it does. */
+  add(items: number, bytes: number): number {
+    const nowMs = this.#now();
+    const elapsedMs = nowMs - this.#atMs;
+    this.#atMs = nowMs;
+    this.#items = Math.max(0, this.#items - elapsedMs * this.#itemsPerMs) + items;
+    this.#bytes = Math.max(0, this.#bytes - elapsedMs * this.#bytesPerMs) + bytes;
+    return Math.max(
+      0,
+      Math.max(this.#items / this.#itemsPerMs, this.#bytes / this.#bytesPerMs) - this.#windowMs,
+    );
+  }
+}
