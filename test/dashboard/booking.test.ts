@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { assertAccessible, startDashboard, type TestDashboard } from '../harness/dashboard.ts';
+import { runTask } from '../harness/parts.ts';
 
 const SLOW = { timeout: 30_000 };
 
@@ -69,6 +70,26 @@ test('a product is made, hours are set, and it is published with times to book',
   assert.deepEqual(made.at('data.0.intakeFields'), [
     { key: 'question1', label: 'Your level', type: 'SELECT', required: false, options: ['New', 'Old'] },
   ]);
+});
+
+test('an external calendar that cannot be read shows the reason and can be deleted', async () => {
+  const user = await dashboard.user({ name: 'Edsger' });
+  await dashboard.visit('/dashboard/booking/availability', { user }, async (page) => {
+    await page.getByText('No external calendars yet').waitFor(SLOW);
+    await page.getByLabel('Calendar URL').fill('https://calendar.invalid/private.ics');
+    await page.getByRole('textbox', { name: 'Name' }).fill('Private');
+    await page.getByRole('button', { name: 'Add calendar' }).click();
+    const card = page.getByRole('article', { name: 'Private' });
+    await card.getByText('Pending').waitFor(SLOW);
+    await runTask(dashboard.app.container, 'external calendars');
+    await page.reload();
+    await card.getByText('Failed').waitFor(SLOW);
+    await card.getByText(/cannot be reached/).waitFor(SLOW);
+    await assertAccessible(page, 'external calendars');
+    await card.getByRole('button', { name: 'Delete calendar' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete calendar' }).click();
+    await page.getByText('No external calendars yet').waitFor(SLOW);
+  });
 });
 
 test('a course gets a cohort with a session and a video, which is canceled', async () => {

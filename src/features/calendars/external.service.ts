@@ -150,6 +150,7 @@ async function readOne(
   const { db, secrets, fetcher, availability } = deps;
   const { timezone } = await availability.of(db, row.workspace_id);
   const isFresh =
+    row.status === 'OK' &&
     row.content_timezone === timezone &&
     row.content_read_at !== null &&
     now.getTime() - row.content_read_at.getTime() < DAY_MS;
@@ -157,16 +158,16 @@ async function readOne(
     url: secrets.decrypt(row.url_sealed, row.id),
     known: isFresh ? { etag: row.etag, lastModified: row.last_modified } : null,
   });
-  const well = { status: 'OK', last_error: null, failure_count: 0, read_at: now, updated_at: now } as const;
+  const well = { status: 'OK', failure_count: 0, read_at: now, updated_at: now } as const;
   if (found === null) {
     await repository.updateExternal(db, row.id, { ...well, next_read_at: next() });
     return;
   }
   const range = { fromMs: now.getTime() - DAY_MS, toMs: now.getTime() + HORIZON_DAYS * DAY_MS };
-  const { spans, events } = await readCalendar({ bytes: found.bytes, timezone, ...range });
+  const { spans, events, warnings } = await readCalendar({ bytes: found.bytes, timezone, ...range });
   await db.transaction().execute(async (tx) => {
     const isThere = await repository.updateExternal(tx, row.id, {
-      ...{ ...well, next_read_at: next() },
+      ...{ ...well, next_read_at: next(), last_error: warnings.length === 0 ? null : warnings.join(' ') },
       ...{ event_count: events, etag: found.etag, last_modified: found.lastModified },
       ...{ content_read_at: now, content_timezone: timezone },
     });

@@ -137,6 +137,26 @@ test('what fails says why, is tried less and less often, and keeps what it had',
   assert.deepEqual(await times(), ['09:00', '11:00']);
 });
 
+test('a calendar that is read in part is OK and says in lastError what was not understood', async () => {
+  const { add, get, times } = await creator();
+  const unknown = file('20270104').replace('Europe/Berlin', 'Foo Standard Time');
+  handlers.set('/f.ics', (request, response) => {
+    response.writeHead(request.headers['if-none-match'] === '"f"' ? 304 : 200, { etag: '"f"' });
+    response.end(request.headers['if-none-match'] === '"f"' ? undefined : unknown);
+  });
+  const id = await add('/f.ics');
+  const expected = ['OK', 'Unknown time zones, read as Europe/Berlin: "Foo Standard Time".'];
+  const before = clock.ms();
+  for (const _ of [1, 2]) {
+    await read();
+    const { status, lastError } = await get(id);
+    assert.deepEqual([status, lastError], expected);
+    clock.advance(15 * MINUTE_MS);
+  }
+  assert.deepEqual(await times(), ['09:00', '11:00']);
+  clock.set(before);
+});
+
 test('workspaces take turns with one calendar at a time, whoever is slow', async () => {
   const waiting: ServerResponse[] = [];
   const answer = () => waiting.shift()?.end(file());
@@ -197,7 +217,7 @@ test('redirects are guarded, and what is too long or no calendar is refused', as
   handlers.set('/long', (_, response) => response.end(Buffer.alloc(6_000_000, 'x')));
   const reasons: [path: string, reason: RegExp][] = [
     ['/inside', /must not be dialled: private address/],
-    ['/page', /no iCalendar file/],
+    ['/page', /not an iCalendar file/],
     ['/long', /larger than 5 MB/],
     ['/gone', /answers 404/],
   ];

@@ -1,5 +1,5 @@
 import { GuardError, type Outbound, OutboundError } from '../../platform/outbound/index.ts';
-import { ReadingError } from './reading.rules.ts';
+import { ReadingError } from './ics-lines.ts';
 
 /** A calendar file, and what a server knows this version of it by. */
 export interface FetchedCalendar {

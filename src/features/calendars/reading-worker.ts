@@ -1,8 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { expandRecurringEvent, sync, type VEvent } from 'node-ical';
-import { dateFromMs } from '../../kernel/clock.ts';
-import { DAY_MS } from '../../kernel/durations.ts';
-import { essence, ReadingError } from './reading.rules.ts';
+import { readBusyTimes } from './ics-busy-times.ts';
+import { ReadingError } from './ics-lines.ts';
 
 /** What a reading is given; times in epoch milliseconds. */
 export interface ReadingTask {
@@ -13,48 +11,12 @@ export interface ReadingTask {
   toMs: number;
 }
 
-/** Starts and ends in turn, merged and in order; or why not. */
-export type ReadingAnswer = { spans: Float64Array; events: number } | { refusal: string };
-
-const MAX_SPANS = 20_000;
+/** Starts and ends in turn, merged and in order, with what could not be understood; or why the file cannot be read. */
+export type ReadingAnswer = { spans: Float64Array; events: number; warnings: string[] } | { refusal: string };
 
 function read({ bytes, timezone, fromMs, toMs }: ReadingTask): ReadingAnswer {
-  const calendar = sync.parseICS(essence(new TextDecoder().decode(bytes), timezone));
-  const range = { from: dateFromMs(fromMs - DAY_MS), to: dateFromMs(toMs + DAY_MS), expandOngoing: true };
-  const spans: [number, number][] = [];
-  let events = 0;
-  for (const entry of Object.values(calendar)) {
-    if (entry === undefined || !isEvent(entry)) continue;
-    // Single dates of a series whose rule is not in the file.
-    const others = entry.rrule === undefined ? Object.values(entry.recurrences ?? {}) : [];
-    const dates = [entry, ...others.filter(isEvent)].flatMap((one) => expandRecurringEvent(one, range));
-    for (const { start, end, isFullDay, event } of dates) {
-      if (event.status === 'CANCELLED' || event.transparency === 'TRANSPARENT') continue;
-      const span: [number, number] = isFullDay
-        ? [dayMs(start, timezone), dayMs(end, timezone)]
-        : [start.getTime(), end.getTime()];
-      if (!(span[0] < span[1]) || span[1] <= fromMs || span[0] >= toMs) continue;
-      events++;
-      if (events > MAX_SPANS)
-        throw new ReadingError(`It has more than ${MAX_SPANS} dates in the time to come.`);
-      spans.push(span);
-    }
-  }
-  return { spans: merged(spans), events };
-}
-
-function isEvent(entry: object): entry is VEvent {
-  return 'type' in entry && entry.type === 'VEVENT' && 'start' in entry && entry.start instanceof Date;
-}
-
-/** A whole day is given as midnight of this process's zone; it is one of the creator's. */
-function dayMs(day: Date, timeZone: string): number {
-  const date = Temporal.PlainDate.from({
-    year: day.getFullYear(),
-    month: day.getMonth() + 1,
-    day: day.getDate(),
-  });
-  return date.toZonedDateTime({ timeZone }).epochMilliseconds;
+  const { spans, warnings } = readBusyTimes(new TextDecoder().decode(bytes), timezone, { fromMs, toMs });
+  return { spans: merged(spans), events: spans.length, warnings };
 }
 
 function merged(spans: [number, number][]): Float64Array {
@@ -75,8 +37,7 @@ if (isTask(workerData)) {
   try {
     parentPort?.postMessage(read(workerData));
   } catch (error) {
-    const refusal =
-      error instanceof ReadingError ? error.message : 'This is no iCalendar file that can be read.';
+    const refusal = error instanceof ReadingError ? error.message : 'The iCalendar file cannot be read.';
     parentPort?.postMessage({ refusal });
   }
 }

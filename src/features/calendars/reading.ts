@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { programFile } from '../../platform/root.ts';
-import { ReadingError } from './reading.rules.ts';
+import { ReadingError } from './ics-lines.ts';
 import type { ReadingAnswer, ReadingTask } from './reading-worker.ts';
 
 /** When somebody is busy, by a calendar file: epoch milliseconds, in order, without overlaps. */
@@ -8,6 +8,8 @@ export interface ReadCalendar {
   spans: { startMs: number; endMs: number }[];
   /** Dates of events in the range. */
   events: number;
+  /** What could not be understood, in words for the owner. */
+  warnings: string[];
 }
 
 /** Far more than calendars of thousands of events need. */
@@ -40,7 +42,8 @@ export async function readCalendar(task: ReadingTask, timeMs = TIME_MS): Promise
   try {
     const answer = await promise;
     if ('refusal' in answer) throw new ReadingError(answer.refusal);
-    return { spans: pairs(answer.spans), events: answer.events };
+    const { spans, events, warnings } = answer;
+    return { spans: pairs(spans), events, warnings };
   } finally {
     clearTimeout(timer);
     await worker.terminate();

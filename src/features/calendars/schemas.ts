@@ -46,7 +46,12 @@ export const External = named(
     name: Nullable(Type.String()),
     host: Type.String({ description: 'Of the address.' }),
     status: OneOf(VALUES.external_calendar.status),
-    lastError: Nullable(Type.String({ description: 'For people: why it could not be read last.' })),
+    lastError: Nullable(
+      Type.String({
+        description:
+          'Why the last reading failed (`FAILED`), or what it could not understand (`OK`): text for people.',
+      }),
+    ),
     eventCount: Type.Integer({ description: 'What takes time in the 400 days to come.' }),
     readAt: Nullable(Instant),
     nextReadAt: Instant,

@@ -14,6 +14,7 @@ import { useAvailabilityForm } from './availability-fields.ts';
 import { bodyOf, type Values } from './availability-values.ts';
 import { Blackouts } from './blackouts.tsx';
 import { BookingPage } from './booking-page.tsx';
+import { ExternalCalendars } from './external-calendars.tsx';
 import { Week } from './week.tsx';
 
 const MAX_NOTICE_MIN = 5_256_000;
@@ -27,6 +28,7 @@ export function AvailabilityPage() {
       <Loaded query={query}>
         {({ data }) => <AvailabilityForm key={data.updatedAt} availability={data} />}
       </Loaded>
+      <ExternalCalendars />
     </BookingPage>
   );
 }
