@@ -10,6 +10,12 @@ const ISSUES: Record<string, string> = {
   FRAMES_DROPPED: 'Many frames are missing: lower the resolution, frame rate or bitrate of the encoder.',
   TIMESTAMP_JUMP: 'The clock of the encoder jumped. Restart it if that happens again.',
   AV_DRIFT: 'Sound and picture come apart: use 48 kHz everywhere, and restart the encoder.',
+  AUDIO_STOPPED:
+    'The encoder sends no audio while video continues: viewers hear silence. Check that the microphone is not muted and that its track is connected.',
+  VIDEO_STOPPED:
+    'The encoder sends no video while audio continues: viewers see the last keyframe. Check the camera or capture source, and restart the encoder if video does not return.',
+  INTERLACED:
+    'The video is interlaced and shown as it comes: moving edges look combed. Turn on deinterlacing in the encoder, or send progressive video.',
   B_FRAMES: 'Nobody can watch in real time: set B-frames to 0 in the encoder.',
   TRANSCODE_LAG: 'The platform encodes more slowly than the signal comes. Tell the operator.',
   ENCODERS_OVER_PLAN: 'The encoder was refused: as many are connected as your plan has.',

@@ -40,6 +40,18 @@ export const HEALTH_WORDS: Readonly<Record<string, Words>> = {
     meaning: 'Sound and picture come apart.',
     remedy: 'Use one device for both or the same sample rate everywhere (48 kHz), then restart the encoder.',
   },
+  AUDIO_STOPPED: {
+    meaning: 'The encoder sends no audio while video continues: viewers hear silence.',
+    remedy: 'Check that the microphone is not muted and that its track is connected.',
+  },
+  VIDEO_STOPPED: {
+    meaning: 'The encoder sends no video while audio continues: viewers see the last keyframe.',
+    remedy: 'Check the camera or capture source, and restart the encoder if video does not return.',
+  },
+  INTERLACED: {
+    meaning: 'The video is interlaced and shown as it comes: moving edges look combed.',
+    remedy: 'Turn on deinterlacing in the encoder, or send progressive video.',
+  },
   B_FRAMES: {
     meaning: 'Somebody wanted to watch in real time and was refused: WebRTC has no place for B-frames.',
     remedy:

@@ -39,6 +39,8 @@ export interface VideoInfo {
   isEnhanced?: true;
   /** What is called a keyframe is not one that a player can begin with (intra refresh). */
   lacksKeyframes?: true;
+  /** Frames may be two fields of different times. */
+  isInterlaced?: true;
 }
 
 export interface AudioInfo {

@@ -3,6 +3,7 @@
  * - `RESOLUTION_CAPPED`, `FRAME_RATE_CAPPED`: above the plan's ceiling, so the top rung is a transcode.
  * - `CODEC_TRANSCODED`: not 8-bit 4:2:0 H.264, which is therefore encoded of it, in its place or beside it.
  * - `CODEC_NOT_EVERYWHERE`: not H.264 and AAC, and shown as it comes: not every browser plays it.
+ * - `INTERLACED`: interlaced video that is shown as it comes; encoded renditions are deinterlaced.
  * - `KEYFRAME_INTERVAL`: more than 4 s between keyframes; who has just come is further behind.
  * - `NO_KEYFRAMES`: pictures are refreshed bit by bit, which players cannot begin with, so the top is a transcode.
  * - `NO_TRANSCODE_CAPACITY`, `UNSUPPORTED_CODEC`, `RESOLUTION_CHANGED`: the publish was ended, it cannot be shown.
@@ -13,6 +14,7 @@
  * - `FRAMES_DROPPED`: more than 5 % of the frames are missing by their timestamps, in the last 30 s.
  * - `TIMESTAMP_JUMP`: timestamps went back, or ahead of time, in the last minute.
  * - `AV_DRIFT`: sound and picture of the same time come further apart than at the beginning, or a second apart.
+ * - `AUDIO_STOPPED`, `VIDEO_STOPPED`: the track stopped while the other goes on; silence or the last keyframe replaces it.
  * - `B_FRAMES`: somebody wanted to watch by WebRTC, which has no place for them, and was refused.
  * - `TRANSCODE_LAG`: the packager encodes more slowly than the signal comes.
  * - `PACKAGER_FAILED`: the packager was given up; the signal is kept, the preview is off.
@@ -24,6 +26,7 @@ export type LiveIssue =
   | 'FRAME_RATE_CAPPED'
   | 'CODEC_TRANSCODED'
   | 'CODEC_NOT_EVERYWHERE'
+  | 'INTERLACED'
   | 'KEYFRAME_INTERVAL'
   | 'NO_KEYFRAMES'
   | RefusalIssue
@@ -32,6 +35,8 @@ export type LiveIssue =
   | 'FRAMES_DROPPED'
   | 'TIMESTAMP_JUMP'
   | 'AV_DRIFT'
+  | 'AUDIO_STOPPED'
+  | 'VIDEO_STOPPED'
   | 'B_FRAMES'
   | 'TRANSCODE_LAG'
   | 'PACKAGER_FAILED'

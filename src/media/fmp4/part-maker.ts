@@ -13,7 +13,7 @@ export interface PartMakerOptions {
 /** Encoders round to milliseconds: a part that lacks one is long enough. */
 const ROUNDING_MS = 1;
 /** Sound further ahead of the picture than this no longer waits for it. */
-const PICTURE_WAIT_MS = 5000;
+const PICTURE_WAIT_MS = 3000;
 const PENDING_MAX_BYTES = 2 ** 25;
 const COMPOSITION_MAX_MS = 10_000;
 /** Sound that comes so much later than it would follow leaves a gap; so much earlier, and it is left out. */

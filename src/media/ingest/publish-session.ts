@@ -16,6 +16,7 @@ import { CodecError } from './codec/bit-reader.ts';
 import { type AudioPacket, parseAudioInfo, readAudioPacket } from './codec/flv-audio.ts';
 import { parseVideoHeader, readVideoPacket, type VideoPacket } from './codec/flv-video.ts';
 import { lengthBytesOf, readFrame } from './codec/nal-units.ts';
+import { silentPacket } from './codec/silence.ts';
 import { FlvTagType, flvTag } from './flv.ts';
 import { FrameRateMeter } from './frame-rate.ts';
 import { readMetadata, splitAggregate } from './media-messages.ts';
@@ -25,6 +26,7 @@ import type { PublishSink } from './rtmp/connection.ts';
 import { MessageType, type RtmpMessage } from './rtmp/messages.ts';
 import { withTimeout } from './timeout.ts';
 import { TimingWatch } from './timing.ts';
+import { TrackFiller } from './track-filler.ts';
 
 export interface PublishSessionOptions {
   sessionId: string;
@@ -66,6 +68,7 @@ export class PublishSession implements PublishSink {
   #frameRate = new FrameRateMeter();
   #stats: MediaStats;
   #timing = new TimingWatch();
+  #filler = new TrackFiller({ emit: (...frame) => this.broadcast.frame(...frame) });
   #lastMediaAtMs: number;
   #lastMediaTick: number;
   #starting: Promise<boolean> = Promise.resolve(false);
@@ -144,11 +147,13 @@ export class PublishSession implements PublishSink {
 
   stats(): IngestStats {
     const now = performance.now();
+    const timing = this.#timing.read(now);
     return {
       sessionId: this.sessionId,
       bytes: this.#stats.bytes,
       ...this.#stats.rates(now),
-      ...this.#timing.read(now),
+      ...timing,
+      issues: [...timing.issues, ...this.#filler.issues()],
       keyframeIntervalMs: this.#stats.keyframeIntervalMs,
       lastMediaAtMs: this.#lastMediaAtMs,
     };
@@ -194,7 +199,9 @@ export class PublishSession implements PublishSink {
     const measured = this.#frameRate.frame(message.timestamp);
     if (measured !== null) this.#onFrameRate(measured);
     this.#tellMedia();
-    this.broadcast.frame(FlvTagType.video, message.timestamp, message.payload, packet.keyframe);
+    const { timestamp, payload } = message;
+    if (!this.#filler.video(timestamp, payload, packet.keyframe, this.#lastMediaTick)) return;
+    this.broadcast.frame(FlvTagType.video, timestamp, payload, packet.keyframe);
   }
 
   /**
@@ -248,6 +255,7 @@ export class PublishSession implements PublishSink {
       video.height = dimension(this.#metadata.height);
     }
     this.#video = video;
+    this.#filler.forgetImage();
     this.#lengthBytes = lengthBytesOf(packet);
     this.#frameRate = new FrameRateMeter();
     this.#mediaIsNews = true;
@@ -268,18 +276,22 @@ export class PublishSession implements PublishSink {
     if (packet.kind === 'other') return;
     if (packet.kind === 'header') {
       const tag = flvTag(FlvTagType.audio, message.timestamp, message.payload);
-      if (this.broadcast.setHeader(FlvTagType.audio, tag)) this.#onAudioFormat(packet);
+      if (this.broadcast.setHeader(FlvTagType.audio, tag)) this.#onAudioFormat(packet, message.payload);
       return;
     }
-    if (this.#audio === undefined && packet.codec !== '') this.#onAudioFormat(packet);
+    if (this.#audio === undefined && packet.codec !== '') this.#onAudioFormat(packet, message.payload);
     this.#time('audio', message.timestamp);
     this.#tellMedia();
-    this.broadcast.frame(FlvTagType.audio, message.timestamp, message.payload, false);
+    const { timestamp, payload } = message;
+    if (!this.#filler.audio(timestamp, this.#lastMediaTick)) return;
+    this.broadcast.frame(FlvTagType.audio, timestamp, payload, false);
   }
 
-  #onAudioFormat(packet: AudioPacket): void {
+  #onAudioFormat(packet: AudioPacket, payload: Buffer): void {
+    this.#filler.setSilence(null);
     try {
       this.#audio = parseAudioInfo(packet);
+      this.#filler.setSilence(silentPacket(packet, payload));
     } catch (error) {
       if (!(error instanceof CodecError)) throw error;
       this.#warnUnreadable('audio', packet.codec, error);

@@ -23,6 +23,7 @@ const JUMP_BACK_MS = 1000;
 const JUMP_AHEAD_MS = 3000;
 const LATE_MS = 1000;
 const STALL_MS = 2000;
+const STOPPED_MS = 500;
 /** Encoders send sound and picture some hundred milliseconds apart; more, or a change of that, is a drift. */
 const DRIFT_MS = 1000;
 const DRIFT_CHANGE_MS = 400;
@@ -77,7 +78,7 @@ export class TimingWatch {
     this.#tracks[track] = { timestamp, atMs: nowMs, mediaMs };
     const second = this.#second(nowMs);
     if (track === 'video') this.#onVideo(second, { stepMs: hasJumped ? 0 : stepMs, mediaMs, nowMs });
-    this.#measureDrift(second);
+    this.#measureDrift(second, nowMs);
     return hasJumped;
   }
 
@@ -126,9 +127,11 @@ export class TimingWatch {
     for (const second of this.#seconds) second.driftCount = second.driftSum = 0;
   }
 
-  #measureDrift(second: Second): void {
+  #measureDrift(second: Second, nowMs: number): void {
     const { audio, video } = this.#tracks;
     if (audio === undefined || video === undefined) return;
+    // A track that has stopped is not a drift.
+    if (nowMs - Math.min(audio.atMs, video.atMs) > STOPPED_MS) return;
     second.driftSum += (audio.timestamp - video.timestamp) | 0;
     second.driftCount++;
   }

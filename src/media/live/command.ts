@@ -88,8 +88,9 @@ function encodedIndexes(plan: LadderPlan): number[] {
 function filterArgs({ plan, hardware }: PackagerCommandInput): string[] {
   const encoded = encodedIndexes(plan);
   if (encoded.length === 0) return [];
+  const deinterlace = plan.deinterlaces ? 'bwdif=mode=send_frame:deint=interlaced,' : '';
   const cap = plan.capFps === null ? '' : `fps=${plan.capFps},`;
-  const split = `[0:v:0]${cap}split=${encoded.length}${encoded.map((index) => `[i${index}]`).join('')}`;
+  const split = `[0:v:0]${deinterlace}${cap}split=${encoded.length}${encoded.map((index) => `[i${index}]`).join('')}`;
   const scales = encoded.map((index) => {
     const rung = plan.rungs[index];
     const upload = rung?.isHardware && hardware !== null ? uploadFilters(hardware.kind, false) : [];

@@ -27,6 +27,8 @@ export interface LadderPlan {
   fps: number;
   /** Set when frames must be dropped to the ceiling. */
   capFps: number | null;
+  /** Encoded rungs are made of frames without fields. */
+  deinterlaces?: true;
   issues: LiveIssue[];
   /** Estimated load in CPU cores; 0 when nothing is decoded. */
   cores: number;
@@ -98,7 +100,12 @@ function copiedPlan(input: LadderInput, isReadHere: boolean): LadderPlan {
     audio: audioMode(audio, PLAYED_AUDIO),
     fps,
     capFps: null,
-    issues: [...codecIssues(input, beside.length > 0), ...keyframeIssues(input)],
+    ...(video?.isInterlaced ? { deinterlaces: true } : {}),
+    issues: [
+      ...codecIssues(input, beside.length > 0),
+      ...(video?.isInterlaced ? (['INTERLACED'] as const) : []),
+      ...keyframeIssues(input),
+    ],
     cores: video === undefined || beside.length === 0 ? 0 : decodeCores(video) + sumCores(beside, fps),
     ...(isReadHere && hasPlainPicture(input) ? {} : { isDirect: true }),
   };
@@ -121,6 +128,7 @@ function encodedPlan(input: LadderInput, video: VideoInfo, forced: readonly Live
     audio: audioMode(input.audio, AAC),
     fps,
     capFps,
+    ...(video.isInterlaced ? { deinterlaces: true } : {}),
     issues: [...forced, ...keyframeIssues(input)],
     cores: decodeCores(video) + sumCores(rungs, fps),
   };

@@ -16,6 +16,7 @@ function begin(): { writer: LeadingWriter; state: LiveState } {
   const epoch = { name: 'e1', rungs: [rung], audioCodec: 'mp4a.40.2', fps: 30, nextIndex: 0 };
   const state = emptyState();
   state.epoch = epoch;
+  state.targetDuration = 4;
   return { writer: createSegmentWriter({ folder, state, epoch, rung, segmentSeconds: 2 }), state };
 }
 
@@ -43,23 +44,26 @@ async function written(pieces: [Kind, seconds: number][]): Promise<string> {
     .join(' ');
 }
 
-test('segments: while the picture is away they go on with sound, and nobody begins with one', async () => {
-  const sound = Array.from({ length: 11 }, (): [Kind, number] => ['sound', 0.5]);
-  assert.equal(
-    await written([['key', 1], ['key', 2], ['frames', 5], ...sound, ['frames', 0.5], ['key', 2], ['key', 1]]),
-    // The first is short; the last with sound ends with the keyframe.
-    '1 9 +2 +2 2 1',
-  );
+/** So many pieces of the same kind. */
+const times = (count: number, kind: Kind, seconds: number) =>
+  Array.from({ length: count }, (): [Kind, number] => [kind, seconds]);
+
+test('segments end at the target duration where keyframes are further apart', async () => {
+  const gop: [Kind, number][] = [['key', 0.5], ...times(19, 'frames', 0.5)];
+  assert.equal(await written([...gop, ...gop, ['key', 0.5]]), '1 +4 +4 +1 4 +4 +2 0.5');
 });
 
-test('segments: sound between two frames that are far apart ends none', async () => {
-  const slides = Array.from({ length: 8 }, (): [Kind, number][] => [
+test('segments continue with audio while video is away, and none of them is independent', async () => {
+  const pieces: [Kind, number][] = [['key', 1], ['key', 2], ...times(11, 'sound', 0.5)];
+  assert.equal(await written([...pieces, ['frames', 0.5], ['key', 2], ['key', 1]]), '1 4 +2 +2 2 1');
+});
+
+test('audio between two frames that are far apart ends no segment before the target duration', async () => {
+  const slides = Array.from({ length: 4 }, (): [Kind, number][] => [
     ['frames', 0.25],
-    ['sound', 0.25],
-    ['sound', 0.25],
-    ['sound', 0.25],
+    ...times(3, 'sound', 0.25),
   ]).flat();
-  assert.equal(await written([['key', 1], ['key', 1], ...slides, ['key', 1]]), '1 9 1');
+  assert.equal(await written([['key', 1], ['key', 1], ...slides, ['key', 1]]), '1 4.25 +0.75 1');
 });
 
 test('segments: more than live media make, for long, end the run', async () => {

@@ -55,6 +55,8 @@ export const UNFINISHED = '.part';
 const CUT_TOLERANCE_SECONDS = 0.05;
 /** Players begin when there is a whole segment: the first does not wait for the second keyframe. */
 const FIRST_SEGMENT_SECONDS = 0.75;
+/** EXTINF is rounded to whole seconds against EXT-X-TARGETDURATION (RFC 8216, 4.3.3.1). */
+const TARGET_ROUNDING_SECONDS = 0.49;
 /** A gap between two fragments is no part of the segment. */
 const GAP_SECONDS = 1;
 /** A rung this far behind is no use any more; and it may come in so far behind. */
@@ -177,9 +179,12 @@ class RungWriter implements LeadingWriter {
     await this.#finish();
   }
 
-  #isCut(current: OpenSegment, { startSec, isIndependent, isSoundAlone }: Fragment): boolean {
-    const { segmentSeconds } = this.#options;
+  #isCut(current: OpenSegment, { startSec, durationSec, isIndependent, isSoundAlone }: Fragment): boolean {
+    const { segmentSeconds, state } = this.#options;
     if (isIndependent) return current.lasts(startSec, current.isDependent ? 0 : segmentSeconds);
+    // EXT-X-TARGETDURATION must not change (RFC 8216, 6.2.1): where keyframes are further apart, a segment ends without one.
+    if (startSec + durationSec - current.startSec > state.targetDuration + TARGET_ROUNDING_SECONDS)
+      return true;
     // Once the picture is away there is no keyframe to wait for; between two frames it is not.
     const isAway = isSoundAlone === true && startSec - this.#pictureSec >= segmentSeconds;
     return isAway && current.lasts(startSec, segmentSeconds);

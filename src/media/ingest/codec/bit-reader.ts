@@ -71,6 +71,8 @@ export interface PictureFormat {
   width: number;
   height: number;
   fps: number;
+  /** Frames may be two fields of different times. */
+  isInterlaced?: true;
 }
 
 const DIMENSION_MAX = 16384;

@@ -47,7 +47,12 @@ export function parseSps(nal: Uint8Array): PictureFormat {
   const unitX = chromaFormat === 1 || chromaFormat === 2 ? 2 : 1;
   const unitY = (chromaFormat === 1 ? 2 : 1) * (framesOnly ? 1 : 2);
   const fps = reader.flag() ? readVuiFrameRate(reader) : 0;
-  return checkedFormat(codedWidth - (left + right) * unitX, codedHeight - (top + bottom) * unitY, fps);
+  const format = checkedFormat(
+    codedWidth - (left + right) * unitX,
+    codedHeight - (top + bottom) * unitY,
+    fps,
+  );
+  return framesOnly ? format : { ...format, isInterlaced: true };
 }
 
 /** chroma_format_idc; 0 also for separate colour planes, whose crop units are the same as monochrome's. */

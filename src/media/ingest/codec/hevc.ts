@@ -18,7 +18,9 @@ export function parseHevcConfig(record: Buffer): PictureFormat & { codec: string
   if (record.length < 23) throw new CodecError('not an HEVC configuration');
   const sps = findSps(record);
   if (sps === null) throw new CodecError('no sequence parameter set');
-  return { codec: codecString(record), ...parseSps(sps) };
+  // general_progressive_source_flag and general_interlaced_source_flag.
+  const isInterlaced = record.readUInt8(6) >> 6 === 1;
+  return { codec: codecString(record), ...parseSps(sps), ...(isInterlaced ? { isInterlaced } : {}) };
 }
 
 function codecString(record: Buffer): string {

@@ -1,0 +1,174 @@
+import type { LiveIssue } from '../contract/index.ts';
+import type { SilentPacket } from './codec/silence.ts';
+import { FlvTagType } from './flv.ts';
+
+/** A track that sends nothing for so long while the other goes on is replaced. */
+const STOPPED_MS = 700;
+/** Replacements stay so far behind the other track: a track that comes back overlaps them little. */
+const MARGIN_MS = 200;
+/** A video of few frames a second has stopped after so many of its longest intervals. */
+const STOPPED_INTERVALS = 3;
+/** What is assumed before the second frame; the longest interval decays by so much with each frame. */
+const FIRST_INTERVAL_MS = 700;
+const MAX_INTERVAL_MS = 4000;
+const INTERVAL_DECAY = 0.98;
+/** Parts of LOW latency are as long. */
+const IMAGE_STEP_MS = 200;
+/** Repeated keyframes have at most so many bytes a millisecond: 8 Mbit/s. */
+const IMAGE_BYTES_PER_MS = 1000;
+/** After a longer pause a track starts to flow again: a stall of both tracks is not the end of one. */
+const PAUSE_MS = 2000;
+/** A larger step of a track is a jump of its clock. */
+const MAX_GAP_MS = 10_000;
+
+export interface TrackFillerOptions {
+  /** Takes a replacement frame; `timestamp` is on the clock of the encoder, unsigned 32 bits. */
+  emit(type: number, timestamp: number, payload: Buffer, keyframe: boolean): void;
+}
+
+interface Track {
+  /** Where the last frame, sent or replaced, ends: on the clock of the encoder. */
+  endMs: number;
+  /** When the encoder last sent a frame; a monotonic clock. */
+  seenMs: number;
+  /** Since when it has sent frames without a pause. */
+  flowingSinceMs: number;
+  isReplaced: boolean;
+}
+
+/**
+ * Keeps both tracks of a publish going: when one stops while the other goes on, silence takes the place of audio, and the
+ * last keyframe that of video. Players stop for good at the end of one track
+ * (docs/decisions/live-packaging.md#stopped-tracks). Times are milliseconds.
+ */
+export class TrackFiller {
+  readonly #options: TrackFillerOptions;
+  #audio: Track | null = null;
+  #video: Track | null = null;
+  #silence: SilentPacket | null = null;
+  #keyframe: Buffer | null = null;
+  /** Frames since the last keyframe: without one, the keyframe is the last image. */
+  #framesSinceKey = 0;
+  #longestIntervalMs = FIRST_INTERVAL_MS;
+  #lastVideoMs: number | null = null;
+
+  constructor(options: TrackFillerOptions) {
+    this.#options = options;
+  }
+
+  /** The audio track is announced; null where its silence is unknown. */
+  setSilence(silence: SilentPacket | null): void {
+    this.#silence = silence;
+  }
+
+  /** The images before are of no use with a new header. */
+  forgetImage(): void {
+    this.#keyframe = null;
+  }
+
+  /** Handles a frame of the encoder. @returns whether it may be passed on. */
+  video(timestamp: number, payload: Buffer, keyframe: boolean, nowMs: number): boolean {
+    const track = this.#video;
+    this.#measureInterval(timestamp);
+    if (track?.isReplaced && !this.#mayReturn(track, timestamp, keyframe)) return false;
+    this.#framesSinceKey = keyframe ? 0 : this.#framesSinceKey + 1;
+    if (keyframe) this.#keyframe = Buffer.from(payload);
+    this.#video = {
+      endMs: timestamp,
+      seenMs: nowMs,
+      flowingSinceMs: flowingSince(track, nowMs),
+      isReplaced: false,
+    };
+    this.#fillAudio(timestamp, nowMs);
+    return true;
+  }
+
+  /** Handles a frame of the encoder. @returns whether it may be passed on. */
+  audio(timestamp: number, nowMs: number): boolean {
+    const track = this.#audio;
+    const durationMs = this.#silence?.durationMs ?? 0;
+    const aheadMs = track?.isReplaced ? -step(track.endMs, timestamp) : 0;
+    if (aheadMs > durationMs / 2 && aheadMs < MAX_GAP_MS) return false;
+    this.#audio = {
+      ...{ endMs: (timestamp + durationMs) % 2 ** 32, seenMs: nowMs },
+      ...{ flowingSinceMs: flowingSince(track, nowMs), isReplaced: false },
+    };
+    this.#fillVideo(timestamp);
+    return true;
+  }
+
+  issues(): LiveIssue[] {
+    return [
+      ...(this.#audio?.isReplaced ? (['AUDIO_STOPPED'] as const) : []),
+      ...(this.#video?.isReplaced ? (['VIDEO_STOPPED'] as const) : []),
+    ];
+  }
+
+  /** Frames in between refer to images that the decoder no longer has, unless the keyframe was the last one. */
+  #mayReturn(track: Track, timestamp: number, keyframe: boolean): boolean {
+    if (!keyframe && this.#framesSinceKey > 0) return false;
+    const aheadMs = -step(track.endMs, timestamp);
+    return aheadMs <= 0 || aheadMs >= MAX_GAP_MS;
+  }
+
+  #measureInterval(timestamp: number): void {
+    const intervalMs = step(this.#lastVideoMs ?? timestamp, timestamp);
+    this.#lastVideoMs = timestamp;
+    if (intervalMs < 0 || intervalMs > MAX_INTERVAL_MS) return;
+    this.#longestIntervalMs = Math.max(intervalMs, this.#longestIntervalMs * INTERVAL_DECAY);
+  }
+
+  #fillAudio(videoMs: number, nowMs: number): void {
+    const silence = this.#silence;
+    if (silence === null) return;
+    this.#audio ??= { endMs: videoMs, seenMs: nowMs, flowingSinceMs: nowMs, isReplaced: false };
+    const track = this.#audio;
+    if (!hasStopped(track, this.#video, videoMs, STOPPED_MS)) return;
+    this.#fill(track, videoMs, silence.durationMs, (timestamp) =>
+      this.#options.emit(FlvTagType.audio, timestamp, silence.payload, false),
+    );
+  }
+
+  #fillVideo(audioMs: number): void {
+    const [track, keyframe] = [this.#video, this.#keyframe];
+    if (track === null || keyframe === null) return;
+    const stoppedMs = Math.max(STOPPED_MS, STOPPED_INTERVALS * this.#longestIntervalMs);
+    if (!hasStopped(track, this.#audio, audioMs, stoppedMs)) return;
+    const stepMs = Math.max(IMAGE_STEP_MS, keyframe.length / IMAGE_BYTES_PER_MS);
+    // The last frame was shown for a step.
+    if (!track.isReplaced) track.endMs = (track.endMs + stepMs) % 2 ** 32;
+    this.#fill(track, audioMs, stepMs, (timestamp) =>
+      this.#options.emit(FlvTagType.video, timestamp, keyframe, true),
+    );
+  }
+
+  #fill(track: Track, otherMs: number, stepMs: number, emit: (timestamp: number) => void): void {
+    track.isReplaced = true;
+    const gapMs = step(track.endMs, otherMs);
+    // A jump of the other track: there is nothing to make up for.
+    if (gapMs < 0 || gapMs > MAX_GAP_MS) track.endMs = otherMs;
+    while (step(track.endMs, otherMs) >= MARGIN_MS) {
+      emit(Math.round(track.endMs) % 2 ** 32);
+      track.endMs = (track.endMs + stepMs) % 2 ** 32;
+    }
+  }
+}
+
+function flowingSince(track: Track | null, nowMs: number): number {
+  return track === null || nowMs - track.seenMs > PAUSE_MS ? nowMs : track.flowingSinceMs;
+}
+
+/** Reports whether a track is silent while the other one, which is at `otherMs`, has been flowing for so long. */
+function hasStopped(track: Track, other: Track | null, otherMs: number, stoppedMs: number): boolean {
+  if (track.isReplaced) return true;
+  if (other === null) return false;
+  const silentMs = other.seenMs - Math.max(track.seenMs, other.flowingSinceMs);
+  return silentMs >= stoppedMs && step(track.endMs, otherMs) >= stoppedMs;
+}
+
+/** From one timestamp of 32 bits to another, with fractions. */
+function step(fromMs: number, toMs: number): number {
+  const difference = (toMs - fromMs) % 2 ** 32;
+  if (difference >= 2 ** 31) return difference - 2 ** 32;
+  return difference < -(2 ** 31) ? difference + 2 ** 32 : difference;
+}
