@@ -22,7 +22,7 @@ const AVC = [
   ],
   [
     '014d401effe10018674d401ef405a126c044000003000400000300c87c50aa8001000468de0fc8',
-    { codec: 'avc1.4d401e', width: 720, height: 576, fps: 25 },
+    { codec: 'avc1.4d401e', width: 720, height: 576, fps: 25, isInterlaced: true },
   ],
   [
     '01f4001fffe1001b67f4001f91968098089ee2f011000003000100000300320f1832a001000568ce0f1920fff8f800',
