@@ -9,7 +9,18 @@ export interface ReadBudget {
  * Budgets of the readers of untrusted input in `media/`, by reader. docs/decisions/hostile-input.md lists each with its
  * three numbers and the reason.
  */
-export const READ_BUDGETS = {} satisfies Record<string, ReadBudget>;
+export const READ_BUDGETS = {
+  bridgePublish: { items: 2_000, bytes: 33_554_432, ms: 30_000 },
+  hlsFetch: { items: 100, bytes: 600_000_000, ms: 10_000 },
+  hlsPlaylist: { items: 2_000, bytes: 1_000_000, ms: 10_000 },
+  playoutQueue: { items: 32_768, bytes: 134_217_728, ms: 300_000 },
+  playoutTrack: { items: 20_000, bytes: 1_200_000_000, ms: 20_000 },
+  roomTrack: { items: 4_000, bytes: 8_000_000, ms: 2_000 },
+  rtmpPull: { items: 4_000, bytes: 120_000_000, ms: 2_000 },
+  rtspConnection: { items: 100_000, bytes: 600_000_000, ms: 10_000 },
+  rtspDescription: { items: 2_000, bytes: 131_072, ms: 8_000 },
+  srtSource: { items: 150_000, bytes: 600_000_000, ms: 10_000 },
+} satisfies Record<string, ReadBudget>;
 
 /**
  * Token bucket over a budget: limits the average over `ms` milliseconds, so a burst of a whole budget is accepted at

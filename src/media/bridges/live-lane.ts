@@ -20,6 +20,7 @@ export class LiveLane {
   readonly #timer: NodeJS.Timeout;
   /** null before the first: how long that may take is the bridge's to say. */
   #lastMs: number | null = null;
+  #isWaiting = false;
 
   constructor(begin: BeginPlayout) {
     this.#playout = begin({ aheadMs: AHEAD_MS, tracks: 1 });
@@ -42,10 +43,12 @@ export class LiveLane {
     this.#playout.flush();
   }
 
-  /** It runs ahead of the time; resolves when it may go on. null while it may. */
+  /** Resolves when the source, which is ahead of time, may continue. null when it is not ahead or already waited for. */
   wait(): Promise<void> | null {
-    if (this.#playout.heldOf(this.#lane) <= 2 * HELD_MS) return null;
+    if (this.#isWaiting || this.#playout.heldOf(this.#lane) <= 2 * HELD_MS) return null;
+    this.#isWaiting = true;
     return this.#playout.room(this.#lane, HELD_MS).then(() => {
+      this.#isWaiting = false;
       this.#lastMs = performance.now();
     });
   }

@@ -1,11 +1,11 @@
-import type { Socket } from 'node:net';
 import type { RtmpAddress } from '../../kernel/pull-address.ts';
 import { splitAggregate } from '../ingest/media-messages.ts';
 import { MessageType, type RtmpMessage } from '../ingest/rtmp/messages.ts';
+import { READ_BUDGETS, ReadMeter } from '../read-budget.ts';
 import { failureOf, PushFailure } from '../restream/failure.ts';
 import { RtmpClient } from '../restream/rtmp-client.ts';
-import { pace } from './byte-budget.ts';
 import { LiveLane } from './live-lane.ts';
+import { PacedSocket, planBudget } from './paced-socket.ts';
 import type { SourceContext } from './source.ts';
 
 const CONNECT_MS = 8000;
@@ -30,15 +30,19 @@ export async function runRtmp(
   socket.on('close', () => over.reject(new PushFailure('normal', 'The source has closed the connection.')));
   signal.addEventListener('abort', () => over.resolve(), { once: true });
   if (signal.aborted) over.resolve();
+  const pull = {
+    lane,
+    paced: new PacedSocket(socket, planBudget(READ_BUDGETS.rtmpPull, grant)),
+    messages: new ReadMeter(READ_BUDGETS.rtmpPull),
+  };
   new RtmpClient({
     socket,
     address: server,
     streamKey: name,
     onAccepted: () => clearTimeout(late),
     onFailure: over.reject,
-    play: { onMedia: (message) => take(lane, socket, message), onEnded: () => over.resolve() },
+    play: { onMedia: (message) => take(pull, message), onEnded: () => over.resolve() },
   });
-  pace(socket, grant);
   try {
     await Promise.race([over.promise, lane.silence]);
   } finally {
@@ -48,8 +52,18 @@ export async function runRtmp(
   }
 }
 
-function take(lane: LiveLane, socket: Socket, message: RtmpMessage): void {
+interface Pull {
+  lane: LiveLane;
+  paced: PacedSocket;
+  messages: ReadMeter;
+}
+
+/** @throws {PushFailure} when there are too many messages, which ends the loop that reads them. */
+function take({ lane, paced, messages }: Pull, message: RtmpMessage): void {
   const parts = message.type === MessageType.aggregate ? splitAggregate(message) : [message];
+  if (messages.add(parts.length, 0) > 0) {
+    throw new PushFailure('normal', 'The source sends more messages a second than are read.');
+  }
   for (const { type, timestamp, payload } of parts) {
     // The reader uses its memory again.
     const kept = Buffer.from(type === MessageType.dataAmf3 ? payload.subarray(1) : payload);
@@ -57,7 +71,5 @@ function take(lane: LiveLane, socket: Socket, message: RtmpMessage): void {
   }
   lane.flush();
   const wait = lane.wait();
-  if (wait === null) return;
-  socket.pause();
-  void wait.then(() => socket.resume());
+  if (wait !== null) paced.hold(wait);
 }

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:dgram';
+import { type ReadBudget, ReadMeter } from '../read-budget.ts';
 import type { PushFailure } from '../restream/failure.ts';
 import { SrtConnection } from '../restream/srt-connection.ts';
 import {
@@ -16,6 +17,8 @@ export interface SrtReceiverOptions {
   socket: Socket;
   streamId: string | null;
   latencyMs: number;
+  /** Limits the datagrams of the source, which cannot be made to wait. */
+  budget: ReadBudget;
   /** The payload of packets in their order; what was lost for good is left out. */
   onBytes(bytes: Buffer): void;
 }
@@ -35,6 +38,7 @@ const ENCRYPTED = 0x1800_0000;
 export class SrtReceiver {
   readonly #options: SrtReceiverOptions;
   readonly #connection: SrtConnection;
+  readonly #meter: ReadMeter;
   readonly #waiting = new Map<number, Buffer>();
   /** What is to be delivered next; null before the first packet. */
   #next: number | null = null;
@@ -51,12 +55,17 @@ export class SrtReceiver {
 
   constructor(options: SrtReceiverOptions) {
     this.#options = options;
+    this.#meter = new ReadMeter(options.budget);
     this.#connection = new SrtConnection(
       { ...options, who: 'source' },
       {
         onTick: (now) => this.#onTick(now),
-        onControl: (packet) => this.#onControl(packet),
-        onData: (packet) => this.#onData(packet),
+        onControl: (packet) => {
+          if (this.#isWithinBudget(packet.body)) this.#onControl(packet);
+        },
+        onData: (packet) => {
+          if (this.#isWithinBudget(packet)) this.#onData(packet);
+        },
       },
     );
   }
@@ -72,6 +81,17 @@ export class SrtReceiver {
 
   end(): void {
     this.#connection.end();
+  }
+
+  /** @param words what the source does. */
+  fail(words: string): void {
+    this.#connection.fail('normal', words);
+  }
+
+  #isWithinBudget({ length }: Buffer): boolean {
+    const isWithin = this.#meter.add(1, length) === 0;
+    if (!isWithin) this.fail('sends more than can be read in time');
+    return isWithin;
   }
 
   #onData(packet: Buffer): void {
@@ -103,7 +123,8 @@ export class SrtReceiver {
 
   #deliver(): void {
     if (this.#next === null) return;
-    for (let payload = this.#waiting.get(this.#next); payload !== undefined; ) {
+    // The receiver may be ended while it hands out what has waited behind a gap.
+    for (let payload = this.#waiting.get(this.#next); payload !== undefined && !this.#connection.isOver; ) {
       this.#waiting.delete(this.#next);
       this.#next = (this.#next + 1) & SEQUENCE_MASK;
       this.#missingMs = null;
@@ -171,12 +192,21 @@ export class SrtReceiver {
     if (span === null || this.#next === null) return;
     const isNext = distance(span.first, this.#next) >= 0 && distance(this.#next, span.last) >= 0;
     if (!isNext) return;
+    const former = this.#next;
     this.#next = (span.last + 1) & SEQUENCE_MASK;
     if (distance(this.#end, this.#next) > 0) this.#end = this.#next;
-    for (const sequence of this.#waiting.keys()) {
-      if (distance(this.#next, sequence) < 0) this.#waiting.delete(sequence);
-    }
+    this.#forget(former, (this.#next - former) & SEQUENCE_MASK);
     this.#missingMs = null;
     this.#deliver();
+  }
+  /** Removes what waits of `count` packets; the cost is the smaller of `count` and of what waits. */
+  #forget(first: number, count: number): void {
+    if (count < this.#waiting.size) {
+      for (let ahead = 0; ahead < count; ahead += 1) this.#waiting.delete((first + ahead) & SEQUENCE_MASK);
+      return;
+    }
+    for (const sequence of this.#waiting.keys()) {
+      if (distance(first, sequence) < count) this.#waiting.delete(sequence);
+    }
   }
 }

@@ -1,7 +1,7 @@
 import type { SrtAddress } from '../../kernel/pull-address.ts';
-import { PushFailure } from '../restream/failure.ts';
-import { ByteBudget } from './byte-budget.ts';
+import { READ_BUDGETS } from '../read-budget.ts';
 import { LiveLane } from './live-lane.ts';
+import { planBudget } from './paced-socket.ts';
 import type { SourceContext } from './source.ts';
 import { SrtReceiver } from './srt-receiver.ts';
 
@@ -9,6 +9,8 @@ const RESOLVE_MS = 5000;
 const DEFAULT_LATENCY_MS = 200;
 /** ffmpeg reads as fast as it comes: one that does not is stuck. */
 const MAX_QUEUED_BYTES = 16 * 2 ** 20;
+/** Memory of a datagram that waits, without its payload. */
+const ITEM_BYTES = 256;
 
 /** Calls an SRT listener and takes the MPEG-TS that it sends. */
 export async function runSrt(address: SrtAddress, context: SourceContext): Promise<void> {
@@ -18,23 +20,24 @@ export async function runSrt(address: SrtAddress, context: SourceContext): Promi
   const lane = new LiveLane(begin);
   const stuck = Promise.withResolvers<never>();
   stuck.promise.catch(() => {});
-  const budget = new ByteBudget(grant);
   let queuedBytes = 0;
   let writing = Promise.resolve();
   const receiver = new SrtReceiver({
     socket,
     streamId,
+    budget: planBudget(READ_BUDGETS.srtSource, grant),
     latencyMs: Number(server.query.get('latency') ?? DEFAULT_LATENCY_MS),
     onBytes(bytes) {
-      queuedBytes += bytes.length;
+      const heldBytes = bytes.length + ITEM_BYTES;
+      queuedBytes += heldBytes;
       // Its sender cannot be made to wait.
-      if (queuedBytes > MAX_QUEUED_BYTES || budget.take(bytes.length) > 0) {
-        stuck.reject(new PushFailure('normal', 'The source sends more than can be read in time.'));
+      if (queuedBytes > MAX_QUEUED_BYTES) {
+        receiver.fail('sends more than can be read in time');
         return;
       }
       writing = writing.then(async () => {
         await (await demuxing).write(bytes);
-        queuedBytes -= bytes.length;
+        queuedBytes -= heldBytes;
       });
       writing.catch(stuck.reject);
     },

@@ -1,0 +1,43 @@
+import type { Socket } from 'node:net';
+import type { PublishGrant } from '../contract/index.ts';
+import { type ReadBudget, ReadMeter } from '../read-budget.ts';
+
+/** A source may send four times the plan's bitrate: containers add overhead, and servers send what they buffered. */
+const BITRATE_FACTOR = 4;
+
+/** Lowers the bytes of a budget to what the plan of the stream allows. */
+export function planBudget(
+  budget: ReadBudget,
+  { maxBitrateKbps = Number.POSITIVE_INFINITY }: Pick<PublishGrant, 'maxBitrateKbps'>,
+): ReadBudget {
+  return { ...budget, bytes: Math.min(budget.bytes, ((BITRATE_FACTOR * maxBitrateKbps) / 8) * budget.ms) };
+}
+
+/** A connection that is not read while it exceeds its budget, or while it is held. */
+export class PacedSocket {
+  readonly socket: Socket;
+  readonly #meter: ReadMeter;
+  #holds = 0;
+
+  constructor(socket: Socket, budget: ReadBudget) {
+    this.socket = socket;
+    this.#meter = new ReadMeter(budget);
+    socket.on('data', ({ length }: Buffer) => this.add(1, length));
+  }
+
+  /** Counts input, and stops reading until the budget holds again. Bytes of the socket are counted already. */
+  add(items: number, bytes: number): void {
+    const waitMs = this.#meter.add(items, bytes);
+    if (waitMs > 0) this.hold(new Promise((resolve) => setTimeout(resolve, waitMs)));
+  }
+
+  /** Stops reading until the promise resolves. */
+  hold(until: Promise<void>): void {
+    this.#holds += 1;
+    this.socket.pause();
+    void until.then(() => {
+      this.#holds -= 1;
+      if (this.#holds === 0) this.socket.resume();
+    });
+  }
+}
