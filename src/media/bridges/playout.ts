@@ -2,8 +2,10 @@ import type { MediaMessage } from '../contract/index.ts';
 import { readAudioPacket } from '../ingest/codec/flv-audio.ts';
 import { readVideoPacket } from '../ingest/codec/flv-video.ts';
 import { FlvTagType } from '../ingest/flv.ts';
+import { READ_BUDGETS } from '../read-budget.ts';
 import { PushFailure } from '../restream/failure.ts';
 import type { FlvTag } from '../restream/flv-reader.ts';
+import { type QueuedMessage, TrackQueue } from './track-queue.ts';
 
 export interface PlayoutOptions {
   /** How far ahead of its time a frame may go out, in milliseconds: 0 plays at the pace of the media. */
@@ -11,7 +13,7 @@ export interface PlayoutOptions {
   /** It begins when so many tracks have sent a frame. */
   tracks: number;
   out(message: MediaMessage): void;
-  /** More comes than can be held. */
+  /** The source exceeds a budget. */
   fail(failure: PushFailure): void;
 }
 
@@ -25,19 +27,14 @@ export interface Stretch {
 export interface Lane {
   /** The times of its last frames in the source, by track. */
   readonly times: Map<number, number>;
+  /** What waits to go out, by track. */
+  readonly queues: Map<number, TrackQueue>;
   /** Where its last frame was placed; null before the first. */
   last: number | null;
 }
 
-export const newLane = (): Lane => ({ times: new Map(), last: null });
+export const newLane = (): Lane => ({ times: new Map(), queues: new Map(), last: null });
 
-interface Item {
-  type: number;
-  placed: number;
-  payload: Buffer;
-}
-
-const MAX_HELD_BYTES = 128 * 2 ** 20;
 /** What an item takes beside its payload, about: there may be millions without one. */
 const ITEM_BYTES = 256;
 /** What comes so late moves all that follows, instead of being hurried after. */
@@ -49,6 +46,8 @@ const FRAME_MS = 33;
 /** A track that is announced and does not come is not waited for any longer. */
 const TRACK_WAIT_MS = 5000;
 const MIN_TICK_MS = 5;
+/** Messages sent before other connections get their turn. */
+const MAX_SLICE_MESSAGES = 256;
 
 /**
  * Plays what a source brings, in whichever portions, at the pace of an encoder: the times go on over all stretches,
@@ -56,10 +55,12 @@ const MIN_TICK_MS = 5;
  */
 export class Playout {
   readonly #options: PlayoutOptions;
-  readonly #queue: Item[] = [];
+  /** Of all lanes. */
+  readonly #queues: TrackQueue[] = [];
   readonly #waiting = new Set<() => void>();
   readonly #seen = new Set<number>();
   readonly #bornMs = performance.now();
+  #heldItems = 0;
   #heldBytes = 0;
   #last = 0;
   #hasBegun = false;
@@ -72,15 +73,22 @@ export class Playout {
     this.#options = options;
   }
 
+  /**
+   * Queues a tag, and ignores it after the end.
+   *
+   * @throws {PushFailure} when the source exceeds a budget, which ends the playout. It is thrown so that the loop that
+   *   reads the source ends with it.
+   */
   tag(lane: Lane, stretch: Stretch, { type, timestamp, payload }: FlvTag): void {
+    if (this.#stopped) return;
     const isFrame = isFrameOf(type, payload);
-    if (isFrame === null || this.#stopped) return;
-    const placed = isFrame ? this.#place(lane, stretch, type, timestamp) : this.#last;
-    this.#insert({ type, placed, payload });
-    this.#heldBytes += payload.length + ITEM_BYTES;
-    if (this.#heldBytes > MAX_HELD_BYTES) {
-      this.#options.fail(new PushFailure('normal', 'The source sends more than can be held.'));
-    }
+    if (isFrame === null) return;
+    const queue = this.#queueOf(lane, type);
+    if (queue.meter.add(1, payload.length) > 0) this.#fail('sends more frames a second than are read');
+    if (isFrame || type === FlvTagType.script) {
+      const placed = isFrame ? this.#place(lane, stretch, type, timestamp) : this.#last;
+      this.#hold(queue, queue.push({ type, placed, payload }));
+    } else queue.setHeader({ type, placed: 0, payload });
   }
 
   /** After a portion: sends what is due. */
@@ -90,8 +98,8 @@ export class Playout {
 
   /** How much of the lane waits to go out, in milliseconds of media. */
   heldOf({ last }: Lane): number {
-    const first = this.#queue[0];
-    return first === undefined || last === null ? 0 : last - first.placed;
+    const first = this.#earliest()?.head ?? null;
+    return first === null || last === null ? 0 : last - first.placed;
   }
 
   /** Resolves when at most so many milliseconds of the lane are held; at once when it is stopped. */
@@ -101,18 +109,35 @@ export class Playout {
 
   /** Resolves when all has gone out. */
   async drained(): Promise<void> {
-    while (!this.#stopped && this.#queue.length > 0) await this.#change();
+    while (!this.#stopped && this.#heldItems > 0) await this.#change();
   }
 
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
-    this.#queue.length = 0;
+    for (const queue of this.#queues) queue.clear();
     this.#wake();
+  }
+
+  /** @param words what the source does. */
+  #fail(words: string): never {
+    const failure = new PushFailure('normal', `The source ${words}.`);
+    this.stop();
+    this.#options.fail(failure);
+    throw failure;
   }
 
   #change(): Promise<void> {
     return new Promise((resolve) => this.#waiting.add(resolve));
+  }
+
+  #queueOf(lane: Lane, type: number): TrackQueue {
+    const known = lane.queues.get(type);
+    if (known !== undefined) return known;
+    const queue = new TrackQueue();
+    lane.queues.set(type, queue);
+    this.#queues.push(queue);
+    return queue;
   }
 
   #place(lane: Lane, stretch: Stretch, type: number, timestamp: number): number {
@@ -136,13 +161,24 @@ export class Playout {
     return placed > this.#last - JUMP_BACK_MS && placed < this.#last + JUMP_AHEAD_MS;
   }
 
-  #insert(item: Item): void {
-    let at = this.#queue.length;
-    for (let before = this.#queue[at - 1]; before !== undefined && before.placed > item.placed; ) {
-      at -= 1;
-      before = this.#queue[at - 1];
+  #hold(queue: TrackQueue, added: readonly QueuedMessage[]): void {
+    this.#heldItems += added.length;
+    for (const { payload } of added) this.#heldBytes += payload.length + ITEM_BYTES;
+    const { items, bytes, ms } = READ_BUDGETS.playoutQueue;
+    if (this.#heldItems > items || this.#heldBytes > bytes || queue.heldMs > ms) {
+      this.#fail('sends more than can be held');
     }
-    this.#queue.splice(at, 0, item);
+  }
+
+  /** The queue whose first message goes out next. */
+  #earliest(): TrackQueue | null {
+    let earliest: TrackQueue | null = null;
+    for (const queue of this.#queues) {
+      if (queue.head !== null && queue.head.placed < (earliest?.head?.placed ?? Number.POSITIVE_INFINITY)) {
+        earliest = queue;
+      }
+    }
+    return earliest;
   }
 
   #play(): void {
@@ -152,24 +188,36 @@ export class Playout {
       this.#timer = setTimeout(() => this.#play(), 100);
       return;
     }
-    let count = 0;
-    for (const item of this.#queue) {
-      this.#originMs ??= now - item.placed;
-      const dueMs = this.#originMs + item.placed;
-      if (dueMs - now > this.#options.aheadMs) break;
-      if (now - dueMs > LATE_MS) this.#originMs = now - item.placed;
-      count += 1;
-    }
-    for (const { type, placed, payload } of this.#queue.splice(0, count)) {
-      this.#heldBytes -= payload.length + ITEM_BYTES;
+    const due = this.#takeDue(now);
+    for (const { type, placed, payload } of due) {
       this.#options.out({ type, streamId: 1, timestamp: Math.round(placed) >>> 0, payload });
     }
-    const next = this.#queue[0];
-    if (next !== undefined && this.#originMs !== null && !this.#stopped) {
+    const next = this.#earliest()?.head ?? null;
+    if (next !== null && this.#originMs !== null && !this.#stopped) {
       const waitMs = this.#originMs + next.placed - this.#options.aheadMs - performance.now();
       this.#timer = setTimeout(() => this.#play(), Math.max(MIN_TICK_MS, waitMs));
     }
-    if (count > 0) this.#wake();
+    if (due.length > 0) this.#wake();
+  }
+
+  /** Takes out what is due now, at most one slice. */
+  #takeDue(now: number): QueuedMessage[] {
+    const due: QueuedMessage[] = [];
+    while (due.length < MAX_SLICE_MESSAGES) {
+      const queue = this.#earliest();
+      const placed = queue?.head?.placed ?? null;
+      if (queue === null || placed === null) break;
+      this.#originMs ??= now - placed;
+      const dueMs = this.#originMs + placed;
+      if (dueMs - now > this.#options.aheadMs) break;
+      if (now - dueMs > LATE_MS) this.#originMs = now - placed;
+      const message = queue.shift();
+      if (message === null) break;
+      this.#heldItems -= 1;
+      this.#heldBytes -= message.payload.length + ITEM_BYTES;
+      due.push(message);
+    }
+    return due;
   }
 
   #isReady(now: number): boolean {
