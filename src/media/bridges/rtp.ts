@@ -38,6 +38,8 @@ type OnTag = (tag: FlvTag) => void;
 const MAX_FRAME_BYTES = 8 * 2 ** 20;
 /** Units of a picture, and packets of a unit: each costs memory, however small it is. */
 const MAX_PIECES = 16_384;
+/** Units in one packet of an aggregate format. */
+const MAX_PACKET_UNITS = 64;
 /** The record has 16 bits for their lengths. */
 const MAX_SET_BYTES = 2 ** 16 - 1;
 /** FLV has 24 bits for it, with a sign. */
@@ -67,7 +69,7 @@ export class H264Depacketiser implements Depacketiser {
 
   constructor(parameters: ReadonlyMap<string, string>, onTag: OnTag) {
     this.#onTag = onTag;
-    for (const text of (parameters.get('sprop-parameter-sets') ?? '').split(',')) {
+    for (const text of (parameters.get('sprop-parameter-sets') ?? '').split(',', MAX_PACKET_UNITS)) {
       const unit = Buffer.from(text, 'base64');
       if (unit.length > 3) this.#unit(unit);
     }
@@ -94,11 +96,15 @@ export class H264Depacketiser implements Depacketiser {
     this.#damaged = timestamp;
   }
 
+  /** Ignores the rest of a packet from an empty unit, or one that is cut short, on. */
   #aggregate(payload: Buffer): void {
-    for (let at = 1; at + 2 <= payload.length; ) {
+    let at = 1;
+    for (let count = 0; count < MAX_PACKET_UNITS && at + 2 <= payload.length; count += 1) {
       const size = payload.readUInt16BE(at);
-      if (size > 0) this.#unit(Buffer.from(payload.subarray(at + 2, at + 2 + size)));
-      at += 2 + size;
+      const end = at + 2 + size;
+      if (size === 0 || end > payload.length) return;
+      this.#unit(Buffer.from(payload.subarray(at + 2, end)));
+      at = end;
     }
   }
 
@@ -179,13 +185,45 @@ export class H264Depacketiser implements Depacketiser {
 }
 
 const AAC_FRAME_SAMPLES = 1024;
-const MAX_AAC_BYTES = 64 * 1024;
-const MAX_FIELD_BITS = 16;
+/** An AudioSpecificConfig (ISO/IEC 14496-3, 1.6.2.1) has few bytes, unless it lists the channels itself. */
+const MAX_AAC_CONFIG_BYTES = 256;
+/** The modes of RFC 3640 for AAC, by the bits of a unit's size and of its index: AAC-hbr and AAC-lbr. */
+const AAC_MODES: readonly AacMode[] = [
+  { sizeBits: 13, indexBits: 3 },
+  { sizeBits: 6, indexBits: 2 },
+];
+/** Fields that no unit has in these modes. */
+const OTHER_AAC_FIELDS = [
+  'ctsdeltalength',
+  'dtsdeltalength',
+  'randomaccessindication',
+  'streamstateindication',
+  'auxiliarydatasizelength',
+];
 
-/** How long a field is, in bits. */
-function fieldBits(text: string | undefined, usual: number): number {
-  const bits = Number(text ?? usual);
-  return Number.isInteger(bits) && bits >= 0 && bits <= MAX_FIELD_BITS ? bits : usual;
+interface AacMode {
+  sizeBits: number;
+  indexBits: number;
+}
+
+export interface AacFormat extends AacMode {
+  config: Buffer;
+}
+
+/** @returns how AAC is packed, by its parameters in the SDP; null for what is neither AAC-hbr nor AAC-lbr. */
+export function aacFormat(parameters: ReadonlyMap<string, string>): AacFormat | null {
+  const bits = (name: string, absent: number) => Number(parameters.get(name) ?? absent);
+  const usual = parameters.get('mode')?.toLowerCase() === 'aac-lbr' ? 6 : 13;
+  const mode = AAC_MODES.find(
+    ({ sizeBits, indexBits }) =>
+      sizeBits === bits('sizelength', usual) &&
+      indexBits === bits('indexlength', indexBits) &&
+      indexBits === bits('indexdeltalength', indexBits),
+  );
+  const config = Buffer.from(parameters.get('config') ?? '', 'hex');
+  const isConfigured = config.length > 0 && config.length <= MAX_AAC_CONFIG_BYTES;
+  const isPlain = OTHER_AAC_FIELDS.every((name) => bits(name, 0) === 0);
+  return mode === undefined || !isConfigured || !isPlain ? null : { ...mode, config };
 }
 
 /** AAC (RFC 3640, mode AAC-hbr or AAC-lbr). */
@@ -195,37 +233,44 @@ export class AacDepacketiser implements Depacketiser {
   readonly #sizeBits: number;
   readonly #headerBits: number;
   #config: Buffer | null;
-  #partial: Buffer[] = [];
+  /** Fragments of a unit that is larger than a packet. */
+  #fragments: Buffer[] = [];
 
-  constructor(parameters: ReadonlyMap<string, string>, clockRate: number, onTag: OnTag) {
+  constructor({ sizeBits, indexBits, config }: AacFormat, clockRate: number, onTag: OnTag) {
     this.#onTag = onTag;
     this.#clockRate = clockRate;
-    this.#sizeBits = fieldBits(parameters.get('sizelength'), 13) || 13;
-    this.#headerBits = this.#sizeBits + fieldBits(parameters.get('indexlength'), 3);
-    this.#config = Buffer.from(parameters.get('config') ?? '', 'hex');
+    this.#sizeBits = sizeBits;
+    this.#headerBits = sizeBits + indexBits;
+    this.#config = config;
   }
 
+  /** Ignores a packet of more units than one may have, and units that are empty or cut short. */
   packet({ isLast, payload }: RtpPacket, ms: number): void {
     if (payload.length < 2) return;
     const bits = payload.readUInt16BE(0);
     const count = Math.floor(bits / this.#headerBits);
+    if (count > MAX_PACKET_UNITS) return;
+    if (count > 1) this.#fragments = [];
+    const headers = payload.subarray(2);
     let at = 2 + Math.ceil(bits / 8);
     for (let index = 0; index < count && at < payload.length; index += 1) {
-      const size = bitsAt(payload.subarray(2), index * this.#headerBits, this.#sizeBits);
-      const frame = Buffer.from(payload.subarray(at, at + size));
+      const size = bitsAt(headers, index * this.#headerBits, this.#sizeBits);
+      if (size === 0) continue;
+      const unit = Buffer.from(payload.subarray(at, at + size));
       at += size;
       const time = ms + (index * AAC_FRAME_SAMPLES * 1000) / this.#clockRate;
-      // One that is larger than a packet comes in several.
-      if (frame.length === size && this.#partial.length === 0) this.#frame(frame, time);
-      else this.#piece(frame, isLast, time);
+      if (unit.length === size && this.#fragments.length === 0) this.#frame(unit, time);
+      else if (count === 1) this.#fragment(unit, isLast, time);
     }
   }
 
-  #piece(piece: Buffer, isLast: boolean, ms: number): void {
-    this.#partial.push(piece);
-    const bytes = this.#partial.reduce((sum, { length }) => sum + length, 0);
-    if (isLast && bytes <= MAX_AAC_BYTES) this.#frame(Buffer.concat(this.#partial), ms);
-    if (isLast || bytes > MAX_AAC_BYTES) this.#partial = [];
+  #fragment(fragment: Buffer, isLast: boolean, ms: number): void {
+    this.#fragments.push(fragment);
+    const isWithin = this.#fragments.length <= MAX_PACKET_UNITS;
+    if (!isLast && isWithin) return;
+    const whole = Buffer.concat(this.#fragments);
+    this.#fragments = [];
+    if (isWithin && whole.length < 2 ** this.#sizeBits) this.#frame(whole, ms);
   }
 
   #frame(frame: Buffer, ms: number): void {

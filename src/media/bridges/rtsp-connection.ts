@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Socket } from 'node:net';
 import type { Credentials } from '../../kernel/pull-address.ts';
+import { READ_BUDGETS } from '../read-budget.ts';
 import { failureOf, PushFailure } from '../restream/failure.ts';
+import type { PacedSocket } from './paced-socket.ts';
 
 export interface RtspReply {
   status: number;
@@ -12,17 +13,22 @@ export interface RtspReply {
 }
 
 export interface RtspConnectionOptions {
-  socket: Socket;
+  paced: PacedSocket;
   credentials: Credentials | null;
   /** A packet that came between the answers, on its channel (RFC 2326, section 10.12). */
   onPacket(channel: number, packet: Buffer): void;
+  /** After a portion of packets and responses. */
+  onSlice(): void;
   onFailure(failure: PushFailure): void;
 }
 
 const DOLLAR = 0x24;
 const MAX_HEAD_BYTES = 16 * 1024;
-const MAX_BODY_BYTES = 128 * 1024;
-const ANSWER_MS = 8000;
+const MAX_HEAD_LINES = 100;
+/** Packets and responses read before other connections get their turn. */
+const MAX_SLICE_PIECES = 64;
+/** Bytes of a packet before its payload. */
+const PREFIX_BYTES = 4;
 const HEAD_END = Buffer.from('\r\n\r\n');
 
 interface Waiting {
@@ -34,21 +40,30 @@ interface Waiting {
 export class RtspConnection {
   readonly #options: RtspConnectionOptions;
   readonly #waiting = new Map<number, Waiting>();
-  #input: Buffer = Buffer.alloc(0);
+  /** Input that is not whole yet. */
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  /** Length of what arrives; the input is not joined before. */
+  #neededBytes = PREFIX_BYTES;
+  /** A later turn continues to read. */
+  #isDeferred = false;
+  #isClosed = false;
   #sequence = 0;
   #challenge: string | null = null;
 
   constructor(options: RtspConnectionOptions) {
     this.#options = options;
-    options.socket.on('data', (data: Buffer) => {
-      try {
-        this.#input = this.#input.length === 0 ? data : Buffer.concat([this.#input, data]);
-        this.#read();
-      } catch (error) {
-        // Whatever it is: thrown from here it would end the process, and with it all others that it carries.
-        options.onFailure(failureOf(error, 'source'));
-      }
+    options.paced.socket.on('data', (data: Buffer) => {
+      this.#held.push(data);
+      this.#heldBytes += data.length;
+      if (!this.#isDeferred) this.#read();
     });
+  }
+
+  /** Ends reading, of what has arrived as well. */
+  close(): void {
+    this.#isClosed = true;
+    this.#held = [];
   }
 
   /** Asks once more with the credentials where the server wants them. @throws {PushFailure} */
@@ -80,7 +95,7 @@ export class RtspConnection {
     const sequence = this.#write(method, url, headers);
     const timer = setTimeout(
       () => reject(new PushFailure('normal', 'The source does not answer in time (RTSP).')),
-      ANSWER_MS,
+      READ_BUDGETS.rtspDescription.ms,
     );
     this.#waiting.set(sequence, { resolve, reject });
     return promise.finally(() => {
@@ -91,7 +106,7 @@ export class RtspConnection {
 
   #write(method: string, url: string, headers: Record<string, string>): number {
     this.#sequence += 1;
-    const { credentials, socket } = this.#options;
+    const { credentials, paced } = this.#options;
     const proof =
       this.#challenge === null || credentials === null
         ? null
@@ -103,30 +118,72 @@ export class RtspConnection {
       ...(proof === null ? [] : [`Authorization: ${proof}`]),
       ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     ];
-    socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+    paced.socket.write(`${lines.join('\r\n')}\r\n\r\n`);
     return this.#sequence;
   }
 
   #read(): void {
-    for (let used = this.#piece(); used > 0; used = this.#piece()) {
-      this.#input = this.#input.subarray(used);
+    try {
+      this.#readSlice();
+    } catch (error) {
+      this.close();
+      // Whatever it is: thrown from here it would end the process, and with it all others that it carries.
+      this.#options.onFailure(failureOf(error, 'source'));
     }
   }
 
-  /** @returns the length of what was whole; 0 when more has to come. */
-  #piece(): number {
-    const input = this.#input;
-    if (input.length < 4) return 0;
+  /** Reads what is whole, up to a slice; the rest in a later turn. */
+  #readSlice(): void {
+    if (this.#isClosed || this.#heldBytes < this.#neededBytes) return;
+    const [first = Buffer.alloc(0)] = this.#held;
+    const input = this.#held.length === 1 ? first : Buffer.concat(this.#held);
+    let at = 0;
+    let used = 1;
+    let pieces = 0;
+    while (used > 0 && pieces < MAX_SLICE_PIECES && !this.#isClosed) {
+      used = this.#piece(input.subarray(at));
+      at += used;
+      if (used > 0) pieces += 1;
+    }
+    if (this.#isClosed) return;
+    this.#held = at < input.length ? [input.subarray(at)] : [];
+    this.#heldBytes = input.length - at;
+    if (pieces > 0) this.#options.onSlice();
+    const { paced } = this.#options;
+    paced.add(pieces, 0);
+    if (used > 0) this.#defer();
+  }
+
+  #defer(): void {
+    this.#isDeferred = true;
+    const turn = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+      this.#isDeferred = false;
+      this.#read();
+    });
+    this.#options.paced.hold(turn);
+  }
+
+  /** @returns the length of what was whole; 0 when `#neededBytes` have to come first. */
+  #piece(input: Buffer): number {
+    this.#neededBytes = PREFIX_BYTES;
+    if (input.length < PREFIX_BYTES) return 0;
     if (input[0] === DOLLAR) {
-      const end = 4 + input.readUInt16BE(2);
-      if (input.length < end) return 0;
-      this.#options.onPacket(input.readUInt8(1), input.subarray(4, end));
+      const end = PREFIX_BYTES + input.readUInt16BE(2);
+      if (input.length < end) return this.#wait(end);
+      this.#options.onPacket(input.readUInt8(1), input.subarray(PREFIX_BYTES, end));
       return end;
     }
-    const head = input.indexOf(HEAD_END);
-    if (head < 0 && input.length <= MAX_HEAD_BYTES) return this.#isRtsp(input) ? 0 : this.#wrong();
-    if (head < 0 || head > MAX_HEAD_BYTES) return this.#wrong();
+    const head = input.subarray(0, MAX_HEAD_BYTES + HEAD_END.length).indexOf(HEAD_END);
+    if (head < 0 && input.length <= MAX_HEAD_BYTES) {
+      return this.#isRtsp(input) ? this.#wait(input.length + 1) : this.#wrong();
+    }
+    if (head < 0) return this.#wrong();
     return this.#message(input, head);
+  }
+
+  #wait(bytes: number): 0 {
+    this.#neededBytes = bytes;
+    return 0;
   }
 
   #isRtsp(input: Buffer): boolean {
@@ -138,7 +195,7 @@ export class RtspConnection {
   }
 
   #message(input: Buffer, head: number): number {
-    const [first = '', ...lines] = input.toString('utf8', 0, head).split('\r\n');
+    const [first = '', ...lines] = input.toString('utf8', 0, head).split('\r\n', MAX_HEAD_LINES);
     const headers = new Map<string, string>();
     const challenges: string[] = [];
     for (const line of lines) {
@@ -148,9 +205,10 @@ export class RtspConnection {
       if (name === 'www-authenticate') challenges.push(line.slice(cut + 1).trim());
     }
     const length = Number(headers.get('content-length') ?? 0);
-    if (!(length >= 0 && length <= MAX_BODY_BYTES)) this.#wrong();
+    if (!(Number.isInteger(length) && length >= 0 && length <= READ_BUDGETS.rtspDescription.bytes))
+      this.#wrong();
     const end = head + HEAD_END.length + length;
-    if (input.length < end) return 0;
+    if (input.length < end) return this.#wait(end);
     const status = /^RTSP\/1\.\d (\d{3})/.exec(first)?.[1];
     // A request of the server's is not answered: none is needed to be sent media.
     if (status === undefined) return / RTSP\/1\.\d$/.test(first) ? end : this.#wrong();

@@ -1,8 +1,10 @@
 import type { RtspAddress } from '../../kernel/pull-address.ts';
+import { READ_BUDGETS } from '../read-budget.ts';
 import { failureOf, PushFailure } from '../restream/failure.ts';
-import { pace } from './byte-budget.ts';
+import type { FlvTag } from '../restream/flv-reader.ts';
 import { LiveLane } from './live-lane.ts';
-import { AacDepacketiser, type Depacketiser, H264Depacketiser, readRtp } from './rtp.ts';
+import { PacedSocket, planBudget } from './paced-socket.ts';
+import { AacDepacketiser, aacFormat, type Depacketiser, H264Depacketiser, readRtp } from './rtp.ts';
 import { RtspConnection, type RtspReply } from './rtsp-connection.ts';
 import { parseSdp, type SdpTrack } from './sdp.ts';
 import type { SourceContext } from './source.ts';
@@ -10,6 +12,8 @@ import type { SourceContext } from './source.ts';
 const CONNECT_MS = 8000;
 const DEFAULT_SESSION_SEC = 60;
 const BYE = 203;
+/** Reports in one packet that are looked at. */
+const MAX_REPORTS = 64;
 
 /** A track that is played: where its packets come, and what is made of them. */
 interface Playing {
@@ -36,8 +40,9 @@ export async function runRtsp(
   socket.on('close', () => over.reject(new PushFailure('normal', 'The source has closed the connection.')));
   signal.addEventListener('abort', () => over.resolve(), { once: true });
   if (signal.aborted) over.resolve();
+  const paced = new PacedSocket(socket, planBudget(READ_BUDGETS.rtspConnection, grant));
   const connection = new RtspConnection({
-    socket,
+    paced,
     credentials,
     onFailure: over.reject,
     onPacket(channel, packet) {
@@ -45,14 +50,13 @@ export async function runRtsp(
       if (one === undefined) return;
       if (channel % 2 === 0) take(one, packet);
       else if (saysBye(packet)) over.resolve();
+    },
+    onSlice() {
       lane.flush();
       const wait = lane.wait();
-      if (wait === null) return;
-      socket.pause();
-      void wait.then(() => socket.resume());
+      if (wait !== null) paced.hold(wait);
     },
   });
-  pace(socket, grant);
   let keepAlive: NodeJS.Timeout | undefined;
   try {
     const session = await Promise.race([open(connection, url, lane, playing), over.promise]);
@@ -62,6 +66,7 @@ export async function runRtsp(
   } finally {
     clearInterval(keepAlive);
     lane.end();
+    connection.close();
     socket.end();
     setTimeout(() => socket.destroy(), 200).unref();
   }
@@ -87,13 +92,8 @@ async function open(
   const whole = control === '*' ? base : below(base, control);
   let id = '';
   let timeoutSec = DEFAULT_SESSION_SEC;
-  for (const track of chosen(tracks)) {
-    const one = {
-      track,
-      url: below(base, track.control),
-      depacketiser: depacketiserOf(track, lane),
-      base: null,
-    };
+  for (const { track, depacketiser } of chosen(tracks, lane)) {
+    const one = { track, depacketiser, url: below(base, track.control), base: null };
     const channel = playing.length * 2;
     playing.push(one);
     const reply = await connection.ask('SETUP', one.url, {
@@ -110,14 +110,16 @@ async function open(
   return { url: whole, id, timeoutSec, knowsGetParameter };
 }
 
+/** A track that is asked for, and what makes tags of its packets. */
+interface Chosen {
+  track: SdpTrack;
+  depacketiser: Depacketiser;
+}
+
 /** @throws {PushFailure} where the picture is coded otherwise, or there is none. */
-function chosen(tracks: readonly SdpTrack[]): SdpTrack[] {
+function chosen(tracks: readonly SdpTrack[], lane: LiveLane): Chosen[] {
+  const onTag = (tag: FlvTag) => lane.tag(tag);
   const picture = tracks.find(({ kind, encoding }) => kind === 'video' && encoding === 'H264');
-  // Sound in another coding is left out: a camera without sound is worth more than none.
-  const sound = tracks.find(
-    ({ kind, encoding, parameters }) =>
-      kind === 'audio' && encoding === 'MPEG4-GENERIC' && (parameters.get('config') ?? '') !== '',
-  );
   const other = tracks.find(({ kind }) => kind === 'video');
   if (picture === undefined && other !== undefined) {
     const coded = other.encoding.slice(0, 20) || 'something unknown';
@@ -126,15 +128,20 @@ function chosen(tracks: readonly SdpTrack[]): SdpTrack[] {
       `The source is coded as ${coded}, which is not taken. Encode it as H.264.`,
     );
   }
-  const found = [picture, sound].filter((track) => track !== undefined);
+  const found: Chosen[] = [];
+  if (picture !== undefined) {
+    found.push({ track: picture, depacketiser: new H264Depacketiser(picture.parameters, onTag) });
+  }
+  // Sound in another coding is left out: a camera without sound is worth more than none.
+  for (const track of tracks) {
+    const { kind, encoding, parameters, clockRate } = track;
+    const format = kind === 'audio' && encoding === 'MPEG4-GENERIC' ? aacFormat(parameters) : null;
+    if (format === null) continue;
+    found.push({ track, depacketiser: new AacDepacketiser(format, clockRate, onTag) });
+    break;
+  }
   if (found.length === 0) throw new PushFailure('fatal', 'The source has neither H.264 nor AAC.');
   return found;
-}
-
-function depacketiserOf({ kind, parameters, clockRate }: SdpTrack, lane: LiveLane): Depacketiser {
-  return kind === 'video'
-    ? new H264Depacketiser(parameters, (tag) => lane.tag(tag))
-    : new AacDepacketiser(parameters, clockRate, (tag) => lane.tag(tag));
 }
 
 /** `RTP-Info` says which time of each track is the beginning: that keeps sound and picture together. */
@@ -159,8 +166,10 @@ function take(one: Playing, bytes: Buffer): void {
 
 /** Whether one of the reports in it (RFC 3550, section 6.1) says that the source leaves. */
 function saysBye(packet: Buffer): boolean {
-  for (let at = 0; at + 4 <= packet.length; at += 4 + 4 * packet.readUInt16BE(at + 2)) {
+  let at = 0;
+  for (let report = 0; report < MAX_REPORTS && at + 4 <= packet.length; report += 1) {
     if (packet.readUInt8(at + 1) === BYE) return true;
+    at += 4 + 4 * packet.readUInt16BE(at + 2);
   }
   return false;
 }

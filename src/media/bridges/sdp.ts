@@ -1,3 +1,5 @@
+import { READ_BUDGETS } from '../read-budget.ts';
+
 /** One stream of an RTSP session (RFC 8866), as its description tells. */
 export interface SdpTrack {
   kind: 'video' | 'audio';
@@ -9,7 +11,6 @@ export interface SdpTrack {
   control: string;
 }
 
-const MAX_LINES = 2000;
 const USUAL_CLOCK_RATE = 90_000;
 const MAX_CLOCK_RATE = 1_000_000;
 
@@ -43,7 +44,7 @@ function clockRateOf(text: string): number {
 /** That of the session, then one for each `m=`. */
 function sections(text: string): string[][] {
   const found: string[][] = [[]];
-  for (const line of text.split(/\r?\n/, MAX_LINES)) {
+  for (const line of text.split(/\r?\n/, READ_BUDGETS.rtspDescription.items)) {
     if (line.startsWith('m=')) found.push([]);
     found.at(-1)?.push(line.trim());
   }
