@@ -1,7 +1,12 @@
-/** Playlists of HTTP Live Streaming (RFC 8216), as far as a reader needs them that copies one variant. */
+import { READ_BUDGETS } from '../read-budget.ts';
+
+/**
+ * Playlists of HTTP Live Streaming (RFC 8216), as far as a reader needs them that copies one variant. Addresses stay as
+ * the playlist has them: `resolveUri` is called for those that are fetched.
+ */
 
 export interface Variant {
-  url: string;
+  uri: string;
   /** Bits per second. */
   bandwidth: number;
   width: number;
@@ -9,7 +14,7 @@ export interface Variant {
   /** RFC 6381 strings; empty when it does not say. */
   codecs: string[];
   /** The playlist of its sound; null when that is in its own segments. */
-  audioUrl: string | null;
+  audioUri: string | null;
 }
 
 export interface ByteRange {
@@ -18,12 +23,12 @@ export interface ByteRange {
 }
 
 export interface Part {
-  url: string;
+  uri: string;
   range: ByteRange | null;
 }
 
 export interface SegmentKey {
-  url: string;
+  uri: string;
   /** 16 bytes. */
   iv: Buffer | null;
 }
@@ -55,17 +60,27 @@ export class PlaylistError extends Error {
   override name = 'PlaylistError';
 }
 
-const MAX_LINES = 100_000;
-const MAX_VARIANTS = 200;
+/** Tags and comments of 2,000 segments of Low-Latency HLS, with parts, fit in. */
+const MAX_LINES = 50_000;
+/** Variants, groups of audio, keys or headers. */
+const MAX_REFERENCES = 64;
 const MAX_TARGET_SEC = 120;
 
-/** @param url of the playlist, behind all redirects. @throws {PlaylistError} */
-export function parsePlaylist(text: string, url: string): MasterPlaylist | MediaPlaylist {
-  const lines = text.split(/\r?\n/, MAX_LINES).map((line) => line.trim());
+/** @throws {PlaylistError} */
+export function parsePlaylist(text: string): MasterPlaylist | MediaPlaylist {
+  const lines = text.split(/\r?\n/, MAX_LINES + 1).map((line) => line.trim());
   if (lines[0]?.replace(/^\ufeff/, '') !== '#EXTM3U') throw new PlaylistError('it is no HLS playlist');
+  if (lines.length > MAX_LINES) throw new PlaylistError(`it has more than ${MAX_LINES} lines`);
   return lines.some((line) => line.startsWith('#EXT-X-STREAM-INF:'))
-    ? parseMaster(lines, url)
-    : new MediaReader(url).read(lines);
+    ? parseMaster(lines)
+    : new MediaReader().read(lines);
+}
+
+/** @param base of the playlist, behind all redirects. @throws {PlaylistError} */
+export function resolveUri(uri: string, base: string): string {
+  const url = URL.parse(uri, base);
+  if (url === null) throw new PlaylistError('it names an address that is none');
+  return url.href;
 }
 
 /** An attribute list (section 4.2), quotes taken off. A name is looked for where one begins: a line can have megabytes. */
@@ -81,13 +96,12 @@ function behind(line: string, tag: string): string | null {
   return line.startsWith(`${tag}:`) ? line.slice(tag.length + 1) : null;
 }
 
-function resolved(uri: string, base: string): string {
-  const url = URL.parse(uri, base);
-  if (url === null) throw new PlaylistError('it names an address that is none');
-  return url.href;
+/** @throws {PlaylistError} for one more than a playlist may have. */
+function limit(count: number, max: number, what: string): void {
+  if (count > max) throw new PlaylistError(`it lists more than ${max} ${what}`);
 }
 
-function parseMaster(lines: string[], base: string): MasterPlaylist {
+function parseMaster(lines: string[]): MasterPlaylist {
   const sounds = new Map<string, { uri: string | null; isDefault: boolean }>();
   const variants: (Variant & { group: string | undefined })[] = [];
   let pending: Map<string, string> | null = null;
@@ -97,17 +111,18 @@ function parseMaster(lines: string[], base: string): MasterPlaylist {
     const info = behind(line, '#EXT-X-STREAM-INF');
     if (info !== null) pending = attributes(info);
     else if (pending !== null && line !== '' && !line.startsWith('#')) {
-      variants.push({ ...variantOf(pending, resolved(line, base)), group: pending.get('AUDIO') });
+      variants.push({ ...variantOf(pending, line), group: pending.get('AUDIO') });
       pending = null;
     }
-    if (variants.length > MAX_VARIANTS) throw new PlaylistError('it lists too many variants');
+    limit(variants.length, MAX_REFERENCES, 'variants');
+    limit(sounds.size, MAX_REFERENCES, 'groups of audio');
   }
   return {
     kind: 'master',
-    variants: variants.map(({ group, ...variant }) => {
-      const uri = group === undefined ? null : (sounds.get(group)?.uri ?? null);
-      return { ...variant, audioUrl: uri === null ? null : resolved(uri, base) };
-    }),
+    variants: variants.map(({ group, ...variant }) => ({
+      ...variant,
+      audioUri: group === undefined ? null : (sounds.get(group)?.uri ?? null),
+    })),
   };
 }
 
@@ -123,15 +138,15 @@ function addSound(
   sounds.set(group, { uri: media.get('URI') ?? null, isDefault });
 }
 
-function variantOf(info: Map<string, string>, url: string): Variant {
+function variantOf(info: Map<string, string>, uri: string): Variant {
   const [width = 0, height = 0] = (info.get('RESOLUTION') ?? '').split('x').map(Number);
   return {
-    url,
+    uri,
     bandwidth: Number(info.get('BANDWIDTH') ?? 0) || 0,
     width: width || 0,
     height: height || 0,
     codecs: (info.get('CODECS') ?? '').split(',').flatMap((codec) => codec.trim() || []),
-    audioUrl: null,
+    audioUri: null,
   };
 }
 
@@ -166,9 +181,16 @@ export function chooseVariant(
   return chosen;
 }
 
+/** A decimal integer (section 4.2); 0 for what is none. */
+function numberOf(text: string): number {
+  const number = Number.parseInt(text, 10);
+  return Number.isSafeInteger(number) && number >= 0 ? number : 0;
+}
+
 /** Reads a media playlist line by line (section 4.3.3 and 4.3.2). */
 class MediaReader {
-  readonly #base: string;
+  readonly #keys = new Set<string>();
+  readonly #maps = new Set<string>();
   readonly #segments: Segment[] = [];
   #target = 0;
   #sequence = 0;
@@ -178,13 +200,9 @@ class MediaReader {
   #isGap = false;
   #range: ByteRange | null = null;
   /** Where a byte range without an offset goes on. */
-  #next = { url: '', offset: 0 };
+  #next = { uri: '', offset: 0 };
   #map: Part | null = null;
   #key: SegmentKey | null = null;
-
-  constructor(base: string) {
-    this.#base = base;
-  }
 
   read(lines: string[]): MediaPlaylist {
     for (const line of lines) {
@@ -210,7 +228,7 @@ class MediaReader {
         this.#target = Number(value);
         break;
       case '#EXT-X-MEDIA-SEQUENCE':
-        this.#sequence = Number.parseInt(value, 10) || 0;
+        this.#sequence = numberOf(value);
         break;
       case '#EXT-X-ENDLIST':
         this.#isEnded = true;
@@ -222,7 +240,7 @@ class MediaReader {
         this.#era += 1;
         break;
       case '#EXT-X-DISCONTINUITY-SEQUENCE':
-        this.#era = Number.parseInt(value, 10) || 0;
+        this.#era = numberOf(value);
         break;
       case '#EXT-X-GAP':
         this.#isGap = true;
@@ -240,17 +258,17 @@ class MediaReader {
   }
 
   #segment(uri: string): void {
-    const url = resolved(uri, this.#base);
     let range = this.#range;
     if (range !== null && range.offset < 0) {
-      range = { ...range, offset: this.#next.url === url ? this.#next.offset : 0 };
+      range = { ...range, offset: this.#next.uri === uri ? this.#next.offset : 0 };
     }
-    if (range !== null) this.#next = { url, offset: range.offset + range.length };
+    if (range !== null) this.#next = { uri, offset: range.offset + range.length };
     const durationSec = this.#durationSec;
     const sequence = this.#sequence++;
     if (durationSec !== null && !this.#isGap) {
-      const place = { sequence, url, range, durationSec, era: this.#era };
+      const place = { sequence, uri, range, durationSec, era: this.#era };
       this.#segments.push({ ...place, map: this.#map, key: this.#key });
+      limit(this.#segments.length, READ_BUDGETS.hlsPlaylist.items, 'segments');
     }
     this.#durationSec = null;
     this.#isGap = false;
@@ -269,9 +287,11 @@ class MediaReader {
     const uri = map.get('URI');
     if (uri === undefined) throw new PlaylistError('it has an EXT-X-MAP without an address');
     const text = map.get('BYTERANGE');
+    this.#maps.add(`${uri} ${text ?? ''}`);
+    limit(this.#maps.size, MAX_REFERENCES, 'headers of fragmented MP4');
     const range = text === undefined ? null : this.#rangeOf(text);
     return {
-      url: resolved(uri, this.#base),
+      uri,
       range: range === null ? null : { ...range, offset: Math.max(0, range.offset) },
     };
   }
@@ -283,9 +303,11 @@ class MediaReader {
     if (method !== 'AES-128' || uri === undefined || (key.get('KEYFORMAT') ?? 'identity') !== 'identity') {
       throw new PlaylistError(`its segments are protected (${method?.slice(0, 20)}), which is not supported`);
     }
+    this.#keys.add(uri);
+    limit(this.#keys.size, MAX_REFERENCES, 'keys');
     const iv = /^0x([0-9a-f]{1,32})$/i.exec(key.get('IV') ?? '')?.[1];
     return {
-      url: resolved(uri, this.#base),
+      uri,
       iv: iv === undefined ? null : Buffer.from(iv.padStart(32, '0'), 'hex'),
     };
   }

@@ -1,29 +1,37 @@
 import { createDecipheriv } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { HlsAddress } from '../../kernel/pull-address.ts';
 import { type Download, GuardError, OutboundError } from '../../platform/outbound/index.ts';
+import { READ_BUDGETS, ReadMeter } from '../read-budget.ts';
 import { failureOf, PushFailure } from '../restream/failure.ts';
-import { ByteBudget } from './byte-budget.ts';
 import type { Demux, SourceFormat } from './demuxer.ts';
 import {
+  type ByteRange,
   chooseVariant,
+  type MasterPlaylist,
   type MediaPlaylist,
   type Part,
   PlaylistError,
   parsePlaylist,
+  resolveUri,
   type Segment,
-  type SegmentKey,
 } from './hls-playlist.ts';
+import { planBudget } from './paced-socket.ts';
 import { type Lane, newLane, type Playout, type Stretch } from './playout.ts';
 import type { SourceContext } from './source.ts';
 
-const MAX_PLAYLIST_BYTES = 5 * 2 ** 20;
 const MAX_SEGMENT_BYTES = 64 * 2 ** 20;
 const MAX_URL = 4096;
 const MAX_REDIRECTS = 5;
-const PLAYLIST_MS = 10_000;
 const MIN_SEGMENT_MS = 10_000;
 const MIN_RELOAD_MS = 500;
+/** A playlist is parsed at most a tenth of the time. */
+const PARSE_FACTOR = 10;
+/** Programs that may be started in a minute because the media changes its times or coding. */
+const MAX_RESTARTS = 6;
+const RESTART_WINDOW_MS = 60_000;
+/** Bytes decrypted before other connections get their turn. */
+const DECRYPT_SLICE_BYTES = 2 ** 20;
 /** A playlist that does not move for so many target durations has stopped (RFC 8216, 6.2.1 asks for 1.5). */
 const STALE_TARGETS = 3;
 const MIN_STALE_MS = 10_000;
@@ -35,21 +43,39 @@ const KEY_BYTES = 16;
 /** Plays an HLS playlist (RFC 8216) as it grows, or once from its beginning when it has an end. */
 export async function runHls(address: HlsAddress, context: SourceContext): Promise<void> {
   const http = new Fetcher(address, context);
-  const { playlist, url } = await http.playlist(address.url);
+  const { playlist, base, parseMs } = await http.playlist(address.url);
   const stretches = new Map<number, Stretch>();
   if (playlist.kind === 'media') {
     const playout = context.begin({ aheadMs: 0, tracks: 1 });
-    await new HlsTrack({ context, http, playout, stretches, url, first: playlist }).run();
+    const first = { playlist, base, parseMs };
+    await new HlsTrack({ context, http, playout, stretches, url: address.url, first }).run();
     return playout.drained();
   }
-  const variant = worded(() => chooseVariant(playlist, context.grant));
-  const urls = [variant.url, ...(variant.audioUrl === null ? [] : [variant.audioUrl])];
-  const playout = context.begin({ aheadMs: 0, tracks: urls.length });
-  const tracks = urls.map(
-    (one) => new HlsTrack({ context, http, playout, stretches, url: one, first: null }),
+  const { uri, audioUri } = worded(() => chooseVariant(playlist, context.grant));
+  const urls = worded(() =>
+    [uri, ...(audioUri === null ? [] : [audioUri])].map((one) => resolveUri(one, base)),
   );
+  const playout = context.begin({ aheadMs: 0, tracks: urls.length });
+  const tracks = urls.map((url) => new HlsTrack({ context, http, playout, stretches, url, first: null }));
   await Promise.all(tracks.map((track) => track.run()));
   return playout.drained();
+}
+
+/** Returns how long to wait before a playlist is loaded again (RFC 8216, section 6.3.4). */
+export function reloadDelayMs({
+  targetMs,
+  hasGrown,
+  passedMs,
+  parseMs,
+}: {
+  targetMs: number;
+  hasGrown: boolean;
+  /** Since it was loaded. */
+  passedMs: number;
+  /** How long it took to parse. */
+  parseMs: number;
+}): number {
+  return Math.max(MIN_RELOAD_MS, (hasGrown ? targetMs : targetMs / 2) - passedMs, PARSE_FACTOR * parseMs);
 }
 
 function worded<T>(work: () => T): T {
@@ -61,51 +87,87 @@ function worded<T>(work: () => T): T {
   }
 }
 
+/** A playlist with what it takes to follow it. */
+interface Loaded<T extends MasterPlaylist | MediaPlaylist> {
+  playlist: T;
+  /** Its address behind all redirects, which those that it names are relative to. */
+  base: string;
+  parseMs: number;
+}
+
+/** What is asked for. */
+interface Target {
+  url: string;
+  range: ByteRange | null;
+}
+
+const targetOf = ({ uri, range }: Part, base: string): Target => ({
+  url: worded(() => resolveUri(uri, base)),
+  range,
+});
+
 /** What is asked of the server, each time by the guard, within bounds of size and time. */
 class Fetcher {
   readonly #address: HlsAddress;
   readonly #context: SourceContext;
   readonly #origin: string;
   readonly #keys = new Map<string, Buffer>();
-  readonly #budget: ByteBudget;
+  readonly #meter: ReadMeter;
 
   constructor(address: HlsAddress, context: SourceContext) {
     this.#address = address;
     this.#context = context;
     this.#origin = new URL(address.url).origin;
-    this.#budget = new ByteBudget(context.grant);
+    this.#meter = new ReadMeter(planBudget(READ_BUDGETS.hlsFetch, context.grant));
   }
 
-  async playlist(url: string) {
-    const answer = await this.#again(() => this.#get({ url, range: null }, MAX_PLAYLIST_BYTES, PLAYLIST_MS));
-    const playlist = worded(() => parsePlaylist(answer.bytes.toString('utf8'), answer.url));
-    return { playlist, url };
+  async playlist(url: string): Promise<Loaded<MasterPlaylist | MediaPlaylist>> {
+    const { bytes: maxBytes, ms } = READ_BUDGETS.hlsPlaylist;
+    const answer = await this.#again(() => this.#get({ url, range: null }, maxBytes, ms));
+    const startedMs = performance.now();
+    const playlist = worded(() => parsePlaylist(answer.bytes.toString('utf8')));
+    return { playlist, base: answer.url, parseMs: performance.now() - startedMs };
   }
 
-  async part(part: Part, timeoutMs: number): Promise<Buffer> {
-    const answer = await this.#again(() => this.#get(part, MAX_SEGMENT_BYTES, timeoutMs));
-    const { range } = part;
+  async part(target: Target, timeoutMs: number): Promise<Buffer> {
+    const answer = await this.#again(() => this.#get(target, MAX_SEGMENT_BYTES, timeoutMs));
+    const { range } = target;
     // Not every server knows ranges.
     const isWhole = range !== null && answer.status === 200;
     return isWhole ? answer.bytes.subarray(range.offset, range.offset + range.length) : answer.bytes;
   }
 
-  async decrypted(bytes: Buffer, { url, iv }: SegmentKey, sequence: number): Promise<Buffer> {
-    let key = this.#keys.get(url);
-    if (key === undefined) {
-      key = await this.part({ url, range: null }, PLAYLIST_MS);
-      if (key.length !== KEY_BYTES) throw new PushFailure('normal', 'The source gives a key that is none.');
-      this.#keys.clear();
-      this.#keys.set(url, key);
-    }
+  /** The bytes of a segment, decrypted. */
+  async segment({ key, sequence, ...part }: Segment, base: string, timeoutMs: number): Promise<Buffer> {
+    const bytes = await this.part(targetOf(part, base), timeoutMs);
+    if (key === null) return bytes;
     const counter = Buffer.alloc(KEY_BYTES);
     counter.writeBigUInt64BE(BigInt(sequence), 8);
+    const cipher = createDecipheriv(
+      'aes-128-cbc',
+      await this.#key(targetOf({ ...key, range: null }, base)),
+      key.iv ?? counter,
+    );
+    const plain: Buffer[] = [];
+    for (let at = 0; at < bytes.length; at += DECRYPT_SLICE_BYTES) {
+      plain.push(cipher.update(bytes.subarray(at, at + DECRYPT_SLICE_BYTES)));
+      await nextTurn();
+    }
     try {
-      const cipher = createDecipheriv('aes-128-cbc', key, iv ?? counter);
-      return Buffer.concat([cipher.update(bytes), cipher.final()]);
+      return Buffer.concat([...plain, cipher.final()]);
     } catch {
       throw new PushFailure('normal', 'A segment of the source cannot be decrypted with its key.');
     }
+  }
+
+  async #key(target: Target): Promise<Buffer> {
+    const known = this.#keys.get(target.url);
+    if (known !== undefined) return known;
+    const key = await this.part(target, READ_BUDGETS.hlsPlaylist.ms);
+    if (key.length !== KEY_BYTES) throw new PushFailure('normal', 'The source gives a key that is none.');
+    this.#keys.clear();
+    this.#keys.set(target.url, key);
+    return key;
   }
 
   /** A fault that may pass is tried again at once; a refusal is not. */
@@ -124,9 +186,9 @@ class Fetcher {
     return work();
   }
 
-  async #get({ url, range }: Part, maxBytes: number, timeoutMs: number): Promise<Download> {
+  async #get({ url, range }: Target, maxBytes: number, timeoutMs: number): Promise<Download> {
     const { outbound, signal } = this.#context;
-    const waitMs = this.#budget.take(0);
+    const waitMs = this.#meter.add(1, 0);
     if (waitMs > 0) await delay(waitMs, null, { signal });
     const answer = await outbound.download({
       url,
@@ -139,7 +201,7 @@ class Fetcher {
       signal,
     });
     const { status, complete, bytes } = answer;
-    this.#budget.take(bytes.length);
+    this.#meter.add(0, bytes.length);
     if (status === 401 || status === 403) {
       throw new PushFailure('refused', `The source refuses access (${status}).`);
     }
@@ -150,7 +212,7 @@ class Fetcher {
     return answer;
   }
 
-  #headers(url: string, range: Part['range']): Record<string, string> {
+  #headers(url: string, range: ByteRange | null): Record<string, string> {
     const { credentials } = this.#address;
     const isHome = URL.parse(url)?.origin === this.#origin;
     const pair = credentials === null ? '' : `${credentials.user}:${credentials.password}`;
@@ -172,7 +234,7 @@ interface TrackOptions {
   /** By era, of all tracks. */
   stretches: Map<number, Stretch>;
   url: string;
-  first: MediaPlaylist | null;
+  first: Loaded<MediaPlaylist> | null;
 }
 
 /** One media playlist, from its loads to the frames. */
@@ -182,7 +244,10 @@ class HlsTrack {
   #demux: Demux | null = null;
   /** What the running demuxer was begun with. */
   #era = 0;
-  #map: Part | null = null;
+  #map: Target | null = null;
+  #header: Buffer | null = null;
+  /** When the last ones were begun in the place of another. */
+  readonly #restartsMs: number[] = [];
   #next: number | null = null;
   #grewMs = performance.now();
 
@@ -194,15 +259,15 @@ class HlsTrack {
     const { context, first } = this.#options;
     const { signal } = context;
     try {
-      let playlist = first ?? (await this.#load());
+      let loaded = first ?? (await this.#load());
       for (let loadedMs = performance.now(); !signal.aborted; loadedMs = performance.now()) {
-        const hasGrown = await this.#take(playlist);
+        const { playlist, parseMs } = loaded;
+        const hasGrown = await this.#take(loaded);
         if (playlist.isEnded) break;
         const targetMs = playlist.targetDurationSec * 1000;
         const passedMs = performance.now() - loadedMs;
-        const waitMs = Math.max(MIN_RELOAD_MS, (hasGrown ? targetMs : targetMs / 2) - passedMs);
-        await delay(waitMs, null, { signal });
-        playlist = await this.#load();
+        await delay(reloadDelayMs({ targetMs, hasGrown, passedMs, parseMs }), null, { signal });
+        loaded = await this.#load();
       }
       await this.#demux?.end();
     } catch (error) {
@@ -212,14 +277,14 @@ class HlsTrack {
     }
   }
 
-  async #load(): Promise<MediaPlaylist> {
-    const { playlist } = await this.#options.http.playlist(this.#options.url);
-    if (playlist.kind === 'media') return playlist;
+  async #load(): Promise<Loaded<MediaPlaylist>> {
+    const { playlist, ...rest } = await this.#options.http.playlist(this.#options.url);
+    if (playlist.kind === 'media') return { playlist, ...rest };
     throw new PushFailure('fatal', 'The playlist of the source cannot be used: a list of lists of lists.');
   }
 
   /** @returns whether there was something new. */
-  async #take(playlist: MediaPlaylist): Promise<boolean> {
+  async #take({ playlist, base }: Loaded<MediaPlaylist>): Promise<boolean> {
     const { context, playout } = this.#options;
     const targetMs = playlist.targetDurationSec * 1000;
     const fresh = this.#fresh(playlist);
@@ -236,7 +301,7 @@ class HlsTrack {
       // One portion ahead, so that a slow answer is no gap.
       await playout.room(this.#lane, targetMs);
       if (context.signal.aborted) return true;
-      await this.#segment(segment, targetMs);
+      await this.#segment(segment, base, targetMs);
       this.#next = segment.sequence + 1;
       this.#grewMs = performance.now();
     }
@@ -260,41 +325,57 @@ class HlsTrack {
     return segments.slice(Math.max(0, at));
   }
 
-  async #segment(segment: Segment, targetMs: number): Promise<void> {
-    const { http } = this.#options;
+  async #segment(segment: Segment, base: string, targetMs: number): Promise<void> {
     const timeoutMs = Math.max(MIN_SEGMENT_MS, 3 * targetMs);
-    const bytes = await http.part(segment, timeoutMs);
-    const plain = segment.key === null ? bytes : await http.decrypted(bytes, segment.key, segment.sequence);
-    const isOther = segment.era !== this.#era || !samePart(segment.map, this.#map);
-    if (this.#demux !== null && isOther) {
+    const plain = await this.#options.http.segment(segment, base, timeoutMs);
+    const map = segment.map === null ? null : targetOf(segment.map, base);
+    const header = map === null ? null : await this.#headerOf(map, timeoutMs);
+    if (this.#demux !== null && (segment.era !== this.#era || !isSameHeader(header, this.#header))) {
+      this.#countRestart();
       await this.#demux.end();
       this.#demux = null;
     }
-    this.#demux ??= await this.#begin(segment, plain, timeoutMs);
+    this.#era = segment.era;
+    this.#map = map;
+    this.#header = header;
+    this.#demux ??= await this.#begin(plain);
     await this.#demux.write(plain);
   }
 
-  async #begin(segment: Segment, plain: Buffer, timeoutMs: number): Promise<Demux> {
-    const { context, http, playout, stretches } = this.#options;
-    const { era, map } = segment;
-    const stretch = stretches.get(era) ?? { shift: null };
-    stretches.set(era, stretch);
-    const header = map === null ? null : await http.part(map, timeoutMs);
-    const format = map === null ? formatOf(plain) : 'mp4';
-    this.#era = era;
-    this.#map = map;
+  /** An address that changes with every load, such as a signed one, mostly names the same header. */
+  async #headerOf(map: Target, timeoutMs: number): Promise<Buffer> {
+    const isKnown = map.url === this.#map?.url && map.range?.offset === this.#map.range?.offset;
+    return isKnown && this.#header !== null ? this.#header : this.#options.http.part(map, timeoutMs);
+  }
+
+  /** @throws {PushFailure} when there are too many: each is a program of its own. */
+  #countRestart(): void {
+    const now = performance.now();
+    this.#restartsMs.push(now);
+    if (this.#restartsMs.length <= MAX_RESTARTS) return;
+    const sinceMs = now - (this.#restartsMs.shift() ?? now);
+    if (sinceMs > RESTART_WINDOW_MS) return;
+    const message = `The source changes its times or its coding more than ${MAX_RESTARTS} times a minute (EXT-X-DISCONTINUITY, EXT-X-MAP).`;
+    throw new PushFailure('fatal', message);
+  }
+
+  async #begin(plain: Buffer): Promise<Demux> {
+    const { context, playout, stretches } = this.#options;
+    const stretch = stretches.get(this.#era) ?? { shift: null };
+    stretches.set(this.#era, stretch);
+    const format = this.#header === null ? formatOf(plain) : 'mp4';
     const demux = await context.demuxer(
       format,
       (tag) => playout.tag(this.#lane, stretch, tag),
       () => playout.flush(),
     );
-    if (header !== null) await demux.write(header);
+    if (this.#header !== null) await demux.write(this.#header);
     return demux;
   }
 }
 
-function samePart(a: Part | null, b: Part | null): boolean {
-  return a?.url === b?.url && a?.range?.offset === b?.range?.offset;
+function isSameHeader(a: Buffer | null, b: Buffer | null): boolean {
+  return a === null || b === null ? a === b : a.equals(b);
 }
 
 const SYNC = 0x47;
