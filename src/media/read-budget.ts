@@ -16,10 +16,10 @@ export const READ_BUDGETS = {
   playoutQueue: { items: 32_768, bytes: 134_217_728, ms: 300_000 },
   playoutTrack: { items: 20_000, bytes: 1_200_000_000, ms: 20_000 },
   roomTrack: { items: 4_000, bytes: 8_000_000, ms: 2_000 },
-  rtmpPull: { items: 4_000, bytes: 120_000_000, ms: 2_000 },
+  rtmpPull: { items: 4_000, bytes: 134_217_728, ms: 2_000 },
   rtspConnection: { items: 100_000, bytes: 600_000_000, ms: 10_000 },
   rtspDescription: { items: 2_000, bytes: 131_072, ms: 8_000 },
-  srtSource: { items: 150_000, bytes: 600_000_000, ms: 10_000 },
+  srtData: { items: 100_000, bytes: 134_217_728, ms: 2_000 },
 } satisfies Record<string, ReadBudget>;
 
 /**

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BridgePort, BridgeReport, IngestEngine, WantedBridge } from '../contract/index.ts';
+import { READ_BUDGETS } from '../read-budget.ts';
 import { failureOf, PushFailure } from '../restream/failure.ts';
 import { GOOD_MS, Retries } from '../restream/retries.ts';
 import { Feeder, Taken } from './feeder.ts';
@@ -22,8 +23,6 @@ export interface BridgeOptions {
 /** Why an attempt is over: null when the source has told its end. */
 type Outcome = PushFailure | Taken | null;
 
-/** Nothing of the source has come for so long; what it makes wait itself is told by its own reader. */
-const FIRST_FRAME_MS = 30_000;
 const LEAVE_MS = 2000;
 
 /** One source, fetched until it ends: each attempt is a connection, and between them it waits. */
@@ -100,9 +99,10 @@ export class Bridge {
     const ended = Promise.withResolvers<Outcome>();
     let activeMs = Number.POSITIVE_INFINITY;
     let good: NodeJS.Timeout | undefined;
+    // What a source makes wait by itself is reported by its own reader.
     const late = setTimeout(
       () => ended.resolve(new PushFailure('normal', 'The source sends no media.')),
-      FIRST_FRAME_MS,
+      READ_BUDGETS.bridgePublish.ms,
     );
     const onActive = () => {
       clearTimeout(late);

@@ -7,6 +7,7 @@ import type {
   PublishGrant,
 } from '../contract/index.ts';
 import { FlvTagType } from '../ingest/flv.ts';
+import { READ_BUDGETS } from '../read-budget.ts';
 import { failureOf, PushFailure } from '../restream/failure.ts';
 
 /** Somebody else publishes to the stream from now on. */
@@ -25,8 +26,6 @@ export interface FeederOptions {
   onEnd(error: PushFailure | Taken): void;
 }
 
-const MAX_WAITING = 2000;
-
 const WORDS: Readonly<Partial<Record<IngestEndReason, string>>> = {
   kicked:
     'The stream has ended the publish: it is disabled, its key was changed, or it cannot take what comes.',
@@ -39,6 +38,7 @@ export class Feeder {
   #publication: Publication | null = null;
   #opening: Promise<void> | null = null;
   #waiting: MediaMessage[] = [];
+  #waitingBytes = 0;
   #isOver = false;
   #isActive = false;
 
@@ -58,7 +58,7 @@ export class Feeder {
       this.#tell(message);
       return;
     }
-    if (this.#waiting.length < MAX_WAITING) this.#waiting.push(message);
+    this.#wait(message);
     this.#opening ??= this.#open().catch((error: unknown) => this.#options.onEnd(failureOf(error, 'source')));
   }
 
@@ -67,6 +67,15 @@ export class Feeder {
     this.#isOver = true;
     await this.#opening;
     await this.#publication?.end(isFinal ? 'unpublish' : 'closed');
+  }
+
+  /** Holds a message until the publish is open. What exceeds the budget is left out. */
+  #wait(message: MediaMessage): void {
+    const { items, bytes } = READ_BUDGETS.bridgePublish;
+    const { length } = message.payload;
+    if (this.#waiting.length >= items || this.#waitingBytes + length > bytes) return;
+    this.#waiting.push(message);
+    this.#waitingBytes += length;
   }
 
   async #open(): Promise<void> {

@@ -270,3 +270,65 @@ test('a source that breaks is tried again when it shall be, under one session of
   await until(() => bridge.last()?.status === 'ACTIVE', { timeoutMs: 10_000 });
   assert.equal(bridge.ingest.sessions('start').length, 2);
 });
+
+/** A list of segments, each behind what `before` says. */
+const listOf = (count: number, before: (index: number) => string) =>
+  [
+    '#EXTM3U\n#EXT-X-TARGETDURATION:1',
+    ...Array.from({ length: count }, (_, index) => `${before(index)}\n#EXTINF:0.2,\nindex${index}.ts`),
+    '#EXT-X-ENDLIST\n',
+  ].join('\n');
+
+/** Three seconds in segments of a fifth of a second, each of which can be decoded by itself. */
+function makeShort(...options: string[]): Promise<HlsFiles> {
+  const video = ['-c:v', 'libx264', '-preset', 'ultrafast', '-tune', 'zerolatency', '-pix_fmt', 'yuv420p'];
+  const coded = [...video, '-g', '3', '-keyint_min', '3', '-sc_threshold', '0', '-c:a', 'aac', '-b:a', '64k'];
+  return makeHls(3, ['-hls_time', '0.2', ...options], coded);
+}
+
+test('a source that begins anew with every segment starts at most seven programs, and fails with the reason', async (t) => {
+  const segments = await makeShort();
+  const fmp4 = await makeShort('-hls_segment_type', 'fmp4');
+  const count = [...segments.keys()].filter((name) => name.endsWith('.ts')).length;
+  assert.ok(count > 10, `${count} segments`);
+  const free = (index: number) =>
+    Buffer.from(`0000000c66726565${index.toString(16).padStart(8, '0')}`, 'hex');
+  const lists: [string, string][] = [
+    ['discontinuities', listOf(count, () => '#EXT-X-DISCONTINUITY')],
+    ['headers', listOf(count, (index) => `#EXT-X-MAP:URI="${index}.map"`).replaceAll('.ts', '.m4s')],
+  ];
+  for (const [what, list] of lists) {
+    const { url, requests } = await serve(t, (request) => {
+      const map = /^(\d+)\.map$/.exec(nameOf(request))?.[1];
+      if (nameOf(request) === 'index.m3u8') return { body: list };
+      if (map !== undefined) {
+        return { body: Buffer.concat([fmp4.get('init.mp4') ?? Buffer.alloc(0), free(Number(map))]) };
+      }
+      return answer(what === 'headers' ? fmp4 : segments, request);
+    });
+    const bridge = await startBridge(t, `${url}/index.m3u8`, { autoRestart: true });
+    const { message } = await bridge.when('FAILED');
+    assert.match(message ?? '', /more than 6 times a minute/, what);
+    const taken = requests.filter((request) => /\.(ts|m4s)$/.test(nameOf(request))).length;
+    assert.ok(taken <= 8, `${what}: ${taken} segments`);
+  }
+});
+
+test('a header that is the same under another address continues', async (t) => {
+  const files = await makeShort('-hls_segment_type', 'fmp4');
+  const count = [...files.keys()].filter((name) => name.endsWith('.m4s')).length;
+  const list = listOf(count, (index) => `#EXT-X-MAP:URI="init.mp4?token=${index}"`).replaceAll('.ts', '.m4s');
+  const { url } = await serve(t, (request) =>
+    nameOf(request) === 'index.m3u8' ? { body: list } : answer(files, request),
+  );
+  const bridge = await startBridge(t, `${url}/index.m3u8`);
+  await bridge.when('STOPPED');
+  assert.equal(bridge.frames(), 3 * FPS);
+});
+
+test('a playlist of more than a megabyte is not read', async (t) => {
+  const { url, requests } = await serve(t, () => ({ body: listOf(1000, () => `#${'x'.repeat(1100)}`) }));
+  const bridge = await startBridge(t, `${url}/index.m3u8`);
+  assert.match((await bridge.when('FAILED')).message ?? '', /too large a file/);
+  assert.ok(requests.every((request) => nameOf(request) === 'index.m3u8'));
+});

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { startBridge } from '../../../test/bridges/bridge.ts';
+import { until } from '../../../test/harness/wait.ts';
 import { startTcp } from '../../../test/restream/far-ends.ts';
 import { encodeAmf0 } from '../ingest/rtmp/amf0.ts';
 import { encodeMessage, MessageType } from '../ingest/rtmp/messages.ts';
@@ -25,16 +27,20 @@ function rtp(sequence: number, timestamp: number, payload: Buffer): Buffer {
 
 /** A camera that describes itself so, and sends these packets. @returns its address. */
 async function camera(t: TestContext, parameters: string, packets: Buffer[]): Promise<string> {
-  const sdp = ['v=0', 'm=video 0 RTP/AVP 96', 'a=rtpmap:96 H264/90000', `a=fmtp:96 ${parameters}`].join(
-    '\r\n',
-  );
+  const media = ['m=video 0 RTP/AVP 96', 'a=rtpmap:96 H264/90000', `a=fmtp:96 ${parameters}`];
+  return serveRtsp(t, media, (socket) => socket.write(Buffer.concat(packets)));
+}
+
+/** A server of RTSP with this media. @returns its address. */
+async function serveRtsp(t: TestContext, media: string[], play: (socket: Socket) => void): Promise<string> {
+  const sdp = ['v=0', ...media].join('\r\n');
   const port = await startTcp(t, (socket) => {
     socket.on('data', (data) => {
       for (const [, method, sequence] of data.toString('latin1').matchAll(/^([A-Z]+) .*\r\nCSeq: (\d+)/gm)) {
         const body = method === 'DESCRIBE' ? sdp : '';
         const head = `CSeq: ${sequence}\r\nSession: 1\r\nContent-Length: ${body.length}`;
         socket.write(`RTSP/1.0 200 OK\r\n${head}\r\n\r\n${body}`);
-        if (method === 'PLAY') socket.write(Buffer.concat(packets));
+        if (method === 'PLAY') play(socket);
       }
     });
   });
@@ -92,4 +98,35 @@ test('a picture of millions of pieces is not held', () => {
   for (let count = 0; count < 500_000; count += 1) pictures.packet(packet(Buffer.of(28, 1, 1)), 0);
   assert.ok(process.memoryUsage().heapUsed - before < 32 * 2 ** 20);
   assert.equal(tags, 0);
+});
+
+const AUDIO = ['m=audio 0 RTP/AVP 96', 'a=rtpmap:96 MPEG4-GENERIC/48000/2'];
+
+test('an RTSP source whose AAC has units of one bit is not read', async (t) => {
+  const sizes = 'a=fmtp:96 mode=AAC-hbr;config=1190;sizelength=1;indexlength=0;indexdeltalength=0';
+  const attack = Buffer.concat([Buffer.of(0xff, 0xff), Buffer.alloc(8192, 0xff), Buffer.alloc(1000)]);
+  const url = await serveRtsp(t, [...AUDIO, sizes], (socket) => socket.write(rtp(1, 0, attack)));
+  const bridge = await startBridge(t, url);
+  assert.match((await bridge.when('FAILED')).message ?? '', /neither H\.264 nor AAC/);
+  assert.equal(bridge.sounds(), 0);
+});
+
+test('an RTSP source that floods with frames is hung up on, and the bridge says why', async (t) => {
+  const sizes = 'a=fmtp:96 mode=AAC-hbr;config=1190;sizelength=13;indexlength=3;indexdeltalength=3';
+  const headers = Buffer.concat([Buffer.of(4, 0), ...Array.from({ length: 64 }, () => Buffer.of(0, 1 << 3))]);
+  const unitsAt = (timestamp: number) => rtp(1, timestamp, Buffer.concat([headers, Buffer.alloc(64)]));
+  // Frames ahead of time, and then thousands at one earlier time.
+  const ahead = Array.from({ length: 12 }, (_, index) => unitsAt(index * 48_000));
+  const earlier = Array(2000).fill(unitsAt(11 * 48_000 - 24_000));
+  let isOpen = true;
+  const url = await serveRtsp(t, [...AUDIO, sizes], (socket) => {
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      isOpen = false;
+    });
+    socket.write(Buffer.concat([...ahead, ...earlier]));
+  });
+  const bridge = await startBridge(t, url);
+  assert.match((await bridge.when('FAILED')).message ?? '', /more frames a second than are read/);
+  await until(() => !isOpen);
 });

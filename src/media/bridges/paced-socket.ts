@@ -4,11 +4,13 @@ import { type ReadBudget, ReadMeter } from '../read-budget.ts';
 
 /** A source may send four times the plan's bitrate: containers add overhead, and servers send what they buffered. */
 const BITRATE_FACTOR = 4;
+/** Bitrate of the largest plan. */
+const DEFAULT_KBPS = 120_000;
 
 /** Lowers the bytes of a budget to what the plan of the stream allows. */
 export function planBudget(
   budget: ReadBudget,
-  { maxBitrateKbps = Number.POSITIVE_INFINITY }: Pick<PublishGrant, 'maxBitrateKbps'>,
+  { maxBitrateKbps = DEFAULT_KBPS }: Pick<PublishGrant, 'maxBitrateKbps'>,
 ): ReadBudget {
   return { ...budget, bytes: Math.min(budget.bytes, ((BITRATE_FACTOR * maxBitrateKbps) / 8) * budget.ms) };
 }

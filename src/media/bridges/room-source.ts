@@ -1,6 +1,7 @@
 import type { Logger } from '../../platform/logger.ts';
 import type { RoomView } from '../contract/index.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
+import { READ_BUDGETS, ReadMeter } from '../read-budget.ts';
 import { PushFailure } from '../restream/failure.ts';
 import type { Cast } from '../rooms/compose/layout.ts';
 import { tilesOf } from '../rooms/compose/layout.ts';
@@ -89,6 +90,8 @@ class Stage {
   readonly #end = Promise.withResolvers<void>();
   readonly #cameras = new Map<TappedTrack, RoomCamera>();
   readonly #voices = new Voices();
+  /** Of what each track sends. */
+  readonly #meters = new Map<TappedTrack, ReadMeter>();
   readonly #bornMs = performance.now();
   #view: RoomView;
   #tap: RoomTap | null = null;
@@ -139,6 +142,7 @@ class Stage {
   }
 
   #add(track: TappedTrack): void {
+    this.#meters.set(track, new ReadMeter(READ_BUDGETS.roomTrack));
     if (track.kind === 'AUDIO') {
       this.#voices.add(track);
       return;
@@ -150,6 +154,7 @@ class Stage {
   }
 
   #remove(track: TappedTrack): void {
+    this.#meters.delete(track);
     this.#voices.remove(track);
     const camera = this.#cameras.get(track);
     this.#cameras.delete(track);
@@ -157,7 +162,10 @@ class Stage {
     void camera?.stop();
   }
 
+  /** Leaves out what exceeds the budget of its track, as a network that loses it. */
   #packet(track: TappedTrack, packet: Buffer, layer: number): void {
+    const waitMs = this.#meters.get(track)?.add(1, packet.length) ?? 0;
+    if (waitMs > 0) return;
     if (track.kind === 'AUDIO') this.#voices.packet(track, packet, this.#nowMs);
     else this.#cameras.get(track)?.packet(packet, layer, this.#nowMs);
   }

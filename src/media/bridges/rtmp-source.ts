@@ -1,7 +1,7 @@
 import type { RtmpAddress } from '../../kernel/pull-address.ts';
 import { splitAggregate } from '../ingest/media-messages.ts';
 import { MessageType, type RtmpMessage } from '../ingest/rtmp/messages.ts';
-import { READ_BUDGETS, ReadMeter } from '../read-budget.ts';
+import { READ_BUDGETS } from '../read-budget.ts';
 import { failureOf, PushFailure } from '../restream/failure.ts';
 import { RtmpClient } from '../restream/rtmp-client.ts';
 import { LiveLane } from './live-lane.ts';
@@ -30,18 +30,14 @@ export async function runRtmp(
   socket.on('close', () => over.reject(new PushFailure('normal', 'The source has closed the connection.')));
   signal.addEventListener('abort', () => over.resolve(), { once: true });
   if (signal.aborted) over.resolve();
-  const pull = {
-    lane,
-    paced: new PacedSocket(socket, planBudget(READ_BUDGETS.rtmpPull, grant)),
-    messages: new ReadMeter(READ_BUDGETS.rtmpPull),
-  };
+  const paced = new PacedSocket(socket, planBudget(READ_BUDGETS.rtmpPull, grant));
   new RtmpClient({
     socket,
     address: server,
     streamKey: name,
     onAccepted: () => clearTimeout(late),
     onFailure: over.reject,
-    play: { onMedia: (message) => take(pull, message), onEnded: () => over.resolve() },
+    play: { onMedia: (message) => take(lane, paced, message), onEnded: () => over.resolve() },
   });
   try {
     await Promise.race([over.promise, lane.silence]);
@@ -52,18 +48,8 @@ export async function runRtmp(
   }
 }
 
-interface Pull {
-  lane: LiveLane;
-  paced: PacedSocket;
-  messages: ReadMeter;
-}
-
-/** @throws {PushFailure} when there are too many messages, which ends the loop that reads them. */
-function take({ lane, paced, messages }: Pull, message: RtmpMessage): void {
+function take(lane: LiveLane, paced: PacedSocket, message: RtmpMessage): void {
   const parts = message.type === MessageType.aggregate ? splitAggregate(message) : [message];
-  if (messages.add(parts.length, 0) > 0) {
-    throw new PushFailure('normal', 'The source sends more messages a second than are read.');
-  }
   for (const { type, timestamp, payload } of parts) {
     // The reader uses its memory again.
     const kept = Buffer.from(type === MessageType.dataAmf3 ? payload.subarray(1) : payload);

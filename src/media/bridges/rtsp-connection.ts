@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Credentials } from '../../kernel/pull-address.ts';
 import { READ_BUDGETS } from '../read-budget.ts';
+import { ReadSlices } from '../read-slices.ts';
 import { failureOf, PushFailure } from '../restream/failure.ts';
 import type { PacedSocket } from './paced-socket.ts';
 
@@ -25,8 +26,6 @@ export interface RtspConnectionOptions {
 const DOLLAR = 0x24;
 const MAX_HEAD_BYTES = 16 * 1024;
 const MAX_HEAD_LINES = 100;
-/** Packets and responses read before other connections get their turn. */
-const MAX_SLICE_PIECES = 64;
 /** Bytes of a packet before its payload. */
 const PREFIX_BYTES = 4;
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -45,18 +44,24 @@ export class RtspConnection {
   #heldBytes = 0;
   /** Length of what arrives; the input is not joined before. */
   #neededBytes = PREFIX_BYTES;
-  /** A later turn continues to read. */
-  #isDeferred = false;
+  readonly #slices: ReadSlices;
+  /** Resolves when a later turn continues to read. */
+  #deferred: PromiseWithResolvers<void> | null = null;
   #isClosed = false;
   #sequence = 0;
   #challenge: string | null = null;
 
   constructor(options: RtspConnectionOptions) {
     this.#options = options;
+    this.#slices = new ReadSlices(
+      () => `RTSP source ${options.paced.socket.remoteAddress}`,
+      () => this.#resume(),
+    );
     options.paced.socket.on('data', (data: Buffer) => {
+      if (this.#isClosed) return;
       this.#held.push(data);
       this.#heldBytes += data.length;
-      if (!this.#isDeferred) this.#read();
+      if (this.#deferred === null) this.#read();
     });
   }
 
@@ -132,35 +137,34 @@ export class RtspConnection {
     }
   }
 
-  /** Reads what is whole, up to a slice; the rest in a later turn. */
+  /** Reads what is whole, for one slice; the rest in a later turn. */
   #readSlice(): void {
     if (this.#isClosed || this.#heldBytes < this.#neededBytes) return;
     const [first = Buffer.alloc(0)] = this.#held;
     const input = this.#held.length === 1 ? first : Buffer.concat(this.#held);
     let at = 0;
-    let used = 1;
     let pieces = 0;
-    while (used > 0 && pieces < MAX_SLICE_PIECES && !this.#isClosed) {
-      used = this.#piece(input.subarray(at));
+    const isAllRead = this.#slices.run(() => {
+      const used = this.#isClosed ? 0 : this.#piece(input.subarray(at));
       at += used;
       if (used > 0) pieces += 1;
-    }
+      return used > 0;
+    });
     if (this.#isClosed) return;
     this.#held = at < input.length ? [input.subarray(at)] : [];
     this.#heldBytes = input.length - at;
     if (pieces > 0) this.#options.onSlice();
     const { paced } = this.#options;
     paced.add(pieces, 0);
-    if (used > 0) this.#defer();
+    if (isAllRead || this.#deferred !== null) return;
+    this.#deferred = Promise.withResolvers<void>();
+    paced.hold(this.#deferred.promise);
   }
 
-  #defer(): void {
-    this.#isDeferred = true;
-    const turn = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
-      this.#isDeferred = false;
-      this.#read();
-    });
-    this.#options.paced.hold(turn);
+  #resume(): void {
+    this.#deferred?.resolve();
+    this.#deferred = null;
+    this.#read();
   }
 
   /** @returns the length of what was whole; 0 when `#neededBytes` have to come first. */

@@ -1,5 +1,4 @@
 import type { Socket } from 'node:dgram';
-import { type ReadBudget, ReadMeter } from '../read-budget.ts';
 import type { PushFailure } from '../restream/failure.ts';
 import { SrtConnection } from '../restream/srt-connection.ts';
 import {
@@ -17,8 +16,6 @@ export interface SrtReceiverOptions {
   socket: Socket;
   streamId: string | null;
   latencyMs: number;
-  /** Limits the datagrams of the source, which cannot be made to wait. */
-  budget: ReadBudget;
   /** The payload of packets in their order; what was lost for good is left out. */
   onBytes(bytes: Buffer): void;
 }
@@ -38,7 +35,6 @@ const ENCRYPTED = 0x1800_0000;
 export class SrtReceiver {
   readonly #options: SrtReceiverOptions;
   readonly #connection: SrtConnection;
-  readonly #meter: ReadMeter;
   readonly #waiting = new Map<number, Buffer>();
   /** What is to be delivered next; null before the first packet. */
   #next: number | null = null;
@@ -55,17 +51,12 @@ export class SrtReceiver {
 
   constructor(options: SrtReceiverOptions) {
     this.#options = options;
-    this.#meter = new ReadMeter(options.budget);
     this.#connection = new SrtConnection(
       { ...options, who: 'source' },
       {
         onTick: (now) => this.#onTick(now),
-        onControl: (packet) => {
-          if (this.#isWithinBudget(packet.body)) this.#onControl(packet);
-        },
-        onData: (packet) => {
-          if (this.#isWithinBudget(packet)) this.#onData(packet);
-        },
+        onControl: (packet) => this.#onControl(packet),
+        onData: (packet) => this.#onData(packet),
       },
     );
   }
@@ -86,12 +77,6 @@ export class SrtReceiver {
   /** @param words what the source does. */
   fail(words: string): void {
     this.#connection.fail('normal', words);
-  }
-
-  #isWithinBudget({ length }: Buffer): boolean {
-    const isWithin = this.#meter.add(1, length) === 0;
-    if (!isWithin) this.fail('sends more than can be read in time');
-    return isWithin;
   }
 
   #onData(packet: Buffer): void {

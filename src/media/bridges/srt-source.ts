@@ -1,5 +1,5 @@
 import type { SrtAddress } from '../../kernel/pull-address.ts';
-import { READ_BUDGETS } from '../read-budget.ts';
+import { READ_BUDGETS, ReadMeter } from '../read-budget.ts';
 import { LiveLane } from './live-lane.ts';
 import { planBudget } from './paced-socket.ts';
 import type { SourceContext } from './source.ts';
@@ -20,18 +20,18 @@ export async function runSrt(address: SrtAddress, context: SourceContext): Promi
   const lane = new LiveLane(begin);
   const stuck = Promise.withResolvers<never>();
   stuck.promise.catch(() => {});
+  const meter = new ReadMeter(planBudget(READ_BUDGETS.srtData, grant));
   let queuedBytes = 0;
   let writing = Promise.resolve();
   const receiver = new SrtReceiver({
     socket,
     streamId,
-    budget: planBudget(READ_BUDGETS.srtSource, grant),
     latencyMs: Number(server.query.get('latency') ?? DEFAULT_LATENCY_MS),
     onBytes(bytes) {
       const heldBytes = bytes.length + ITEM_BYTES;
       queuedBytes += heldBytes;
       // Its sender cannot be made to wait.
-      if (queuedBytes > MAX_QUEUED_BYTES) {
+      if (queuedBytes > MAX_QUEUED_BYTES || meter.add(1, bytes.length) > 0) {
         receiver.fail('sends more than can be read in time');
         return;
       }
