@@ -17,11 +17,16 @@ const BLOCK = 0xa1;
 const KEY_FLAG = 0x80;
 /** A frame that is larger is none of ours. */
 const MAX_HELD = 16 * 2 ** 20;
+/** An id and a size. */
+const MAX_HEAD = 16;
 
 /** Reads the frames of a Matroska file of our own as it comes (RFC 9559), one block for each. */
 export class WebmReader {
   readonly #onFrame: (frame: WebmFrame) => void;
-  #held = Buffer.alloc(0);
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  /** Length of the element that is not whole yet: the input is not joined before. */
+  #neededBytes = 1;
   /** Of an element that nobody needs. */
   #skip = 0;
   #clusterMs = 0;
@@ -34,16 +39,21 @@ export class WebmReader {
   push(chunk: Buffer): void {
     const skipped = Math.min(this.#skip, chunk.length);
     this.#skip -= skipped;
-    const fresh = chunk.subarray(skipped);
-    const input = this.#held.length === 0 ? fresh : Buffer.concat([this.#held, fresh]);
-    this.#held = Buffer.from(input.subarray(this.#read(input)));
-    if (this.#held.length > MAX_HELD) throw new RangeError('an element of the file is too large');
+    this.#held.push(chunk.subarray(skipped));
+    this.#heldBytes += chunk.length - skipped;
+    if (this.#heldBytes < this.#neededBytes) return;
+    const input = Buffer.concat(this.#held);
+    const rest = input.subarray(this.#read(input));
+    this.#held = rest.length === 0 ? [] : [rest];
+    this.#heldBytes = rest.length;
   }
 
   #read(input: Buffer): number {
     for (let at = 0; ; ) {
       const head = elementAt(input, at);
-      if (head === null) return at;
+      if (head === null && input.length - at >= MAX_HEAD)
+        throw new RangeError('the file has no element here');
+      if (head === null) return this.#wait(at, input.length + 1);
       const { id, size, body } = head;
       if (id === SEGMENT || id === CLUSTER || id === BLOCK_GROUP) {
         at = body;
@@ -51,7 +61,7 @@ export class WebmReader {
       }
       const end = body + size;
       if (id === SIMPLE_BLOCK || id === BLOCK || id === CLUSTER_TIME) {
-        if (end > input.length) return at;
+        if (end > input.length) return this.#wait(at, end);
         if (id === CLUSTER_TIME) this.#clusterMs = input.readUIntBE(body, size);
         else this.#block(input.subarray(body, end));
         at = end;
@@ -60,6 +70,13 @@ export class WebmReader {
       this.#skip = Math.max(0, end - input.length);
       at = Math.min(end, input.length);
     }
+  }
+
+  /** @returns where the element that is not whole begins. */
+  #wait(at: number, end: number): number {
+    this.#neededBytes = end - at;
+    if (this.#neededBytes > MAX_HELD) throw new RangeError('an element of the file is too large');
+    return at;
   }
 
   #block(block: Buffer): void {

@@ -28,6 +28,8 @@ const ORIENTATION = 'urn:3gpp:video-orientation';
 const ROTATIONS = [0, 90, 180, 270] as const;
 /** No camera sends more. */
 const MAX_FRAME_BYTES = 4 * 2 ** 20;
+/** Packets of one picture: each costs memory, also an empty one. */
+const MAX_FRAME_PACKETS = 8192;
 const MAX_SIDE = 4096;
 /** Opus: 48 kHz, at most 120 ms of stereo at 510 kbit/s. */
 const MAX_SOUND_BYTES = 16 * 1024;
@@ -98,7 +100,7 @@ export function pictures(turnOf: (extensions: ReadonlyMap<number, Buffer>) => nu
       open = { first: packet, parts: [], bytes: 0 };
     }
     open.bytes += part.data.length;
-    if (open.bytes > MAX_FRAME_BYTES) {
+    if (open.bytes > MAX_FRAME_BYTES || open.parts.length >= MAX_FRAME_PACKETS) {
       [open, isTorn] = [null, true];
       return;
     }
