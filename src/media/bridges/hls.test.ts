@@ -297,21 +297,23 @@ test('a source that begins anew with every segment starts at most seven programs
     ['discontinuities', listOf(count, () => '#EXT-X-DISCONTINUITY')],
     ['headers', listOf(count, (index) => `#EXT-X-MAP:URI="${index}.map"`).replaceAll('.ts', '.m4s')],
   ];
-  for (const [what, list] of lists) {
-    const { url, requests } = await serve(t, (request) => {
-      const map = /^(\d+)\.map$/.exec(nameOf(request))?.[1];
-      if (nameOf(request) === 'index.m3u8') return { body: list };
-      if (map !== undefined) {
-        return { body: Buffer.concat([fmp4.get('init.mp4') ?? Buffer.alloc(0), free(Number(map))]) };
-      }
-      return answer(what === 'headers' ? fmp4 : segments, request);
-    });
-    const bridge = await startBridge(t, `${url}/index.m3u8`, { autoRestart: true });
-    const { message } = await bridge.when('FAILED');
-    assert.match(message ?? '', /more than 6 times a minute/, what);
-    const taken = requests.filter((request) => /\.(ts|m4s)$/.test(nameOf(request))).length;
-    assert.ok(taken <= 8, `${what}: ${taken} segments`);
-  }
+  await Promise.all(
+    lists.map(async ([what, list]) => {
+      const { url, requests } = await serve(t, (request) => {
+        const map = /^(\d+)\.map$/.exec(nameOf(request))?.[1];
+        if (nameOf(request) === 'index.m3u8') return { body: list };
+        if (map !== undefined) {
+          return { body: Buffer.concat([fmp4.get('init.mp4') ?? Buffer.alloc(0), free(Number(map))]) };
+        }
+        return answer(what === 'headers' ? fmp4 : segments, request);
+      });
+      const bridge = await startBridge(t, `${url}/index.m3u8`, { autoRestart: true });
+      const { message } = await bridge.when('FAILED');
+      assert.match(message ?? '', /more than 6 times a minute/, what);
+      const taken = requests.filter((request) => /\.(ts|m4s)$/.test(nameOf(request))).length;
+      assert.ok(taken <= 8, `${what}: ${taken} segments`);
+    }),
+  );
 });
 
 test('a header that is the same under another address continues', async (t) => {
