@@ -9,7 +9,12 @@ import { discountCodeEvents } from '../features/discount-codes/index.ts';
 import { domainEvents } from '../features/domains/index.ts';
 import { payoutEvents } from '../features/ledger/index.ts';
 import type { Mailbox } from '../features/mail/index.ts';
-import { forgetCustomersJob, type Payments, paymentEvents } from '../features/payments/index.ts';
+import {
+  forgetCustomersJob,
+  type Payments,
+  paymentEvents,
+  settleRefundJob,
+} from '../features/payments/index.ts';
 import { productEvents } from '../features/products/index.ts';
 import { recordingJob } from '../features/recordings/index.ts';
 import { restreamEvents } from '../features/restreams/index.ts';
@@ -112,6 +117,7 @@ export const coreDeclarations: Declarations = {
     roomRecordingJob,
     cohortMovedJob,
     forgetCustomersJob,
+    settleRefundJob,
   ],
 };
 

@@ -104,6 +104,7 @@ export async function createMoneyWorld(): Promise<MoneyWorld> {
   const payments: Payments = createPayments({
     db,
     events,
+    jobs: { enqueue: nothing },
     clock,
     log: { warn: keep, error: keep },
     ledger,

@@ -41,8 +41,8 @@ export interface Bookings {
   join(work: Work, id: string, who: 'CUSTOMER' | 'CREATOR'): Promise<void>;
   /** Its time is over. */
   end(work: Work, id: string): Promise<void>;
-  /** In the caller's transaction; the refund is made by the reconciler of payments at the latest. */
-  cancelIn(work: Work, id: string, how: Cancellation): Promise<{ refundId: string | null }>;
+  /** Cancels in the caller's transaction; a worker makes the refund. */
+  cancelIn(work: Work, id: string, how: Cancellation): Promise<void>;
 }
 
 export type BookingDeps = BookingPorts & { seats: ClassSeats; letters: Letters };
@@ -64,7 +64,9 @@ export function createBookings(deps: BookingDeps): Bookings {
     },
     async cancel(workspaceId, id, how) {
       await get(workspaceId, id);
-      const { refundId } = await events.transaction((tx, append) => cancelIn(deps, { tx, append }, id, how));
+      const refundId = await events.transaction((tx, append) =>
+        cancelIn(deps, { tx, append }, id, { ...how, isRefundAwaited: true }),
+      );
       if (refundId !== null) await settleSoon(deps, refundId);
       return get(workspaceId, id);
     },
@@ -80,7 +82,9 @@ export function createBookings(deps: BookingDeps): Bookings {
     },
     join: (work, id, who) => join(deps, work, id, who),
     end: (work, id) => end(deps, work, id),
-    cancelIn: (work, id, how) => cancelIn(deps, work, id, how),
+    async cancelIn(work, id, how) {
+      await cancelIn(deps, work, id, { ...how, isRefundAwaited: false });
+    },
   };
 }
 
@@ -113,15 +117,16 @@ function assertConfirmed({ status }: BookingRow): void {
   if (status !== 'CONFIRMED') throw refuse(NOT_CONFIRMED[status]);
 }
 
+/** @returns the refund, if there is one; where it is awaited, the caller settles it. */
 async function cancelIn(
   deps: BookingDeps,
   work: Work,
   id: string,
-  { by, reason, refund: wanted }: Cancellation,
-): Promise<{ refundId: string | null }> {
+  { by, reason, refund: wanted, isRefundAwaited }: Cancellation & { isRefundAwaited: boolean },
+): Promise<string | null> {
   const { tx } = work;
   const before = await lock(work, id);
-  if (before.status === 'CANCELED') return { refundId: null };
+  if (before.status === 'CANCELED') return null;
   assertConfirmed(before);
   const now = deps.clock.now();
   if (by === 'CUSTOMER' && (await repository.beginOf(tx, id)) <= now) throw refuse('The booking has begun.');
@@ -133,10 +138,12 @@ async function cancelIn(
     ics_sequence: before.ics_sequence + 1,
     updated_at: now,
   });
-  const refundId = refundsAt(before, { by, wanted }, now) ? await refund(deps, work, row) : null;
+  const refundId = refundsAt(before, { by, wanted }, now)
+    ? await refund(deps, work, row, isRefundAwaited)
+    : null;
   await tellCanceled(work, row, by);
   await deps.letters.canceled(tx, row, refundId !== null);
-  return { refundId };
+  return refundId;
 }
 
 async function freePlace(deps: BookingDeps, work: Work, row: BookingRow): Promise<void> {
@@ -146,7 +153,12 @@ async function freePlace(deps: BookingDeps, work: Work, row: BookingRow): Promis
 }
 
 /** @returns null where nothing is left to be given back. */
-async function refund({ payments }: BookingDeps, { tx }: Work, row: BookingRow): Promise<string | null> {
+async function refund(
+  { payments }: BookingDeps,
+  { tx }: Work,
+  row: BookingRow,
+  isSettledByCaller: boolean,
+): Promise<string | null> {
   if (row.purchase_id === null || row.amount_cents === 0) return null;
   try {
     const { paymentId } = await payments.refund(tx, {
@@ -155,6 +167,7 @@ async function refund({ payments }: BookingDeps, { tx }: Work, row: BookingRow):
       amountCents: null,
       reason: 'The booking was canceled.',
       requestId: { own: 'cancel' },
+      isSettledByCaller,
     });
     return paymentId;
   } catch (error) {

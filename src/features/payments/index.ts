@@ -14,7 +14,7 @@ export {
   paymentSucceeded,
 } from './events.ts';
 export { type CustomerForgetting, createCustomerForgetting } from './forget.service.ts';
-export { forgetCustomersJob } from './jobs.ts';
+export { forgetCustomersJob, settleRefundJob } from './jobs.ts';
 export type { PaymentTold } from './outcome.ts';
 export type { Providers } from './ports.ts';
 export {

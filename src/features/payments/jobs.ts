@@ -1,6 +1,13 @@
 import Type from 'typebox';
 import { defineJob } from '../../jobs/job.ts';
 
+/** Asks the provider for a refund whose transaction nobody waits for. The reconciler retries what fails. */
+export const settleRefundJob = defineJob({
+  name: 'payment.settle-refund',
+  payload: Type.Object({ paymentId: Type.String() }),
+  retrySec: [],
+});
+
 /** Erased customers are forgotten by the provider as well. It may be out of reach for days. */
 export const forgetCustomersJob = defineJob({
   name: 'payment.forget-customers',

@@ -1,4 +1,5 @@
 import type { Events } from '../../events/index.ts';
+import type { JobQueue } from '../../jobs/job.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -15,6 +16,7 @@ export interface Providers {
 export interface PaymentPorts {
   db: Db;
   events: Pick<Events, 'transaction'>;
+  jobs: Pick<JobQueue, 'enqueue'>;
   clock: Clock;
   log: Pick<Logger, 'warn' | 'error'>;
   providers: Providers;

@@ -67,7 +67,7 @@ export function createPurchases({ db, events, money, videos }: Deps): Purchases 
       }
     },
     async refund(workspaceId, purchaseId, { amountCents = null, reason = null, requestId }) {
-      const asked = { workspaceId, purchaseId, amountCents, reason, requestId };
+      const asked = { workspaceId, purchaseId, amountCents, reason, requestId, isSettledByCaller: true };
       const { paymentId } = await events.transaction((tx) => money.refund(tx, asked));
       const settled = await money.settle(paymentId);
       if (settled.status === 'FAILED') throw new AppError('CONFLICT', { message: settled.message });

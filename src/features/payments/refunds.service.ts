@@ -5,6 +5,7 @@ import { newId } from '../../kernel/ids.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { providerOf } from './choice.ts';
 import { paymentRefunded } from './events.ts';
+import { settleRefundJob } from './jobs.ts';
 import { record, told } from './outcome.ts';
 import type { PaymentPorts } from './ports.ts';
 import type { RefundAnswer } from './providers/provider.ts';
@@ -22,6 +23,8 @@ export interface NewRefund {
   reason: string | null;
   /** The same one of the same purchase is the same refund. */
   requestId: string | OwnRefund;
+  /** The caller calls `settle` after the commit. Otherwise a worker does. */
+  isSettledByCaller?: boolean;
 }
 
 /**
@@ -34,7 +37,7 @@ interface OwnRefund {
 
 export interface RefundService {
   /**
-   * The row of a refund, in the caller's transaction; `settle` makes it. What is under way counts against what is left.
+   * Inserts the row of a refund, and the job that settles it. What is under way counts against what is left.
    *
    * @throws {AppError} NOT_FOUND; CONFLICT where nothing, or not so much, can be given back, and (`requestId`) where the
    * id was used for another amount.
@@ -75,6 +78,10 @@ async function begin(ports: PaymentPorts, tx: Tx, refund: NewRefund): Promise<{ 
     next_look_at: dateFromMs(nextLookMs({ created_at: now }, now.getTime())),
     created_at: now,
   });
+  if (refund.isSettledByCaller !== true) {
+    const group = purchase.workspace_id;
+    await ports.jobs.enqueue(tx, settleRefundJob, { paymentId: id }, { group });
+  }
   return { paymentId: id };
 }
 

@@ -35,6 +35,8 @@ export interface Payments extends BeginService, RefundService {
    * after; NOT_FOUND.
    */
   settle(paymentId: string): Promise<Settled>;
+  /** Settles a payment for which nobody waits: logs a failure, which the reconciler retries. */
+  trySettle(paymentId: string): Promise<void>;
   /** Ends a charge that waits for its buyer; SUCCEEDED when it was too late. @throws {AppError} as `settle`. */
   cancel(paymentId: string): Promise<Settled>;
   /** For consumers, in their transaction. @throws {AppError} NOT_FOUND. */
@@ -72,6 +74,9 @@ export function createPayments(deps: Deps): Payments {
     if (row.type === 'REFUND') return settleRefund(deps, row);
     return row.type === 'DISPUTE' ? disputes.settle(row) : settledOf(row);
   };
+  const trySettle = async (paymentId: string) => {
+    await settle(await find(paymentId)).catch((error: unknown) => leave(deps, paymentId, error));
+  };
   return {
     ...createBeginService(deps),
     ...createRefundService(deps),
@@ -83,6 +88,7 @@ export function createPayments(deps: Deps): Payments {
       return choose(deps, db, workspaceId);
     },
     settle: async (paymentId) => settle(await find(paymentId)),
+    trySettle,
     cancel: async (paymentId) => charges.cancel(await find(paymentId)),
     async purchaseOf(where, purchaseId) {
       const row = await repository.findPurchase(where, purchaseId);
@@ -102,7 +108,7 @@ export function createPayments(deps: Deps): Payments {
     },
     async reconcile() {
       for (const id of await repository.listDue(db, deps.clock.now(), BATCH)) {
-        await settle(await find(id)).catch((error: unknown) => leave(deps, id, error));
+        await trySettle(id);
       }
     },
   };

@@ -24,9 +24,11 @@ import {
   purchaseRoutes,
   type Sandbox,
   sandboxPages,
+  settleRefundJob,
   stripeWebhookPage,
 } from '../../features/payments/index.ts';
 import type { Videos } from '../../features/videos/index.ts';
+import type { JobRun } from '../../jobs/job.ts';
 import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
 
@@ -101,7 +103,14 @@ export function paymentsPart(base: Needs): Built<Gives> {
         sandboxPages({ sandbox, assets }),
         ...(stripe === null ? [] : [stripeWebhookPage({ stripe, hints: payments.hints })]),
       ],
-      jobs: () => [{ job: forgetCustomersJob, concurrency: 1, run: customerForgetting.run }],
+      jobs: () => [
+        { job: forgetCustomersJob, concurrency: 1, run: customerForgetting.run },
+        {
+          job: settleRefundJob,
+          concurrency: 4,
+          run: ({ payload }: JobRun<{ paymentId: string }>) => payments.trySettle(payload.paymentId),
+        },
+      ],
       consumers: createPaymentMails({ ...base, publicUrl }),
       tasks: () => [
         { name: 'what Stripe told', everyMs: 10 * EVERY.minute, run: () => payments.hints.catchUp() },
