@@ -116,8 +116,8 @@ class ChatPanel {
   #showForms(): void {
     const { chatMode } = this.#settings;
     const creator = this.#root.dataset.creator ?? '';
-    const isFollower = 'follower' in this.#root.dataset;
-    const isOpen = chatMode === 'OPEN' || (chatMode === 'FOLLOWERS' && isFollower);
+    const entitledModes = (this.#root.dataset.entitled ?? '').split(' ');
+    const isOpen = chatMode === 'OPEN' || entitledModes.includes(chatMode);
     this.#nameForm.hidden = !isOpen || this.#guest !== null;
     this.#writeForm.hidden = !isOpen || this.#guest === null;
     part(this.#root, '.chat-me', HTMLElement).textContent = this.#guest?.name ?? '';

@@ -12,7 +12,7 @@ import type { Asking, Viewer } from '../playback/index.ts';
 import type { StreamTails } from '../stream-tails/index.ts';
 import type { GuestSessions } from './guests.ts';
 import { toMessage } from './messages.ts';
-import { NAME_MAX, parseGuestName } from './rules.ts';
+import { NAME_MAX, parseGuestName, type RestrictedMode } from './rules.ts';
 import { MessageIn } from './schemas.ts';
 import type { Chat, RecentChat } from './service.ts';
 
@@ -24,8 +24,8 @@ interface Deps {
   tails: Pick<StreamTails, 'follow'>;
   /** May this visitor see the stream? The rules are those of playback. */
   admits(streamId: string, viewer: Viewer): Promise<boolean>;
-  /** Is this visitor signed in, and follows whose stream it is? */
-  isFollower(streamId: string, asking: Asking): Promise<boolean>;
+  /** Returns the restricted modes in which this visitor may write. */
+  entitledModes(streamId: string, asking: Asking): Promise<RestrictedMode[]>;
   caps(windowSec: number | 'day'): Counter;
 }
 
@@ -132,8 +132,8 @@ export function guestChatPages(deps: Deps): (app: FastifyInstance) => void {
       const { count, resetInMs } = await caps(60).hit(counterKey(`chat-guest-posts:${guest.id}`));
       if (count > GUEST_POSTS) throw tooMany('RATE_LIMITED', resetInMs);
       // As it was half a second ago at most: the mode that counts is looked at under the lock.
-      const isFollower = settings.chatMode !== 'OPEN' && (await deps.isFollower(streamId, request));
-      const poster = { kind: 'guest', ...guest, isFollower, visit: visitOf(request) } as const;
+      const entitledModes = settings.chatMode === 'OPEN' ? [] : await deps.entitledModes(streamId, request);
+      const poster = { kind: 'guest', ...guest, entitledModes, visit: visitOf(request) } as const;
       const shown = await chat.post({ streamId, workspaceId: null }, poster, input);
       return send(reply, toMessage(shown));
     });

@@ -3,6 +3,8 @@ import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { openTail } from '../../../test/harness/tail.ts';
+import { memberPage } from '../../../test/money/member-page.ts';
+import { creator } from '../../../test/money/subscriber.ts';
 import { createChat } from '../../../test/streams/chat.ts';
 import { systemClock } from '../../kernel/clock.ts';
 
@@ -224,6 +226,45 @@ describe('what a guest may do', () => {
     const reply = await anna.write('again', { replyToId: first.data.id });
     assert.equal(reply.data.replyToId, first.data.id);
   });
+});
+
+test('a chat for TIER takes messages of members of the tiers of its stream, of any tier where it names none', async () => {
+  const at = await creator(app);
+  const { ask, enter } = memberPage(
+    () => app,
+    () => `/members/${at.username}/test`,
+  );
+  const [gold, silver] = [await at.tier({ name: 'Gold' }), await at.tier({ name: 'Silver' })];
+  const memberOf = async (tierId: string) => enter((await at.subscribe(tierId)).customer.email);
+  const [golden, silvern] = [await memberOf(gold), await memberOf(silver)];
+  const forGold = await createChat(app, at.key, { chatMode: 'TIER', tierIds: [gold] });
+  const forAll = await createChat(app, at.key, { chatMode: 'TIER' });
+  const post = (path: string, body: object, cookie = '') =>
+    fetch(`${app.url}/live/${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', cookie },
+      body: JSON.stringify(body),
+    });
+  const write = async (id: string, cookie: string) => {
+    const joined = await post(`${id}/chat/guest`, { name: 'Anna' });
+    const { session } = Object(await joined.json()).data;
+    return (await post(`${id}/chat`, { session, text: 'Hello' }, cookie)).status;
+  };
+  const cases: [id: string, cookie: string, status: number][] = [
+    [forGold.id, '', 403],
+    [forGold.id, silvern, 403],
+    [forGold.id, golden, 201],
+    [forAll.id, '', 403],
+    [forAll.id, silvern, 201],
+  ];
+  for (const [id, cookie, status] of cases) {
+    assert.equal(await write(id, cookie), status);
+    const page = await (await ask(`/watch/${id}`, cookie)).text();
+    assert.equal(page.includes('Only members of'), status === 403);
+    assert.equal(page.includes('data-entitled="TIER"'), status === 201, 'the script shows the form');
+  }
+  await forGold.set({ chatMode: 'FOLLOWERS' });
+  assert.equal(await write(forGold.id, golden), 403, 'a member is not a follower');
 });
 
 test('who may not see the stream may not see its chat', async () => {

@@ -9,4 +9,5 @@ export { createGuestSessions } from './guests.ts';
 export { toMessage } from './messages.ts';
 export { chatPanel } from './panel.views.ts';
 export { chatRoutes } from './routes.ts';
+export { RESTRICTED_MODES } from './rules.ts';
 export { createChat } from './service.ts';

@@ -1,12 +1,15 @@
 import { html, type SafeHtml } from '../../platform/html.ts';
 import { toMessage } from './messages.ts';
-import { NAME_MAX } from './rules.ts';
+import { mayGuestWrite, NAME_MAX, type RestrictedMode } from './rules.ts';
 import { type ChatMessage, TEXT_MAX } from './schemas.ts';
 import type { RecentChat } from './service.ts';
 
 /** What the panel says where not everybody may write; the page's script has the same words (`web/chat/panel.ts`). */
-function noticeOf({ settings, creatorName }: RecentChat, isFollower: boolean): string | null {
-  if (isFollower && settings.chatMode === 'FOLLOWERS') return null;
+function noticeOf(
+  { settings, creatorName }: RecentChat,
+  entitledModes: readonly RestrictedMode[],
+): string | null {
+  if (mayGuestWrite(settings.chatMode, entitledModes)) return null;
   switch (settings.chatMode) {
     case 'OPEN':
       return null;
@@ -27,11 +30,11 @@ function noticeOf({ settings, creatorName }: RecentChat, isFollower: boolean): s
 export function chatPanel(
   streamId: string,
   suffix: string,
-  { recent, isFollower }: { recent: RecentChat; isFollower: boolean },
+  { recent, entitledModes }: { recent: RecentChat; entitledModes: readonly RestrictedMode[] },
 ): SafeHtml {
   const { messages, eventId, settings } = recent;
-  const notice = noticeOf(recent, isFollower);
-  return html`<section class="chat" aria-labelledby="chat-heading" data-chat="/live/${streamId}/chat" data-stream="${streamId}" data-suffix="${suffix}" data-event-id="${eventId}" data-mode="${settings.chatMode}" data-slow="${settings.slowModeSec}" data-creator="${recent.creatorName}"${isFollower && html` data-follower`}>
+  const notice = noticeOf(recent, entitledModes);
+  return html`<section class="chat" aria-labelledby="chat-heading" data-chat="/live/${streamId}/chat" data-stream="${streamId}" data-suffix="${suffix}" data-event-id="${eventId}" data-mode="${settings.chatMode}" data-slow="${settings.slowModeSec}" data-creator="${recent.creatorName}" data-entitled="${entitledModes.join(' ')}">
 <h2 id="chat-heading">Chat</h2>
 <div class="chat-list" role="log" aria-label="Messages" aria-live="polite" aria-relevant="additions" tabindex="0">
 ${messages.filter(({ row }) => row.deleted_at === null).map((one) => item(toMessage(one)))}</div>

@@ -53,6 +53,18 @@ export function isSameName(a: string, b: string): boolean {
   return plain(a) === plain(b) && plain(a) !== '';
 }
 
+/** Chat modes in which a visitor writes only with the entitlement of that name. */
+export const RESTRICTED_MODES = ['FOLLOWERS', 'TIER'] as const;
+export type RestrictedMode = (typeof RESTRICTED_MODES)[number];
+
+/** @param entitledModes restricted modes for which the visitor has the entitlement. */
+export function mayGuestWrite(
+  mode: Openness['chat_mode'],
+  entitledModes: readonly RestrictedMode[],
+): boolean {
+  return mode === 'OPEN' || entitledModes.some((one) => one === mode);
+}
+
 interface Openness {
   chat_enabled: boolean;
   chat_mode: 'OPEN' | 'FOLLOWERS' | 'TIER' | 'OFF';

@@ -13,7 +13,14 @@ import type { Arrivals } from '../arrivals/index.ts';
 import type { Facts, Viewer } from '../facts/index.ts';
 import type { BanRow, MessageRow, SettingsRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { announcements, hasBannedWord, isSameName, refuseText } from './rules.ts';
+import {
+  announcements,
+  hasBannedWord,
+  isSameName,
+  mayGuestWrite,
+  type RestrictedMode,
+  refuseText,
+} from './rules.ts';
 
 export interface PostInput {
   text: string;
@@ -24,7 +31,7 @@ export interface PostInput {
 /** Who posts: the account of the stream by a key, or a guest of its page. */
 export type Poster =
   | { kind: 'creator'; accountId: string }
-  | { kind: 'guest'; id: string; name: string; isFollower: boolean; visit: Visit };
+  | { kind: 'guest'; id: string; name: string; entitledModes: readonly RestrictedMode[]; visit: Visit };
 
 /** The creator as its messages show it. */
 export interface Creator {
@@ -333,10 +340,10 @@ async function postLocked(deps: Deps, tx: Tx, post: Post): Promise<ShownMessage>
 async function admitGuest(
   tx: Tx,
   { settings, creator, now }: Post,
-  { id: guestId, isFollower }: { id: string; isFollower: boolean },
+  { id: guestId, entitledModes }: { id: string; entitledModes: readonly RestrictedMode[] },
 ): Promise<void> {
   const { id: streamId, chat_mode: mode, slow_mode_sec: slowSec } = settings;
-  if (mode !== 'OPEN' && !(mode === 'FOLLOWERS' && isFollower)) {
+  if (!mayGuestWrite(mode, entitledModes)) {
     const who = mode === 'FOLLOWERS' ? 'who follow' : 'who are members of';
     throw new AppError('PERMISSION_DENIED', {
       message: `Only those ${who} ${creator.displayName} can write here.`,

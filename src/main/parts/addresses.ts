@@ -11,6 +11,7 @@ import {
   createPlaybackTokens,
   createStreamLinks,
   createVideoLinks,
+  type Entitlements,
   type PlaybackTokens,
   type Sellers,
   type VideoLinks,
@@ -26,6 +27,7 @@ import type { Base } from '../wiring.ts';
 export interface Addresses {
   playbackTokens: PlaybackTokens;
   access: Access;
+  entitlements: Entitlements;
   memberCookie: MemberCookie;
   sellers: Sellers;
   streamLinks: StreamLinks;
@@ -55,6 +57,7 @@ export function createAddresses(needs: Base & { follows: Follows; visitors: Visi
     memberCookie: cookie,
     sellers: createSellers({ db }),
     access: createAccess({ tokens: playbackTokens, entitlements }),
+    entitlements,
     streamLinks: {
       ...links,
       rtmpUrl,

@@ -8,6 +8,7 @@ import {
   createChatConsumers,
   createGuestSessions,
   guestChatPages,
+  RESTRICTED_MODES,
   toMessage,
 } from '../../features/chat/index.ts';
 import {
@@ -24,8 +25,6 @@ import {
   type Streams,
   streamUpdated,
 } from '../../features/streams/index.ts';
-import { createFollowerEntitlements, type Follows } from '../../features/users/index.ts';
-import type { Visitors } from '../../http/visitor.ts';
 import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
 import type { Addresses } from './addresses.ts';
@@ -34,15 +33,13 @@ import type { Arriving } from './arrivals.ts';
 /** Chats that a process remembers for half a second, some 20 kB each. */
 const RECENT_CHATS = 500;
 
-interface Needs extends Base, Pick<Addresses, 'access'>, Pick<Arriving, 'arrivals'> {
+interface Needs extends Base, Pick<Addresses, 'access' | 'entitlements'>, Pick<Arriving, 'arrivals'> {
   streams: Streams;
   streamTails: StreamTails;
-  follows: Follows;
-  visitors: Visitors;
 }
 
 export function chatPart(needs: Needs): Built<{ liveChat: LiveChat }> {
-  const { config, db, cursors, bus, caps, access, streams, streamTails: tails } = needs;
+  const { config, db, cursors, bus, caps, access, entitlements, streams, streamTails: tails } = needs;
   const profiles = createProfiles(needs);
   const chat = createChat({
     ...needs,
@@ -63,10 +60,14 @@ export function chatPart(needs: Needs): Built<{ liveChat: LiveChat }> {
     const stream = await watched.get(streamId);
     return stream !== undefined && (await access.passFor(stream, viewer)) !== null;
   };
-  const followers = createFollowerEntitlements(needs);
-  const isFollower = async (streamId: string, asking: Asking) => {
+  /** A restricted mode takes what it takes to watch a stream of that visibility. */
+  const entitledModes = async (streamId: string, asking: Asking) => {
     const stream = await watched.get(streamId);
-    return stream !== undefined && followers.allows(asking, { ...stream, visibility: 'FOLLOWERS' });
+    if (stream === undefined) return [];
+    const allowed = await Promise.all(
+      RESTRICTED_MODES.map((mode) => entitlements.allows(asking, { ...stream, visibility: mode })),
+    );
+    return RESTRICTED_MODES.filter((_mode, index) => allowed[index]);
   };
   const guests = createGuestSessions(needs);
   return {
@@ -74,12 +75,13 @@ export function chatPart(needs: Needs): Built<{ liveChat: LiveChat }> {
       async liveChat(streamId, suffix, asking) {
         const shown = await recent.get(streamId);
         if (!shown?.isOpen) return null;
-        return chatPanel(streamId, suffix, { recent: shown, isFollower: await isFollower(streamId, asking) });
+        const modes = await entitledModes(streamId, asking);
+        return chatPanel(streamId, suffix, { recent: shown, entitledModes: modes });
       },
     },
     part: {
       routes: () => chatRoutes({ chat, streams, tails, cursors }),
-      pages: () => [guestChatPages({ chat, recent, guests, tails, admits, isFollower, caps })],
+      pages: () => [guestChatPages({ chat, recent, guests, tails, admits, entitledModes, caps })],
       consumers: createChatConsumers({ chat, streams: { streamUpdated } }),
       tasks: () => [{ name: 'old chat messages', everyMs: EVERY.hour, run: () => chat.forget() }],
     },
