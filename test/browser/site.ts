@@ -76,6 +76,7 @@ export async function startSite(): Promise<TestSite> {
       arrivals: { meet: () => ({ ...NOBODY, mark: '' }), viewerOf: async () => ({ ...NOBODY, hash: '' }) },
       facts: {
         isTold: async () => false,
+        lastNumber: async () => null,
         note({ number, subjectId, playerEvents = [] }) {
           for (const { type, quality } of playerEvents)
             beacons.push(`${number} ${subjectId} ${type} ${quality}`);

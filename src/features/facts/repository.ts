@@ -26,18 +26,24 @@ export interface PlayerMessage {
   before: Date;
 }
 
-export async function isTold(db: Db, { playbackSession, number, before }: PlayerMessage): Promise<boolean> {
-  const row = await db
+export async function isTold(db: Db, { number, ...session }: PlayerMessage): Promise<boolean> {
+  const row = await beaconsOf(db, session).where('number', '=', number).limit(1).executeTakeFirst();
+  return row !== undefined;
+}
+
+export async function lastNumber(db: Db, session: Omit<PlayerMessage, 'number'>): Promise<number | null> {
+  const row = await beaconsOf(db, session).orderBy('number', 'desc').limit(1).executeTakeFirst();
+  return row?.number ?? null;
+}
+
+function beaconsOf(db: Db, { playbackSession, before }: Omit<PlayerMessage, 'number'>) {
+  return db
     .selectFrom('fact')
-    .select('id')
+    .select('number')
     .where('playback_session', '=', playbackSession)
-    .where('number', '=', number)
     .where('kind', '=', 'BEACON')
     .where('created_at', '<=', before)
-    .where('created_at', '>', dateFromMs(before.getTime() - 8 * DAY_MS))
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+    .where('created_at', '>', dateFromMs(before.getTime() - 8 * DAY_MS));
 }
 
 /** Of no transaction is what is counted already. */

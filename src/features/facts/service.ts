@@ -19,6 +19,8 @@ export interface Facts {
   renumber(tx: Tx, counted: { nextXid: string; freshUntil: Date }): Promise<void>;
   /** Has a player told the message of this number, in the eight days before? Sessions last for seven. */
   isTold(message: repository.PlayerMessage): Promise<boolean>;
+  /** Returns the highest number that a player has told in the same time; null when there is none. */
+  lastNumber(session: Omit<repository.PlayerMessage, 'number'>): Promise<number | null>;
   /** Writes what is still to be written, for at most 5 seconds. */
   close(): Promise<void>;
 }
@@ -53,6 +55,7 @@ export function createFacts({ db, clock, log, onDropped }: Deps): Facts {
     },
     renumber: repository.renumberFacts,
     isTold: (message) => repository.isTold(db, message),
+    lastNumber: (session) => repository.lastNumber(db, session),
     note: (fact) => buffer.add(stamped(fact)),
     close: () => buffer.close(),
   };

@@ -8,6 +8,7 @@ import type { Arrival, Arrivals } from '../arrivals/index.ts';
 import type { Facts } from '../facts/index.ts';
 import { mayWatch } from './access.rules.ts';
 import { type KeptEvent, keptEvents, type ToldEvent } from './beacon.rules.ts';
+import { createBeaconOrder } from './beacon-order.ts';
 import type { StreamSnapshot } from './live/snapshot.ts';
 import type { WatchedBy } from './live/watching.ts';
 import { isShown } from './locked.ts';
@@ -38,7 +39,7 @@ interface Deps {
   sessions: Pick<PlaybackSessions, 'read'>;
   viewers: WatchedBy;
   arrivals: Pick<Arrivals, 'meet' | 'viewerOf'>;
-  facts: Pick<Facts, 'note' | 'isTold'>;
+  facts: Pick<Facts, 'note' | 'isTold' | 'lastNumber'>;
   counters: CounterFactory;
   clock: Clock;
 }
@@ -56,6 +57,7 @@ const LEAVES: ReadonlySet<string> = new Set(['PAUSE', 'END']);
 export function createBeacons(deps: Deps): Beacons {
   const { streams, videos, sessions, viewers, arrivals, facts, counters, clock } = deps;
   const counter = counters({ name: 'beacons', window: MINUTE_SEC, withoutStore: 'insured' });
+  const order = createBeaconOrder(facts);
   const isTooMuch = async (session: PlaybackSession, { ip }: Visit) => {
     const counts = await Promise.all([
       counter.hit(session.key),
@@ -81,7 +83,8 @@ export function createBeacons(deps: Deps): Beacons {
       if (events.length === 0) return;
       const { workspaceId } = what;
       const meet = (): Arrival => arrivals.meet(visit, { workspaceId, ...session });
-      if (stream?.isLive && beacon.isPresence !== false)
+      const isPresence = stream?.isLive && beacon.isPresence !== false;
+      if (isPresence && (await order.advance(session, beacon.n, now)))
         tellPresence(viewers, stream, { session, visit, events, meet });
       const viewer = await arrivals.viewerOf(meet(), now);
       facts.note({

@@ -59,8 +59,8 @@ async function sessionOf(id: string, headers: Record<string, string> = {}, query
 
 const event = (more: object = {}) => ({ type: 'TICK', positionSec: 5, at: clock.ms(), ...more });
 
-async function send(body: unknown, headers: Record<string, string> = {}) {
-  const answer = await fetch(`${app.url}/playback/beacon`, {
+async function send(body: unknown, headers: Record<string, string> = {}, on = app) {
+  const answer = await fetch(`${on.url}/playback/beacon`, {
     method: 'POST',
     headers: from({ 'content-type': 'text/plain', ...headers }),
     body: JSON.stringify(body),
@@ -252,6 +252,34 @@ test('beacons of a broadcast are facts while it is on, and until its viewers hav
   assert.deepEqual(await numbersOf(stream.id), [0, 1, 2], 'nobody begins to watch, nor ends, what is over');
   await app.container.viewers.flush();
   assert.equal(await stream.read('viewerCount'), 0);
+});
+
+test('a beacon with the number of an earlier one, or a lower number, brings no viewer back, on any node', async () => {
+  const stream = await createEncoderStream(app, key, {});
+  await stream.connect();
+  await stream.act('start');
+  const session = await sessionOf(stream.id);
+  const play = (n: number) => ({ session, n, events: [event({ type: 'PLAY' })] });
+  const viewers = async (on = app) => {
+    await on.container.viewers.flush();
+    return stream.read('viewerCount');
+  };
+  await send(play(1));
+  assert.equal(await viewers(), 1);
+  await send({ session, n: 2, events: [event({ type: 'END' })] });
+  assert.equal(await viewers(), 0);
+  for (const n of [0, 1, 2]) await send(play(n));
+  assert.equal(await viewers(), 0);
+  await until(async () => (await numbersOf(stream.id)).length === 5);
+  const other = await startTestApp({ clock, beside: app, env: { TRUST_PROXY: '1' } });
+  try {
+    for (const n of [2, 1]) await send(play(n), {}, other);
+    assert.equal(await viewers(other), 0);
+    await send(play(3), {}, other);
+    assert.equal(await viewers(other), 1);
+  } finally {
+    await other.close();
+  }
 });
 
 test('messages of a chat are counted, with what is known of a guest', async () => {
