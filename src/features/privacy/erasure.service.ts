@@ -20,7 +20,7 @@ export interface Erasure {
    * @throws {AppError} INVALID_CREDENTIALS; CONFLICT, with what has to end before.
    */
   request(accountId: string, password: string): Promise<{ erasedAt: Date }>;
-  /** The operator's: without the days in between. @throws {AppError} NOT_FOUND, CONFLICT. */
+  /** Erases without the days in between, also an account that its owner has closed. @throws {AppError} NOT_FOUND, CONFLICT. */
   eraseNow(email: string): Promise<{ id: string }>;
   /** Can the link still bring an account back? */
   isKeepable(token: string): Promise<boolean>;
@@ -126,7 +126,11 @@ async function schedule(
     await lockWorkspaces(tx, id);
     refuseRunning([...namesOfSold(await repository.countSold(tx, id)), ...own]);
     const row = { account_id: id, requested_at: requestedAt, due_at: dueAt, keep_hash: hashSecret(token) };
-    if (!(await repository.insertErasure(tx, row))) throw notFound();
+    if (!(await repository.insertErasure(tx, row))) {
+      if (afterMs > 0) throw notFound();
+      // One that has begun keeps its job.
+      if (await repository.bringForward(tx, row)) await jobs.cancel(tx, erasureJob, id);
+    }
     await accounts.close(tx, id, requestedAt);
     await signIns.endAll(tx, id);
     await jobs.enqueue(tx, erasureJob, { accountId: id }, { key: id, delaySec: afterMs / 1000 });

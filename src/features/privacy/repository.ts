@@ -19,6 +19,20 @@ export async function insertErasure(
   return numInsertedOrUpdatedRows === 1n;
 }
 
+/** The link that could keep the account works no more. @returns false when the erasure has begun. */
+export async function bringForward(
+  tx: Tx,
+  { account_id, due_at, keep_hash }: Pick<ErasureRow, 'account_id' | 'due_at' | 'keep_hash'>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('account_erasure')
+    .set({ due_at, keep_hash })
+    .where('account_id', '=', account_id)
+    .where('begun_at', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
 /** What a link to keep an account is for, while it is good. */
 export function findKeepable(db: Db, hash: Uint8Array): Promise<ErasureRow | undefined> {
   return db
