@@ -215,7 +215,7 @@ describe('who may', () => {
       (await app.createKey({ account, scope: 'STANDARD', permissions })).key;
     const reader = await withList('streams:read');
     const writer = await withList('streams:write');
-    const other = await withList('videos:write');
+    const other = await withList('videos:read');
     const get = (by: string) => app.request('GET', `/streams/${id}`, { key: by });
     assert.equal((await get(reader)).assertOk(200).at('data.streamKey'), null);
     assert.match((await get(writer)).assertOk(200).string('data.streamKey'), /^[\w-]{43}$/);

@@ -42,10 +42,12 @@ class World {
     endedAt: null,
     startedSaidAt: null,
     stoppedSaidAt: null,
+    signalStopNotifiedAt: null,
     saidLive: false,
     dueAt: null,
   };
-  readonly said: { at: number; event: StreamEvent }[] = [];
+  /** `ofSignal`: the stop of a signal that was never broadcast. */
+  readonly said: { at: number; event: StreamEvent; ofSignal: boolean }[] = [];
   believesLive = false;
   believesSignal = false;
   /** When the latest broadcast had both its switch and media, and when it was switched off. */
@@ -89,8 +91,9 @@ class World {
   apply({ state, events }: Transition): void {
     this.state = state;
     for (const event of events) {
+      const ofSignal = event.type === 'stream.broadcast_stopped' && !this.believesLive;
       this.check(event);
-      this.said.push({ at: this.now, event });
+      this.said.push({ at: this.now, event, ofSignal });
     }
     assert.equal(this.believesSignal, state.hasSignal, 'a receiver knows of the signal at once');
     if (this.believesLive === state.isLive) return;
@@ -111,7 +114,10 @@ class World {
       this.believesSignal = false;
       return;
     }
-    const before = this.said.findLast((entry) => entry.event.type === event.type);
+    const isSignalStop = event.type === 'stream.broadcast_stopped' && !this.believesLive;
+    const before = this.said.findLast(
+      (entry) => entry.event.type === event.type && (isSignalStop || !entry.ofSignal),
+    );
     assert.ok(before === undefined || this.now - before.at >= MINUTE, `${event.type} twice in a minute`);
     if (event.type === 'stream.broadcast_started') {
       assert.equal(this.believesLive, false, 'started only when not live before');

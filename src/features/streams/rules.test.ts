@@ -27,6 +27,7 @@ const idle: StreamState = {
   endedAt: null,
   startedSaidAt: null,
   stoppedSaidAt: null,
+  signalStopNotifiedAt: null,
   saidLive: false,
   dueAt: null,
 };

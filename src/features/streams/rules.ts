@@ -16,6 +16,8 @@ export interface StreamState {
   endedAt: Date | null;
   startedSaidAt: Date | null;
   stoppedSaidAt: Date | null;
+  /** When the stop of a signal that was never broadcast was last reported. */
+  signalStopNotifiedAt: Date | null;
   saidLive: boolean;
   /** When a suppressed broadcast event has to be looked at again. */
   dueAt: Date | null;
@@ -115,8 +117,8 @@ export function start(state: StreamState, now: Date): Transition {
 }
 
 /**
- * The user stops; repeats change nothing. On a signal that was never broadcast the stop is said once, with no
- * duration (docs/decisions/streams.md#the-four-events).
+ * Ends the broadcast; idempotent. On a signal that was never broadcast the stop is reported once, with no duration,
+ * and opens no minute for the stop of a broadcast (docs/decisions/streams.md#the-four-events).
  *
  * @param session when the present signal came and whether it was ever broadcast; null without a signal.
  */
@@ -130,15 +132,16 @@ export function stop(
   if (state.saidLive) return tellBroadcast(state, now);
   const neverLive = state.hasSignal && session !== null && !session.wasBroadcast;
   if (!neverLive || alreadySaidStopped(state, session.signalStartedAt)) return { state, events: [] };
-  if (opensAt(state.stoppedSaidAt) > now.getTime()) return { state, events: [] };
+  const opens = Math.max(opensAt(state.stoppedSaidAt), opensAt(state.signalStopNotifiedAt));
+  if (opens > now.getTime()) return { state, events: [] };
   return {
-    state: { ...state, stoppedSaidAt: now, saidLive: false },
+    state: { ...state, signalStopNotifiedAt: now, saidLive: false },
     events: [broadcastStopped(state.id, now, null)],
   };
 }
 
 function alreadySaidStopped(state: StreamState, signalStartedAt: Date): boolean {
-  return state.stoppedSaidAt !== null && state.stoppedSaidAt >= signalStartedAt;
+  return [state.stoppedSaidAt, state.signalStopNotifiedAt].some((at) => at !== null && at >= signalStartedAt);
 }
 
 /**

@@ -218,6 +218,23 @@ describe('signal and broadcast', () => {
     assert.deepEqual(await flags(), [true, false]);
   });
 
+  test('C23.8: a stop within a minute of the stop of a signal that was never broadcast is reported at once', async () => {
+    const { id, act, connect, types } = await stream();
+    await connect();
+    await act('stop');
+    clock.advance(10_000);
+    await act('start');
+    clock.advance(10_000);
+    await act('stop');
+    assert.deepEqual(await types(), ['live', 'broadcast_stopped', 'broadcast_started', 'broadcast_stopped']);
+    const events = await streamEvents(app.container.sql, id);
+    const stops = events.filter(({ type }) => type === 'stream.broadcast_stopped');
+    assert.deepEqual(
+      stops.map(({ data }) => data.durationSec),
+      [null, 10],
+    );
+  });
+
   test('autoStart: the signal is the broadcast, and its loss does not end it', async () => {
     const { id, connect, end, flags, types } = await stream({ autoStart: true });
     const session = await connect();

@@ -15,6 +15,7 @@ export function stateOf(row: StreamRow): StreamState {
     endedAt: row.ended_at,
     startedSaidAt: row.broadcast_started_said_at,
     stoppedSaidAt: row.broadcast_stopped_said_at,
+    signalStopNotifiedAt: row.signal_stop_notified_at,
     saidLive: row.broadcast_said_live,
     dueAt: row.broadcast_due_at,
   };
@@ -42,6 +43,7 @@ export async function commitTransition(
     ended_at: state.endedAt,
     broadcast_started_said_at: state.startedSaidAt,
     broadcast_stopped_said_at: state.stoppedSaidAt,
+    signal_stop_notified_at: state.signalStopNotifiedAt,
     broadcast_said_live: state.saidLive,
     broadcast_due_at: state.dueAt,
   });
