@@ -169,14 +169,15 @@ async function fails(id: string, code: string, message: RegExp): Promise<void> {
 
 test('what does not answer is tried three times; what is no file fails at once', async () => {
   const before = await fixture.used(workspaceId);
-  const id = await fixture.create(key, { sourceUrl: `${fixture.source.url}/missing.mp4` });
-  await fails(id, 'SOURCE_UNREACHABLE', /status 404/);
+  fixture.source.answers.set('/failing.mp4', (_request, response) => void response.writeHead(502).end());
+  const id = await fixture.create(key, { sourceUrl: `${fixture.source.url}/failing.mp4` });
+  await fails(id, 'SOURCE_UNREACHABLE', /status 502/);
   assert.equal(fixture.source.requests.length, 3);
   const [event] = await events('import.failed');
   assert.equal(Object(event).data.importId, id);
   assert.deepEqual(Object(event).data.error, {
     code: 'SOURCE_UNREACHABLE',
-    message: 'The server answers with status 404.',
+    message: 'The server answers with status 502.',
   });
   await fails(
     await fixture.create(key, { sourceUrl: 'http://127.0.0.1:1/a.mp4' }),

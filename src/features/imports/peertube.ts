@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { parseJson } from '../../platform/json.ts';
 import type { Outbound } from '../../platform/outbound/index.ts';
 import { shapeOf } from '../../platform/shapes.ts';
-import { ImportFailure, peerTubeId } from './rules.ts';
+import { failureOfStatus, ImportFailure, peerTubeId } from './rules.ts';
 
 const File = Type.Object({
   resolution: Type.Object({ id: Type.Number() }),
@@ -37,9 +37,7 @@ export async function peerTubeFile(outbound: Pick<Outbound, 'download'>, page: U
     sameHost: true,
     http: true,
   });
-  if (status !== 200) {
-    throw new ImportFailure('SOURCE_UNREACHABLE', `The page's server answers with status ${status}.`, true);
-  }
+  if (status !== 200) throw failureOfStatus("The page's server", status);
   const answer = parsed(bytes);
   const files = answer === null ? [] : filesOf(answer);
   const best = files.toSorted(

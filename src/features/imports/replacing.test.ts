@@ -125,7 +125,7 @@ test('a file that cannot be played fails its import; a replacement that is cance
   });
 });
 
-test('a source that does not answer leaves the video as it is, and can be tried again', async () => {
+test('C23.10: a replacement whose source answers 404 fails at once, leaves the video as it is and can be retried', async () => {
   const usedBefore = await fixture.used(workspaceId);
   const id = await ready();
   const importId = await begin(id, `${fixture.source.url}/late.mp4`);
@@ -136,7 +136,7 @@ test('a source that does not answer leaves the video as it is, and can be tried 
     },
     { timeoutMs: 10_000, intervalMs: 50 },
   );
-  assert.equal(fixture.source.requests.length, 3);
+  assert.equal(fixture.source.requests.length, 1);
   const failed = await read(id);
   assert.deepEqual([failed.at('data.status'), failed.at('data.error')], ['READY', null]);
   assert.deepEqual(failed.at('data.replacement.error.code'), 'SOURCE_UNREACHABLE');

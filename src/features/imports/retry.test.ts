@@ -23,19 +23,23 @@ const settings = {
   externalId: 'film-1',
 };
 
+/** Waits until the import has failed. */
+const failing = (id: string) =>
+  until(
+    async () => {
+      await fixture.hurry();
+      const answer = (await fixture.app.request('GET', `/imports/${id}`, { key })).assertOk(200);
+      return answer.string('data.status') === 'FAILED' && answer;
+    },
+    { timeoutMs: 20_000, intervalMs: 50 },
+  );
+
 /** An import of `path` that has failed, whose video was given settings since. */
 async function failed(path: string) {
   const id = await fixture.create(key, { sourceUrl: fixture.source.url + path });
   const first = (await fixture.video(key, id)).string('data.id');
   (await fixture.app.request('PATCH', `/videos/${first}`, { key, body: settings })).assertOk(200);
-  await until(
-    async () => {
-      await fixture.hurry();
-      const answer = (await fixture.app.request('GET', `/imports/${id}`, { key })).assertOk(200);
-      return answer.string('data.status') === 'FAILED';
-    },
-    { timeoutMs: 20_000, intervalMs: 50 },
-  );
+  await failing(id);
   return { id, first };
 }
 
@@ -65,6 +69,33 @@ const isOver = () =>
           .sql`select from pgboss.job where name = 'import.fetch' and state <= 'active'`
       ).length === 0,
   );
+
+/** Imports from a source with each status. @returns how often each source was asked until all have failed. */
+async function triesOf(statuses: readonly number[]): Promise<number[]> {
+  fixture.source.requests.length = 0;
+  const imports = statuses.map(async (status) => {
+    fixture.source.answers.set(
+      `/${status}.mp4`,
+      (_request, response) => void response.writeHead(status).end(),
+    );
+    const ended = await failing(
+      await fixture.create(key, { sourceUrl: `${fixture.source.url}/${status}.mp4` }),
+    );
+    assert.equal(ended.at('data.error.code'), 'SOURCE_UNREACHABLE');
+    assert.match(ended.string('data.error.message'), new RegExp(`status ${status}\\.$`));
+  });
+  await Promise.all(imports);
+  const tries = Map.groupBy(fixture.source.requests, ({ path }) => path);
+  return statuses.map((status) => tries.get(`/${status}.mp4`)?.length ?? 0);
+}
+
+test('C23.10: an import whose source answers 401, 403, 404, 410 or 451 fails at once with the status', async () => {
+  assert.deepEqual(await triesOf([401, 403, 404, 410, 451]), [1, 1, 1, 1, 1]);
+});
+
+test('C23.10: an import whose source answers 408, 425, 429 or 5xx is retried', async () => {
+  assert.deepEqual(await triesOf([408, 425, 429, 503]), [3, 3, 3, 3]);
+});
 
 test('an import that never got a byte keeps its video, with its id and settings', async () => {
   fixture.source.answers.set('/none.mp4', (_request, response) => void response.writeHead(404).end());

@@ -55,9 +55,12 @@ test('what an answer says about the rest of the file', () => {
   passing(206, { 'content-range': 'bytes 100-999/1000' }, { ...received, validator: null });
   passing(416, { 'content-range': 'bytes */50' });
   passing(416, {}, { ...received, bytes: 0 });
-  passing(404, {});
   passing(500, {});
   passing(304, {});
+  assert.throws(
+    () => readAnswer(404, headers({}), received),
+    (error: unknown) => error instanceof ImportFailure && !error.isPassing,
+  );
 });
 
 test('only what stands for exactly these bytes is a validator', () => {

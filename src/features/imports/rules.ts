@@ -115,6 +115,15 @@ const NO_MEDIA: readonly [RegExp, string][] = [
   [/^image\//, 'a picture'],
 ];
 
+/** Statuses by which a source refuses the file: another try gets the same answer. */
+const FINAL_STATUSES: ReadonlySet<number> = new Set([401, 403, 404, 410, 451]);
+
+/** Returns the failure that a status of the source stands for. */
+export function failureOfStatus(server: string, status: number): ImportFailure {
+  const isPassing = !FINAL_STATUSES.has(status);
+  return new ImportFailure('SOURCE_UNREACHABLE', `${server} answers with status ${status}.`, isPassing);
+}
+
 /**
  * How an answer goes on with what was received.
  *
@@ -128,7 +137,7 @@ export function readAnswer(
 ): Body | null {
   if (status === 416 && received.bytes > 0) return afterUnsatisfied(headers, received);
   if (status !== 200 && status !== 206) {
-    throw new ImportFailure('SOURCE_UNREACHABLE', `The server answers with status ${status}.`, true);
+    throw failureOfStatus('The server', status);
   }
   refuseOthers(headers);
   const validator = validatorOf(headers);
