@@ -101,7 +101,8 @@ function makersOf(app: TestApp, key: string): Makers {
         id: (await app.request('GET', '/channels', { key })).assertOk(200).string('data.0.id'),
       }),
     ],
-    ['/tiers/{id}', made('/tiers', { name: 'A tier', priceCents: 500, interval: 'MONTH' })],
+    // Every live key reads the tiers that take members.
+    ['/tiers/{id}', made('/tiers', { name: 'A tier', priceCents: 500, interval: 'MONTH', isActive: false })],
     ['/me/subscriptions/{id}', async () => ({ id: await subscription(app, create) })],
     ['/booking/bookings/{id}', async () => ({ id: await booking(app, key, create) })],
     ['/booking/discount-codes/{id}', made('/booking/discount-codes', { code: newUuid(), percentOff: 10 })],

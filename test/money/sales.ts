@@ -58,7 +58,8 @@ export function createSales({ database: { db }, clock, events, payments, log }: 
   const publicUrl = 'http://marquee.test';
   const mailbox = { enqueue: () => Promise.resolve() };
   const base = { db, clock, events, payments, log, mailbox, publicUrl, places: tierPlaces };
-  const tiers = createTiers({ ...base, creatorOf: unasked, creatorNamed: unasked, workspaceOf: unasked });
+  const owners = { creatorOf: unasked, creatorNamed: unasked, workspaceOf: unasked, ownerOf: unasked };
+  const tiers = createTiers({ ...base, ...owners });
   const codes = createDiscountCodes({ ...base, hasProduct: unasked });
   const memberPage = () => publicUrl;
   const subscriptions = createSubscriptions({ ...base, memberPage });

@@ -3,6 +3,7 @@ import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { pageCondition } from '../../platform/db/page.ts';
 import type { TierTable } from '../../platform/db/tables.generated.ts';
+import { inGoodStanding } from '../../platform/db/workspace.ts';
 
 export type TierRow = Selectable<TierTable>;
 export type TierChange = Omit<Updateable<TierTable>, 'id' | 'workspace_id' | 'event_sequence'>;
@@ -13,6 +14,18 @@ export function insertTier(tx: Tx, row: Insertable<TierTable>): Promise<TierRow>
 
 export function findTier(db: Db, workspaceId: string, id: string): Promise<TierRow | undefined> {
   return select(db, workspaceId).where('id', '=', id).executeTakeFirst();
+}
+
+/** Finds a tier of any workspace in good standing that takes members. */
+export function findOpenTier(db: Db, id: string): Promise<TierRow | undefined> {
+  return db
+    .selectFrom('tier')
+    .selectAll()
+    .where('id', '=', id)
+    .where('is_active', '=', true)
+    .where('archived_at', 'is', null)
+    .where(inGoodStanding('tier.workspace_id'))
+    .executeTakeFirst();
 }
 
 export function lockTier(tx: Tx, workspaceId: string, id: string): Promise<TierRow | undefined> {

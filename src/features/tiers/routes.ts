@@ -63,10 +63,17 @@ export function tierRoutes({ tiers, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/tiers/{id}',
       summary: 'Get a tier',
-      description: 'One of your own.',
+      description: 'One of your own, or one of another creator that takes members.',
       params: Id,
       reply: { status: 200, schema: Tier },
-      handler: async ({ caller }, { params }) => out(caller, await tiers.get(caller.workspaceId, params.id)),
+      async handler({ caller }, { params }) {
+        const { row, creator, isOwn } = await tiers.view(caller, params.id);
+        return toTier(row, {
+          creator,
+          mode: caller.mode,
+          seesMembers: isOwn && holds(caller, 'finance:read'),
+        });
+      },
     }),
     defineRoute({
       ...gated('finance-write'),

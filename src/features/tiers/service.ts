@@ -6,7 +6,7 @@ import { AppError, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { lockWorkspace } from '../../platform/db/workspace.ts';
+import { lockWorkspace, type Owner } from '../../platform/db/workspace.ts';
 import { tierArchived, tierCreated, tierUpdated } from './events.ts';
 import type { TierChange, TierRow } from './repository.ts';
 import * as repository from './repository.ts';
@@ -26,6 +26,7 @@ interface Deps {
   /** By the name of the channel. @throws {AppError} NOT_FOUND for nobody's, and one who is suspended. */
   creatorNamed(username: string): Promise<KnownCreator>;
   workspaceOf(accountId: string, mode: Mode): Promise<string>;
+  ownerOf(workspaceId: string): Promise<Pick<Owner, 'accountId' | 'mode'>>;
 }
 
 interface Asking {
@@ -52,6 +53,8 @@ export interface Tiers {
   /** Those that take members, of whichever creator; newest first. */
   open(workspaceId: string): Promise<TierRow[]>;
   get(workspaceId: string, id: string): Promise<TierRow>;
+  /** Finds one that `list` shows to the caller: the caller's own, or another creator's that takes members. */
+  view(caller: Asking, id: string): Promise<{ row: TierRow; creator: Creator; isOwn: boolean }>;
   /** The same for what refers to it from now on: it is not removed before the transaction ends. */
   keep(tx: Tx, workspaceId: string, id: string): Promise<TierRow>;
   creatorOf(accountId: string): Promise<Creator>;
@@ -129,6 +132,14 @@ export function createTiers(deps: Deps): Tiers {
     },
     open: (workspaceId) => repository.listTiers(db, workspaceId, true, ALL),
     get: async (workspaceId, id) => there(await repository.findTier(db, workspaceId, id)),
+    async view({ accountId, workspaceId, mode }, id) {
+      const own = await repository.findTier(db, workspaceId, id);
+      if (own !== undefined) return { row: own, creator: await deps.creatorOf(accountId), isOwn: true };
+      const row = there(await repository.findOpenTier(db, id));
+      const owner = await deps.ownerOf(row.workspace_id);
+      if (mode === 'test' || owner.mode === 'test') throw notFound();
+      return { row, creator: await deps.creatorOf(owner.accountId), isOwn: false };
+    },
     keep: async (tx, workspaceId, id) => there(await repository.keepTier(tx, workspaceId, id)),
     update: (workspaceId, id, input) =>
       events.transaction((tx, append) => update({ tx, append, now: clock.now() }, workspaceId, id, input)),

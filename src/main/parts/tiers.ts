@@ -6,7 +6,7 @@ import {
   tierPlaces,
   tierRoutes,
 } from '../../features/tiers/index.ts';
-import { workspaceOf } from '../../platform/db/workspace.ts';
+import { ownerOf, workspaceOf } from '../../platform/db/workspace.ts';
 import type { Built } from '../part.ts';
 import type { Base } from '../wiring.ts';
 
@@ -19,6 +19,7 @@ export function tiersPart(
     creatorOf: async (accountId) => toCreator(await accounts.byId(accountId)),
     creatorNamed: async (username) => toCreator(await accounts.byUsername(username)),
     workspaceOf: (accountId, mode) => workspaceOf(db, accountId, mode),
+    ownerOf: (workspaceId) => ownerOf(db, workspaceId),
   });
   return { gives: { tiers, tierPlaces }, part: { routes: () => tierRoutes({ tiers, cursors }) } };
 }
