@@ -1,18 +1,15 @@
 import type { FastifyRequest } from 'fastify';
+import type { Config } from '../platform/config.ts';
 
 /**
- * Does a page of this platform ask? Browsers send `Origin` with everything that is not a plain read
- * (https://fetch.spec.whatwg.org/#origin-header); without it, nobody can say.
+ * Reports whether a page of this platform sends the request. Browsers send `Origin` with everything that is not a
+ * plain read (https://fetch.spec.whatwg.org/#origin-header); a request without it is not from such a page.
  */
 export type OwnOrigin = (headers: FastifyRequest['headers']) => boolean;
 
-export function createOwnOrigin(platform: { publicUrl: string; hosts: readonly string[] }): OwnOrigin {
-  const isSecure = platform.publicUrl.startsWith('https:');
-  return ({ origin, host }) => {
-    const page = origin === undefined ? null : URL.parse(origin);
-    if (page === null || !/^https?:$/.test(page.protocol)) return false;
-    // Whoever sits in between can answer for a page without TLS.
-    if (isSecure && page.protocol !== 'https:') return false;
-    return page.host === host || platform.hosts.includes(page.hostname);
-  };
+/** Compares scheme, host and port with those of `PUBLIC_URL`, and with `https://` of each of `PLATFORM_HOSTS`. */
+export function createOwnOrigin(config: Pick<Config, 'PUBLIC_URL' | 'PLATFORM_HOSTS'>): OwnOrigin {
+  const urls = [config.PUBLIC_URL, ...config.PLATFORM_HOSTS.map((host) => `https://${host}`)];
+  const origins = new Set(urls.map((url) => new URL(url).origin));
+  return ({ origin = '' }) => origins.has(URL.parse(origin)?.origin ?? '');
 }

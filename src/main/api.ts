@@ -61,7 +61,7 @@ function httpPorts(container: Container): HttpPorts {
     sessions: {
       ...auth.sessions,
       cookie: createSessionCookie(config.PUBLIC_URL),
-      isOwnOrigin: createOwnOrigin({ publicUrl: config.PUBLIC_URL, hosts: container.platformHosts }),
+      isOwnOrigin: createOwnOrigin(config),
     },
     counters: {
       perMinute: (key) => perMinute.hit(key),

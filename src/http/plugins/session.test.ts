@@ -26,12 +26,18 @@ after(() => auth.close());
 const post = (headers: Record<string, string>) => browser.send('POST', '/streams', { ...STREAM, headers });
 
 describe('forged requests', () => {
-  test('of another origin are refused, with the right token too', async () => {
+  test('C23.12: forged requests of an origin with another scheme, host or port are rejected, with the right token too', async () => {
     for (const origin of [
       'https://evil.example',
       'null',
       'http://marquee.test.evil.example',
       'http://sub.marquee.test',
+      'https://marquee.test',
+      'http://marquee.test:8080',
+      'http://studio.example.com',
+      'https://studio.example.com:8443',
+      'https://sub.studio.example.com',
+      app.url,
       'file:///etc/passwd',
       'garbage',
       '',
@@ -79,8 +85,8 @@ describe('forged requests', () => {
     }
   });
 
-  test('pages of the platform’s hosts, and of the address that was opened, may', async () => {
-    for (const origin of [OWN_ORIGIN, 'https://studio.example.com', app.url]) {
+  test('C23.12: pages of PUBLIC_URL and of https with PLATFORM_HOSTS are accepted', async () => {
+    for (const origin of [OWN_ORIGIN, 'http://marquee.test:80', 'https://studio.example.com']) {
       (await post({ origin })).assertOk(201);
     }
   });

@@ -56,13 +56,13 @@ const SWEEP_MS = 15 * EVERY.second;
 export function checkoutPart(
   needs: Needs,
 ): Built<{ checkouts: Checkouts; checkoutPayments: CheckoutPayments }> {
-  const { config, clock, caps, secrets, platformHosts: hosts } = needs;
+  const { config, clock, caps, secrets } = needs;
   const publicUrl = config.PUBLIC_URL;
   const ports = portsOf(needs);
   const checkouts = createCheckouts(ports);
   const checkoutPayments = createCheckoutPayments(ports);
   const simulations = createCheckoutSimulations({ checkouts, checkoutPayments });
-  const isOwnOrigin = createOwnOrigin({ publicUrl, hosts });
+  const isOwnOrigin = createOwnOrigin(config);
   return {
     gives: { checkouts, checkoutPayments },
     part: {

@@ -38,7 +38,7 @@ export interface RoomsPart {
 }
 
 export function roomsPart(base: Base & { intake: VideoIntake }): Built<RoomsPart> {
-  const { config, clock, bus, cursors, jobs, log, platformHosts: hosts, openRoomEngine } = base;
+  const { config, clock, bus, cursors, jobs, log, openRoomEngine } = base;
   const { PUBLIC_URL: publicUrl } = config;
   const relay = createRoomRelay(base);
   const hints: RoomHints = {
@@ -63,7 +63,7 @@ export function roomsPart(base: Base & { intake: VideoIntake }): Built<RoomsPart
   const moderation = createRoomModeration(deps);
   const sweep = createRoomSweep(deps);
   const attendance = createAttendance(base);
-  const isOwnOrigin = createOwnOrigin({ publicUrl, hosts });
+  const isOwnOrigin = createOwnOrigin(config);
   return {
     gives: { rooms, roomEngine, roomRecordings: recordings, roomGuests: createRoomGuests(deps) },
     part: {
