@@ -5,7 +5,7 @@ import { defineRoute, type Route } from '../../http/route.ts';
 import { Instant } from '../../http/schema.ts';
 import type { AddressChange } from './address-change.service.ts';
 import type { PasswordChange } from './password-change.service.ts';
-import { actingOf, LOGIN_CAPS } from './routes.ts';
+import { actingOf, credentialCaps } from './routes.ts';
 
 const EmailIn = named(
   'EmailChange',
@@ -61,7 +61,7 @@ export function credentialRoutes({
       summary: 'Change the e-mail address',
       description:
         'Both addresses are mailed: it changes when the new one is confirmed, and for seven days the old one can take it back.',
-      limits: LOGIN_CAPS,
+      limits: credentialCaps('email-change'),
       body: EmailIn,
       reply: { status: 200, schema: PendingEmail },
       errors: ['INVALID_CREDENTIALS', 'INVALID_EMAIL', 'EMAIL_EXISTS', 'SERVICE_UNAVAILABLE'],
@@ -79,7 +79,7 @@ export function credentialRoutes({
       summary: 'Change the password',
       description:
         'Every user token and every other session of the account ends, and its owner is told by mail.',
-      limits: LOGIN_CAPS,
+      limits: credentialCaps('password-change'),
       body: PasswordIn,
       reply: { status: 200, schema: PasswordChanged },
       errors: ['INVALID_CREDENTIALS', 'WEAK_PASSWORD', 'SERVICE_UNAVAILABLE'],

@@ -7,5 +7,5 @@
 export { type Auth, createAuth } from './create.ts';
 export { credentialRoutes } from './credentials.routes.ts';
 export { authPages } from './pages.ts';
-export { authRoutes, LOGIN_CAPS, twoFactorRoutes } from './routes.ts';
+export { authRoutes, credentialCaps, twoFactorRoutes } from './routes.ts';
 export { sessionRoutes } from './sessions.routes.ts';

@@ -23,7 +23,7 @@ interface Deps {
 type FormRequest = FastifyRequest<{ Querystring: Record<string, unknown>; Body: unknown }>;
 
 const FORM_BYTES = 16_384;
-const LINK_CAP: Limit = { bucket: 'mail-link', per: 'ip', max: 5, windowSec: 900, refusal: 'plain' };
+const LINK_CAP: Limit = { bucket: 'mail-link', per: 'ip', max: 5, windowSec: 900, refusal: 'RATE_LIMITED' };
 
 /**
  * `/verify-email`, `/forgot-password`, `/reset-password`, `/change-email` and `/keep-email` (docs/decisions/authentication.md#links-in-mails).

@@ -23,16 +23,33 @@ import type { TwoFactor } from './two-factor.service.ts';
 
 const QUARTER_SEC = 900;
 
-/** docs/api/authentication.md#limits, with the bodies of docs/api/conventions.md#errors. */
-function caps(bucket: string, perIp: number, perKey: number): readonly Limit[] {
-  return [
-    { bucket, per: 'ip', max: perIp, windowSec: QUARTER_SEC, refusal: 'plain' },
-    { bucket, per: 'key', max: perKey, windowSec: HOUR_SEC, refusal: 'RATE_LIMITED' },
-  ];
+/** Limit of an address for sign-ins, and for whatever else checks a password or makes an account. */
+export function addressCap(
+  bucket: string,
+  max: number,
+  refusal: Limit['refusal'] = 'RATE_LIMITED',
+): readonly [Limit] {
+  return [{ bucket, per: 'ip', max, windowSec: QUARTER_SEC, refusal }];
 }
 
-export const LOGIN_CAPS = caps('login', 10, 100);
-export const REGISTER_CAPS = caps('register', 5, 20);
+function keyCap(bucket: string, max: number): readonly [Limit] {
+  return [{ bucket, per: 'key', max, windowSec: HOUR_SEC, refusal: 'RATE_LIMITED' }];
+}
+
+export const MAX_SIGN_INS = 10;
+export const MAX_REGISTRATIONS = 5;
+
+/**
+ * Limits of an endpoint that checks a password or a code (docs/api/authentication.md#limits): those of a login, in a
+ * bucket of its own.
+ */
+export function credentialCaps(bucket: string): readonly Limit[] {
+  return [...addressCap(bucket, MAX_SIGN_INS), ...keyCap(bucket, 100)];
+}
+
+/** The two limiters of this file whose body has `error` as a string (docs/api/conventions.md#errors). */
+const LOGIN_CAPS = [...addressCap('login', MAX_SIGN_INS, 'plain'), ...keyCap('login', 100)];
+const REGISTER_CAPS = [...addressCap('register', MAX_REGISTRATIONS, 'plain'), ...keyCap('register', 20)];
 /** Each of these checks a password or a code, so each is one more way to guess it. */
 const GUESS_CAPS: readonly Limit[] = [
   { bucket: 'two-factor', per: 'key', max: 30, windowSec: HOUR_SEC, refusal: 'RATE_LIMITED' },
@@ -89,7 +106,7 @@ export function authRoutes({
       path: '/auth/login/2fa',
       summary: 'Complete a sign-in with the second factor',
       description: 'Five tries for each challenge, within 300 seconds.',
-      limits: LOGIN_CAPS,
+      limits: credentialCaps('login-second-factor'),
       body: SecondFactorIn,
       reply: { status: 200, schema: SignedIn, envelope: 'flat' },
       errors: ['INVALID_CREDENTIALS'],

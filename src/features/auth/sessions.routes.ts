@@ -9,7 +9,7 @@ import type { CursorCodec } from '../../kernel/cursor.ts';
 import { HOUR_SEC } from '../../kernel/durations.ts';
 import type { MailLinks } from './links.service.ts';
 import type { Registration } from './registration.service.ts';
-import { LOGIN_CAPS, REGISTER_CAPS } from './routes.ts';
+import { addressCap, MAX_REGISTRATIONS, MAX_SIGN_INS } from './routes.ts';
 import { LoginIn, SecondFactorIn, SignedOut } from './schemas.ts';
 import type { SessionSignIn, StartedSession } from './session-sign-in.service.ts';
 import {
@@ -39,7 +39,6 @@ interface Deps {
   keepsMails: boolean;
 }
 
-const ofAddress = (caps: readonly Limit[]) => caps.filter(({ per }) => per === 'ip');
 /** It checks a password, so it is one more way to guess it. */
 const PASSWORD_CAPS: readonly Limit[] = [
   { bucket: 'session-password', per: 'key', max: 30, windowSec: HOUR_SEC, refusal: 'RATE_LIMITED' },
@@ -95,7 +94,7 @@ function signInRoutes(deps: Deps): Route[] {
       path,
       summary: 'Sign in to the dashboard',
       description: SIGNS_IN,
-      limits: ofAddress(LOGIN_CAPS),
+      limits: addressCap('session', MAX_SIGN_INS),
       body: LoginIn,
       reply: { status: 201, schema },
       errors: [
@@ -114,7 +113,7 @@ function signInRoutes(deps: Deps): Route[] {
       path: `${path}/2fa`,
       summary: 'Complete a sign-in to the dashboard with the second factor',
       description: `Five tries for each challenge, within 300 seconds. ${SIGNS_IN}`,
-      limits: ofAddress(LOGIN_CAPS),
+      limits: addressCap('session-second-factor', MAX_SIGN_INS),
       body: SecondFactorIn,
       reply: { status: 201, schema },
       errors: ['INVALID_CREDENTIALS'],
@@ -128,7 +127,7 @@ function signInRoutes(deps: Deps): Route[] {
       path: `${path}/register`,
       summary: 'Make an account and sign in to the dashboard',
       description: `The address has to be confirmed by the link in a mail; until then the session is good for \`/auth/session\` alone. ${SIGNS_IN}`,
-      limits: ofAddress(REGISTER_CAPS),
+      limits: addressCap('session-register', MAX_REGISTRATIONS),
       body: SessionRegisterIn,
       reply: { status: 201, schema },
       errors: [

@@ -46,7 +46,13 @@ type Params = { username: string };
 type PageRequest = FastifyRequest<{ Params: Params; Querystring: Record<string, unknown>; Body: unknown }>;
 
 const FORM_BYTES = 16_384;
-const LINK_CAP: Limit = { bucket: 'member-link', per: 'ip', max: 10, windowSec: 900, refusal: 'plain' };
+const LINK_CAP: Limit = {
+  bucket: 'member-link',
+  per: 'ip',
+  max: 10,
+  windowSec: 900,
+  refusal: 'RATE_LIMITED',
+};
 const FORM_PURPOSE = 'member-form';
 
 /** What was done, by the name that the redirection after a form carries. */

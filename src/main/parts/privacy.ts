@@ -1,4 +1,4 @@
-import { LOGIN_CAPS } from '../../features/auth/index.ts';
+import { credentialCaps } from '../../features/auth/index.ts';
 import {
   createEraser,
   createErasure,
@@ -50,7 +50,7 @@ export const privacy: Noun = {
     };
     const exports = createExports(exporting);
     return {
-      routes: () => privacyRoutes({ erasure, exports, limits: LOGIN_CAPS }),
+      routes: () => privacyRoutes({ erasure, exports, limits: credentialCaps('account-deletion') }),
       pages: ({ assets }) => {
         const files = createVideoFiles({ store: core.store, accelPrefix: config.ACCEL_REDIRECT_PREFIX });
         return [keepPages({ erasure, assets }), downloadPages({ exports, files, assets })];
