@@ -116,10 +116,10 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   answerHeaders(app, BASE_PATH);
   noteAnswers(app, ports);
   cors(app, { methods: METHODS, accepted: ACCEPTED, exposed: EXPOSED, maxAgeSec: 86_400 });
-  version(app);
   deprecation(app, { ...ports, basePath: BASE_PATH });
   authenticate(app, ports);
   rateLimit(app, ports);
+  version(app);
   const allow = new AllowTable();
   unroutable(app, { withdrawn: WITHDRAWN, allowed: (path) => allow.methods(path) });
   userToken(app, ports);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
+import { newKey } from '../../features/api-keys/rules.ts';
 import { newUuid } from '../../kernel/ids.ts';
 import { resolveVersion } from './version.ts';
 
@@ -44,9 +45,20 @@ describe('Svc-API-Version', () => {
     });
   }
 
-  test('it is checked before the key, and on public paths', async () => {
-    const bare = await app.request('GET', '/streams', { headers: { 'svc-api-version': '2' } });
-    bare.assertError('BAD_REQUEST', 'Svc-API-Version');
+  test('C23.4: an unknown version is rejected after the key and the rate limit', async () => {
+    const headers = { 'svc-api-version': '2' };
+    (await app.request('GET', '/streams', { headers })).assertError('UNAUTHORIZED');
+    (await app.request('GET', '/streams', { key: newKey(), headers })).assertError('INVALID_KEY');
+    (await ask('2')).assertError('BAD_REQUEST', 'Svc-API-Version').assertRateLimited(true);
+    const { key: slow } = await app.createKey({ rateLimitPerMinute: 1 });
+    (await app.request('GET', '/streams', { key: slow, headers })).assertError(
+      'BAD_REQUEST',
+      'Svc-API-Version',
+    );
+    (await app.request('GET', '/streams', { key: slow, headers })).assertError('RATE_LIMITED');
+  });
+
+  test('it is checked on public paths', async () => {
     (await ask('2', '/health')).assertError('BAD_REQUEST', 'Svc-API-Version');
     (await ask('1', '/health')).assertOk(200);
   });

@@ -38,7 +38,7 @@ export function versionHeader(app: FastifyInstance): void {
   });
 }
 
-/** Resolves the release that the request asks for, and refuses an unknown one. */
+/** Resolves the release that the request asks for, and rejects an unknown one; after the key and the rate limit. */
 export function version(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     const requested = request.headers['svc-api-version'];
