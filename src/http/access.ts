@@ -25,8 +25,11 @@ export function gated(gate: Gate) {
 /** About the session of the dashboard that asks: no key is read, and the address need not be confirmed. */
 export const signedIn = { auth: 'session', permission: null, gate: null } as const;
 
-/** Works without a key; one that comes is checked, and counted. */
+/** Works without a key; a valid one is counted, any other is ignored. */
 export const open = { auth: 'public', permission: null, gate: null } as const;
+
+/** Works without a key; one that is sent must be valid, and is counted. */
+export const keyOptional = { auth: 'optional', permission: null, gate: null } as const;
 
 /** No key is read. */
 export const keyless = { auth: 'none', permission: null, gate: null } as const;

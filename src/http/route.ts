@@ -8,9 +8,10 @@ import { compileInput } from './validation.ts';
 
 /**
  * `key`: an API key is needed, or a session of the dashboard. `session`: the session itself, no key is read.
- * `public`: they only attribute. `none`: neither is read.
+ * `public`: they only attribute. `optional`: works without a key; one that is sent is checked as with `key`.
+ * `none`: neither is read.
  */
-export type Auth = 'key' | 'session' | 'public' | 'none';
+export type Auth = 'key' | 'session' | 'public' | 'optional' | 'none';
 /**
  * Surfaces with a rule of their own; `session-owner` and `admin` are for people, never for keys. Decided before scope and permission
  * (docs/decisions/authority.md#which-refusal-comes-first).
@@ -173,6 +174,7 @@ interface Callers {
   key: Caller;
   session: SessionCaller;
   public: Caller | null;
+  optional: Caller | null;
   none: Caller | null;
 }
 

@@ -93,7 +93,7 @@ export const ERRORS = {
     status: 403,
     message: 'This API key lacks a permission.',
     description:
-      'The key has a list of permissions and the one that the message names is not in it. Writing includes reading (`videos:write` allows what `videos:read` does); `videos:*` and `*` include both. A key with an empty list has everything outside finance. Settings of the whole account, such as the embed allow-list, the notification preferences and the second factor, are changed with a live key, or by a session in live mode: in the test mode they get this code, too.',
+      'The key has a list of permissions and the one that the message names is not in it. Writing includes reading (`videos:write` allows what `videos:read` does); `videos:*` and `*` include both. Videos, streams, restreams and rooms are read by every key whose list names no read of these four. A key with an empty list has everything outside finance. Settings of the whole account, such as the embed allow-list, the notification preferences and the second factor, are changed with a live key, or by a session in live mode: in the test mode they get this code, too.',
   },
   FINANCIAL_SCOPE_REQUIRED: {
     status: 403,
@@ -141,7 +141,7 @@ export const ERRORS = {
     status: 403,
     message: 'This call does not come from a page of this platform.',
     description:
-      'A session of the dashboard changes something only for the own pages of the platform: `Origin` names one of its hosts, and `X-CSRF-Token` is the `csrfToken` of `GET /auth/session`. Signing in wants such an `Origin`, too. Programs use an API key, which needs neither.',
+      'A session of the dashboard changes something only for the own pages of the platform: `Origin` is that of `PUBLIC_URL`, or `https://` and one of `PLATFORM_HOSTS`, with scheme and port, and `X-CSRF-Token` is the `csrfToken` of `GET /auth/session`. Signing in wants such an `Origin`, too. Programs use an API key, which needs neither.',
   },
   PASSWORD_REQUIRED: {
     status: 403,
@@ -246,7 +246,7 @@ export const ERRORS = {
     status: 429,
     message: 'Too many requests; see Retry-After.',
     description:
-      'The key\'s requests per minute, or a cap of this endpoint, are used up. Wait `Retry-After` seconds. The limiters for addresses send `error` as the text "Too many requests" with `retryAfter` beside it.',
+      'The key\'s requests per minute, or a cap of this endpoint, are used up. Wait `Retry-After` seconds. The limiters for addresses of `POST /auth/login`, `POST /auth/register`, `/channel/*` and `/videos/{id}/related` send `error` as the text "Too many requests" with `retryAfter` beside it.',
   },
   DAILY_QUOTA_EXCEEDED: {
     status: 429,
@@ -270,7 +270,7 @@ export const ERRORS = {
     status: 503,
     message: 'The service cannot answer now; try again.',
     description:
-      'The server is overloaded, or a part that it needs is out of reach. Try again after a moment, with growing pauses.',
+      'The server is overloaded, or a part that it needs, such as the database, does not answer. Retry after `Retry-After` seconds, with growing pauses. Whether a change was made before is unknown: an `Idempotency-Key` makes the repetition safe.',
   },
   INSUFFICIENT_STORAGE: {
     status: 507,
@@ -319,6 +319,11 @@ interface AppErrorOptions {
   beside?: Readonly<Record<string, string | number | boolean>>;
 }
 
+/** Headers of the responses with a code, unless the failure names others. */
+const DEFAULT_HEADERS: Partial<Record<ErrorCode, Record<string, string>>> = {
+  SERVICE_UNAVAILABLE: { 'Retry-After': '2' },
+};
+
 /** A failure with a code of the registry: a public half for the client and an internal half for the log. */
 export class AppError extends Error {
   readonly code: ErrorCode;
@@ -337,7 +342,7 @@ export class AppError extends Error {
     this.status = ERRORS[code].status;
     this.field = options.field;
     this.internal = options.internal;
-    this.headers = options.headers ?? {};
+    this.headers = options.headers ?? DEFAULT_HEADERS[code] ?? {};
     this.refusal = options.refusal;
     this.#plain = options.plain ?? (STRING_BODY.has(code) ? code : undefined);
     this.#beside = options.beside;

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { keyless } from '../../http/access.ts';
+import { keyOptional } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaList, parseList } from '../../http/schema.ts';
@@ -19,7 +19,7 @@ interface Deps {
 export function changelogRoutes({ changelog, cursors }: Deps): Route[] {
   return [
     defineRoute({
-      ...keyless,
+      ...keyOptional,
       operationId: 'changelog.list',
       method: 'GET',
       path,
@@ -43,7 +43,7 @@ export function changelogRoutes({ changelog, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...keyless,
+      ...keyOptional,
       operationId: 'changelog.latest',
       method: 'GET',
       path: `${path}/latest`,
@@ -53,7 +53,7 @@ export function changelogRoutes({ changelog, cursors }: Deps): Route[] {
       handler: async () => toRelease(changelog.latest()),
     }),
     defineRoute({
-      ...keyless,
+      ...keyOptional,
       operationId: 'changelog.get',
       method: 'GET',
       path: `${path}/{version}`,

@@ -135,8 +135,7 @@ test('an ffmpeg without a sandbox is told of', async () => {
   }
 });
 
-test('every part is tried out, for any key', async () => {
-  (await app.request('GET', '/health/ready')).assertError('UNAUTHORIZED');
+test('every part is tried out', async () => {
   const answer = await ready();
   assert.equal(answer.at('data.status'), 'OK', answer.text);
   const components: [string, object][] = Object.entries(Object(answer.at('data.components')));

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { anyKey, keyless } from '../../http/access.ts';
+import { keyOptional } from '../../http/access.ts';
 import { named } from '../../http/named.ts';
 import { LATEST_VERSION } from '../../http/plugins/version.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
@@ -8,7 +8,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { AppError } from '../../kernel/errors.ts';
 import { VIDEO_CODECS } from '../../kernel/video-codecs.ts';
 import type { HealthProbes } from './probes.ts';
-import type { FfmpegState, ReadinessCheck } from './readiness.service.ts';
+import type { FfmpegState, Readiness, ReadinessCheck } from './readiness.service.ts';
 
 const HealthStatus = named('HealthStatus', OneOf(['OK', 'DEGRADED', 'DOWN'] as const));
 
@@ -96,19 +96,24 @@ interface Deps {
   clock: Clock;
 }
 
+function downMessage({ components }: Readiness): string {
+  const down = Object.entries(components).filter(([, { status }]) => status === 'DOWN');
+  return `The platform is DOWN: ${down.map(([name]) => name).join(', ')}.`;
+}
+
 /** `/health` and `/health/ready` (docs/api/health.md). */
 export function healthRoutes({ probes, readiness, clock }: Deps): Route[] {
   return [
     defineRoute({
-      ...keyless,
+      ...keyOptional,
       operationId: 'health.get',
       method: 'GET',
       path: '/health',
       summary: 'Is the service up?',
       isPolled: true,
-      description: 'DEGRADED still answers 200; 503 SERVICE_UNAVAILABLE while the database is out of reach.',
+      description:
+        'A DEGRADED platform returns 200. Returns 503 `SERVICE_UNAVAILABLE` while the database does not answer.',
       reply: { status: 200, schema: Health },
-      errors: ['SERVICE_UNAVAILABLE'],
       async handler() {
         if (!(await probes.database())) throw new AppError('SERVICE_UNAVAILABLE');
         const status = probes.media() ? 'OK' : 'DEGRADED';
@@ -116,16 +121,22 @@ export function healthRoutes({ probes, readiness, clock }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...anyKey,
+      ...keyOptional,
       operationId: 'health.ready',
       method: 'GET',
       path: '/health/ready',
       summary: 'How are the parts of the service?',
       isPolled: true,
       description:
-        'Each part is tried out, at most once in five seconds. Always 200: read the statuses. A part whose probe fails or takes too long is DOWN.',
+        'Each part is tried out, at most once in five seconds. A part whose probe fails or takes too long is DOWN. Returns 503 `SERVICE_UNAVAILABLE` when the whole is DOWN, as it is without the database; a DEGRADED platform still returns 200. `ffmpeg` is null without a key.',
       reply: { status: 200, schema: Ready },
-      handler: () => readiness.check(),
+      async handler({ caller }) {
+        const state = await readiness.check();
+        if (state.status === 'DOWN')
+          throw new AppError('SERVICE_UNAVAILABLE', { message: downMessage(state) });
+        // The versions of programs, and what they lack, are of use to attackers.
+        return caller === null ? { ...state, ffmpeg: null } : state;
+      },
     }),
   ];
 }

@@ -31,7 +31,13 @@ const GATE_ERRORS: Record<NonNullable<Route['gate']>, ErrorCode> = {
   admin: 'ADMIN_ONLY',
 };
 /** What has nothing to do with the endpoint: even before a path is known. */
-const ANY_REQUEST = ['BAD_REQUEST', 'REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE', 'INTERNAL_ERROR'] as const;
+const ANY_REQUEST = [
+  'BAD_REQUEST',
+  'REQUEST_TIMEOUT',
+  'HEADERS_TOO_LARGE',
+  'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
+] as const;
 
 /** What the plainest refusal of a status has: only other codes are worth a place in its name. */
 const USUAL: readonly ErrorCode[] = [
@@ -43,13 +49,13 @@ const USUAL: readonly ErrorCode[] = [
   'UNSUPPORTED_MEDIA_TYPE',
   'RATE_LIMITED',
   'DAILY_QUOTA_EXCEEDED',
-  'SERVICE_UNAVAILABLE',
 ];
 
 /** Every code that an endpoint can answer: those of its policy and shapes, and its own. */
 export function errorsOf(route: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>([...ANY_REQUEST, ...route.errors]);
-  if (route.auth === 'key') for (const code of KEY_ERRORS) codes.add(code);
+  if (route.auth === 'key' || route.auth === 'optional') for (const code of KEY_ERRORS) codes.add(code);
+  if (route.auth === 'optional') codes.delete('UNAUTHORIZED');
   if (takesSession(route)) for (const code of SESSION_ERRORS) codes.add(code);
   if (route.ownOrigin === true || (takesSession(route) && route.method !== 'GET')) codes.add('CSRF_REJECTED');
   if (route.freshPassword === true) codes.add('PASSWORD_REQUIRED');

@@ -145,5 +145,6 @@ export function refusalHeaders(codes: readonly ErrorCode[]): Json {
   // Of the 401 of endpoints with a key, that of the user token comes behind it, as a wrong password does.
   const isUncounted = statuses.includes(401) && !codes.includes('INVALID_USER_TOKEN');
   if (isUncounted || statuses.includes(431)) return refs(ALWAYS);
-  return refs(statuses.includes(429) ? [...COUNTED, 'RetryAfter'] : COUNTED);
+  const mayRetry = statuses.includes(429) || codes.includes('SERVICE_UNAVAILABLE');
+  return refs(mayRetry ? [...COUNTED, 'RetryAfter'] : COUNTED);
 }

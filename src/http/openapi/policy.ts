@@ -1,3 +1,4 @@
+import { isContentRead, type Permission } from '../../kernel/access.ts';
 import type { Gate, Limit, Route } from '../route.ts';
 import type { Json } from './json.ts';
 
@@ -44,7 +45,7 @@ export const DEFAULT_SECURITY: Json[] = [...KEY, ...KEY_AND_USER, ...SESSION];
 /** The `security` of an operation where it is not the default. */
 export function securityOf({ auth, gate }: Pick<Route, 'auth' | 'gate'>): { security?: Json[] } {
   if (auth === 'none') return { security: [] };
-  if (auth === 'public') return { security: [{}, ...KEY, ...SESSION] };
+  if (auth === 'public' || auth === 'optional') return { security: [{}, ...KEY, ...SESSION] };
   if (auth === 'session' || gate === 'session-owner' || gate === 'admin') return { security: SESSION };
   return gate === 'user' ? { security: [...KEY_AND_USER, ...SESSION] } : {};
 }
@@ -66,13 +67,15 @@ export function policyText(route: Route): string {
       ? ['Takes no key.']
       : auth === 'public'
         ? ['Works without a key.']
-        : auth === 'session'
-          ? ['Needs a session: no key is read.']
-          : [
-              ...(gate === null ? [] : [GATES[gate]]),
-              ...(permission === null ? [] : [`Needs the permission \`${permission}\`.`]),
-              ...(gate === null && permission === null ? ['Any key will do.'] : []),
-            ];
+        : auth === 'optional'
+          ? ['Works without a key; one that is sent must be valid.']
+          : auth === 'session'
+            ? ['Needs a session: no key is read.']
+            : [
+                ...(gate === null ? [] : [GATES[gate]]),
+                ...(permission === null ? [] : [permissionText(permission)]),
+                ...(gate === null && permission === null ? ['Any key will do.'] : []),
+              ];
   return [
     ...access,
     ...(ownOrigin === true ? ['Only for pages of the platform.'] : []),
@@ -81,6 +84,12 @@ export function policyText(route: Route): string {
     ...(idempotent ? ['Takes an `Idempotency-Key`.'] : []),
     ...(originLock ? ['Only from a verified integration domain.'] : []),
   ].join(' ');
+}
+
+function permissionText(permission: Permission): string {
+  return isContentRead(permission)
+    ? `Needs the permission \`${permission}\` only if the key's list names a read of videos, streams, restreams or rooms.`
+    : `Needs the permission \`${permission}\`.`;
 }
 
 function limitText({ per, param, max, windowSec }: Limit): string {

@@ -66,7 +66,8 @@ export function authenticate(app: FastifyInstance, ports: Ports): void {
   const run = (request: FastifyRequest): Promise<void> | undefined => {
     const { endpoint } = request;
     const auth = isUnroutable(request) ? 'public' : (endpoint?.auth ?? 'none');
-    if (auth === 'public') return attribute(ports, request);
+    const isOptional = auth === 'optional' && sentKey(request.headers) === null;
+    if (auth === 'public' || isOptional) return attribute(ports, request);
     if (endpoint?.ownOrigin === true) assertOwnOrigin(ports, request);
     if (auth === 'none') return undefined;
     const caller =
@@ -102,7 +103,8 @@ export function userToken(app: FastifyInstance, ports: Ports): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const { caller, headers, endpoint } = request;
     const token = headers['x-user-token'];
-    if (caller === null || endpoint?.auth !== 'key' || !token) return done();
+    const readsToken = endpoint?.auth === 'key' || endpoint?.auth === 'optional';
+    if (caller === null || !readsToken || !token) return done();
     verifyUser(ports, request, caller, String(token)).then(() => done(), done);
   });
 }
