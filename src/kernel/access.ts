@@ -92,9 +92,30 @@ export function memberOf({ actor }: Pick<Caller, 'actor'>): string | null {
   return actor.kind === 'session' && !actor.isOwner ? actor.userId : null;
 }
 
+/** Reads of the caller's own content, which every key may do unless its list names one of them. */
+const CONTENT_READS: readonly string[] = [
+  'videos:read',
+  'streams:read',
+  'restreams:read',
+  'rooms:read',
+] satisfies Permission[];
+
+/** Reports whether it is the read of the caller's own content, which most keys hold without naming it. */
+export function isContentRead(permission: string): boolean {
+  return CONTENT_READS.includes(permission);
+}
+
+/** In a list of permissions: holds nothing, not even what an empty list or an implied read grants. */
+const NOTHING = 'none';
+
+/** Reports whether a list of permissions leaves every read of the caller's own content open. */
+function impliesContentReads(permissions: readonly string[]): boolean {
+  return !permissions.some((permission) => permission === NOTHING || isContentRead(permission));
+}
+
 /**
- * Does the key hold the permission? Writing includes reading; a noun's `*` is more than its parts. Whether the
- * scope lets the key write is another question: `mayWrite`.
+ * Reports whether the key holds the permission (docs/decisions/authority.md#permissions). Whether its scope lets it
+ * write is a separate question: `mayWrite`.
  */
 export function holds({ scope, permissions }: Authority, permission: Permission): boolean {
   if (scope === 'FULL_ACCESS') return true;
@@ -104,7 +125,8 @@ export function holds({ scope, permissions }: Authority, permission: Permission)
     permissions.includes(permission) ||
     permissions.includes('*') ||
     permissions.includes(`${noun}:*`) ||
-    (action === 'read' && permissions.includes(`${noun}:write`))
+    (action === 'read' && permissions.includes(`${noun}:write`)) ||
+    (isContentRead(permission) && impliesContentReads(permissions))
   );
 }
 
@@ -142,17 +164,14 @@ export function covers(outer: Authority, inner: Authority): boolean {
   );
 }
 
-/** In a list of permissions: not even those that an empty one stands for. */
-const NOTHING = 'none';
-
-/** What both of them may do. */
+/** Returns what both of them may do. */
 export function intersect(a: Authority, b: Authority): Authority {
   const scope = SCOPES[Math.min(SCOPES.indexOf(a.scope), SCOPES.indexOf(b.scope))] ?? 'READ_ONLY';
   if (a.scope === 'FULL_ACCESS') return { scope, permissions: b.permissions };
   if (b.scope === 'FULL_ACCESS') return { scope, permissions: a.permissions };
   if (a.permissions.length + b.permissions.length === 0) return { scope, permissions: [] };
   const permissions = PERMISSIONS.filter((permission) => holds(a, permission) && holds(b, permission));
-  return { scope, permissions: permissions.length === 0 ? [NOTHING] : permissions };
+  return { scope, permissions: impliesContentReads(permissions) ? [...permissions, NOTHING] : permissions };
 }
 
 /** The id of the key that acts; null where a person does. */
@@ -165,10 +184,12 @@ export function mayWrite(key: Authority, permission: Permission): boolean {
   return key.scope !== 'READ_ONLY' && holds(key, permission);
 }
 
-/** What a list of permissions names; an empty one is every permission outside finance. */
+/** Returns what a list of permissions grants: what it names, with the reads that it implies; of an empty list, all. */
 export function spelledOut(permissions: readonly string[]): readonly Permission[] {
   const isEmpty = permissions.length === 0;
-  return PERMISSIONS.filter((permission) =>
-    isEmpty ? holds({ scope: 'STANDARD', permissions }, permission) : permissions.includes(permission),
+  return PERMISSIONS.filter(
+    (permission) =>
+      permissions.includes(permission) ||
+      ((isEmpty || isContentRead(permission)) && holds({ scope: 'STANDARD', permissions }, permission)),
   );
 }

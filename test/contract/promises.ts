@@ -8,7 +8,7 @@ export type Asks =
   | Permission
   | 'any key'
   | 'nothing'
-  | 'nothing, and reads no key'
+  | 'nothing, but checks a key'
   | 'finance to read'
   | 'finance to write'
   | 'minting'
@@ -135,7 +135,8 @@ const TABLE: Record<string, Asks> = {
   'POST /users/{username}/subscribe; 201': 'any key',
 
   'GET /channels': 'any key',
-  'GET /health': 'nothing, and reads no key',
+  'GET /health': 'nothing, but checks a key',
+  'GET /health/ready': 'nothing, but checks a key',
   'GET /imports': 'imports:read',
   'POST /imports; 201': 'imports:write',
   'GET /notifications': 'any key',
@@ -161,9 +162,9 @@ const TABLE: Record<string, Asks> = {
   'GET /me/integration-domains': 'domains:read',
   'POST /me/integration-domains; 201': 'domains:write',
   'GET /subscribers': 'subscribers:read',
-  'GET /changelog': 'nothing, and reads no key',
-  'GET /changelog/latest': 'nothing, and reads no key',
-  'GET /changelog/{version}': 'nothing, and reads no key',
+  'GET /changelog': 'nothing, but checks a key',
+  'GET /changelog/latest': 'nothing, but checks a key',
+  'GET /changelog/{version}': 'nothing, but checks a key',
 };
 
 const PER_ADDRESS = 'At most 60 in a minute per address.';
@@ -207,6 +208,14 @@ export const CLOSED: readonly string[] = [
   '/booking/',
   '/bridges',
   '/me/webhooks',
+];
+
+/** Their limiters for addresses have `error` as a string, and no other limiter has. */
+export const STRING_BODIES: readonly string[] = [
+  'POST /auth/login',
+  'POST /auth/register',
+  'GET /channel/{username}',
+  'GET /videos/{id}/related',
 ];
 
 /** They answer 410 to everybody. */

@@ -105,7 +105,10 @@ export function assertPermissions(scope: Scope, permissions: readonly string[]):
   if (scope === 'FULL_ACCESS' && permissions.length > 0) {
     throw badRequest('permissions', 'A FULL_ACCESS key holds every permission: it takes no list.');
   }
-  const writing = permissions.find((permission) => permission.endsWith(':write'));
+  // Permissions of finance also open reads of money (docs/decisions/authority.md#permissions).
+  const writing = permissions.find(
+    (permission) => permission.endsWith(':write') && permission !== 'finance:write',
+  );
   if (scope === 'READ_ONLY' && writing !== undefined) {
     throw badRequest('permissions', `A READ_ONLY key never writes: it cannot hold ${writing}.`);
   }

@@ -236,7 +236,7 @@ describe('who may', () => {
     const { key: other } = await app.createKey({
       account,
       scope: 'STANDARD',
-      permissions: ['streams:write'],
+      permissions: ['streams:read'],
     });
     (await app.request('GET', '/restreams', { key: other })).assertError('PERMISSION_DENIED');
     const { key: all } = await app.createKey({ account, scope: 'STANDARD', permissions: ['restreams:*'] });

@@ -266,7 +266,7 @@ test('reading and writing are two permissions, and modes are apart', async () =>
   const [reader, writer, other] = [
     await scoped('rooms:read'),
     await scoped('rooms:write'),
-    await scoped('videos:write'),
+    await scoped('videos:read'),
   ];
   const id = await create({}, writer);
   (await call('GET', `/rooms/${id}`, undefined, reader)).assertOk(200);

@@ -21,7 +21,7 @@ describe('who may', () => {
   test('a key without videos:write, or READ_ONLY, reads and changes nothing', async () => {
     const id = await createVideo();
     const reader = await app.createKey({ account, scope: 'STANDARD', permissions: ['videos:read'] });
-    const other = await app.createKey({ account, scope: 'STANDARD', permissions: ['streams:write'] });
+    const other = await app.createKey({ account, scope: 'STANDARD', permissions: ['streams:read'] });
     const readOnly = await app.createKey({ account, scope: 'READ_ONLY' });
     const writes: [string, string][] = [
       ['POST', '/videos'],

@@ -19,6 +19,9 @@ export function PermissionLevels({ levels, error, isReadOnly, onChange }: Props)
   return (
     <Paper withBorder p="md">
       <Stack gap="sm">
+        <Text size="sm" c="dimmed">
+          {t('form.contentReads')}
+        </Text>
         {NOUNS.map((noun) => (
           <Group key={noun} justify="space-between" gap="xs">
             <Stack gap={0} flex="1 1 14rem">
