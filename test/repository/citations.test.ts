@@ -99,8 +99,9 @@ test('every source file that a document names is there', { skip }, () => {
   assert.deepEqual(dead, []);
 });
 
+/** The sections of C23 are those of docs/decisions/contract-audit.md, by which its tests are named. */
 const FOREIGN =
-  /\b[Cc]ontract,? (section )?§?\d|\bthe contract, section|§|(?<![\w/-])(api|architecture|delivery|media|partner-api|peers|rooms-ui|style)\.md\b|\bC\d+\.\d+\b/;
+  /\b[Cc]ontract,? (section )?§?\d|\bthe contract, section|§|(?<![\w/-])(api|architecture|delivery|media|partner-api|peers|rooms-ui|style)\.md\b|\bC(?!23\.)\d+\.\d+\b/;
 
 test('nothing cites a document that a reader of the repository does not have', { skip }, () => {
   for (const text of ['contract 6.3', 'Contract, section 5', '`api.md` C3.1', '(media.md 2)', 'see C0.18']) {
