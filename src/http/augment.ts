@@ -16,7 +16,9 @@ declare module 'fastify' {
      */
     userTokenId: string | null;
     /** The JSON body as it was sent, for the idempotency hash. */
-    rawBody: string | null;
+    rawBody: Buffer | null;
+    /** Why the body cannot be read; thrown once the idempotency key of the request has been looked up. */
+    bodyFailure: AppError | null;
     /** The policy refuses, unless the request turns out to be about the caller's own key. */
     heldRefusal: AppError | null;
     /** `error.code` of the answer; null where there was no error. */

@@ -65,7 +65,7 @@ async function open() {
         dayCount: window,
         window: () => ({ hit: unused, peek: unused }),
       },
-      idempotency: { once: unused, onceLeased: unused },
+      idempotency: { find: unused, once: unused, onceLeased: unused },
       leases: createLeases({ store: null }),
       originLock: { refusal: unused },
       metrics: { observe: () => {} },

@@ -37,20 +37,29 @@ export function mountRoute(app: FastifyInstance, base: string, route: Route, por
       const { caller } = request;
       const upload = route.upload === undefined ? null : await readUpload(request, route.upload);
       const body = upload === null ? request.body : upload.fields;
-      const run = route.prepare({ params: request.params, query: request.query, body });
+      const prepare = () => {
+        if (request.bodyFailure !== null) throw request.bodyFailure;
+        return route.prepare({ params: request.params, query: request.query, body });
+      };
       const asked = { request, reply, sessions: ports.sessions, log: ports.log, upload: upload?.file };
       const context = new Asked(asked, acceptedOf(route, request, reply));
+      if (key !== null && caller !== null) {
+        const handler = () => {
+          const run = prepare();
+          return async (operationId: string | null) =>
+            String(
+              written(await run(operationId === null ? context : context.as(operationId)), request, reply),
+            );
+        };
+        const isLeased = route.idempotent === 'leased';
+        return answerOnce(ports, { key, caller, isLeased, request, reply, prepare: handler });
+      }
+      const run = prepare();
       if (context.acceptsEvents) return openTail({ request, reply, route, ports, tail: await run(context) });
       if (context.acceptsCsv) return openTable(reply, route, await run(context));
-      if (key === null || caller === null) {
-        const text = written(await run(context), request, reply);
-        reply.header('content-type', JSON_TYPE);
-        return text;
-      }
-      const handle = async (operationId: string | null) =>
-        String(written(await run(operationId === null ? context : context.as(operationId)), request, reply));
-      const isLeased = route.idempotent === 'leased';
-      return answerOnce(ports, { key, caller, isLeased, request, reply, handle });
+      const text = written(await run(context), request, reply);
+      reply.header('content-type', JSON_TYPE);
+      return text;
     },
   });
 }

@@ -16,7 +16,7 @@ export interface HttpPorts {
   verifyUserToken(token: string): Promise<{ accountId: string; tokenId: string } | null>;
   sessions: Sessions;
   counters: RequestCounters;
-  idempotency: Pick<Idempotency, 'once' | 'onceLeased'>;
+  idempotency: Pick<Idempotency, 'find' | 'once' | 'onceLeased'>;
   /** Counts open event streams. */
   leases: Pick<Leases, 'acquire'>;
   originLock: OriginLock;

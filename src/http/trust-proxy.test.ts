@@ -43,7 +43,7 @@ async function seen(setting: string, forwarded: string | undefined, peer = '10.0
         dayCount: unused,
         window: () => ({ hit: unused, peek: unused }),
       },
-      idempotency: { once: unused, onceLeased: unused },
+      idempotency: { find: unused, once: unused, onceLeased: unused },
       leases: { acquire: unused },
       originLock: { refusal: unused },
       metrics: { observe: () => {} },

@@ -240,7 +240,7 @@ export const ERRORS = {
     status: 422,
     message: 'This Idempotency-Key was used with a different request body.',
     description:
-      'This `Idempotency-Key` was used within 24 hours with another body. The bytes are compared, so the same object written differently is another body. Use a new key for a new request.',
+      'This `Idempotency-Key` was used within 24 hours with another body. Bodies are compared as JSON values, before they are validated: whitespace and the order of fields do not matter, and an invalid body is another body, too. Use a new key for a new request.',
   },
   RATE_LIMITED: {
     status: 429,

@@ -13,6 +13,23 @@ export function parseJson(text: string): unknown {
   return parse(text);
 }
 
+/**
+ * Writes a parsed value in its canonical form (RFC 8785): no whitespace, members in the order of their UTF-16 code
+ * units, numbers and strings as ECMAScript writes them. Equal texts mean equal values.
+ *
+ * @param value of `parseJson`, which bounds its depth.
+ */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (typeof value === 'object' && value !== null) {
+    const members: [string, unknown][] = Object.entries(value);
+    members.sort(([a], [b]) => (a < b ? -1 : 1));
+    return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(',')}}`;
+  }
+  // A number beyond the range of doubles is parsed as infinite, which JSON.stringify would write as null.
+  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : JSON.stringify(value);
+}
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPEN_ARRAY = 0x5b;

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import { parseJson } from '../../platform/json.ts';
 import { assertStorable } from '../validation.ts';
+import { carriesIdempotencyKey } from './idempotency.ts';
 
 /** Bodies are JSON up to 1 MB (docs/decisions/lists-and-ids.md#bodies). */
 export const BODY_LIMIT_BYTES = 1_048_576;
@@ -36,9 +37,10 @@ const INVALID = 'The body is not valid JSON, or nests deeper than 64 levels.';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Parses JSON bodies and keeps the text; every other media type is 415. */
+/** Parses JSON bodies and keeps their bytes; every other media type is 415. */
 export function jsonBody(app: FastifyInstance): void {
   app.decorateRequest('rawBody', null);
+  app.decorateRequest('bodyFailure', null);
   // Clients such as curl name a type of forms beside the empty body of a call that has none.
   app.addHook('onRequest', ({ routeOptions, raw }, _reply, done) => {
     const { headers } = raw;
@@ -50,15 +52,23 @@ export function jsonBody(app: FastifyInstance): void {
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
+    const body = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
+    request.rawBody = body;
     try {
-      const text = typeof bytes === 'string' ? bytes : utf8.decode(bytes);
-      request.rawBody = text;
-      if (text.trim() === '') return done(null, undefined);
-      const value = parseJson(text);
-      assertStorable(text, value);
-      done(null, value);
+      done(null, readBody(body));
     } catch (error) {
-      done(error instanceof AppError ? error : badRequest('body', INVALID));
+      const failure = error instanceof AppError ? error : badRequest('body', INVALID);
+      if (!carriesIdempotencyKey(request)) return done(failure);
+      request.bodyFailure = failure;
+      done(null, undefined);
     }
   });
+}
+
+function readBody(bytes: Buffer): unknown {
+  const text = utf8.decode(bytes);
+  if (text.trim() === '') return undefined;
+  const value = parseJson(text);
+  assertStorable(text, value);
+  return value;
 }

@@ -122,13 +122,6 @@ describe('the Idempotency-Key header', () => {
     assert.equal((await send({ name }, name)).text, first.text);
   });
 
-  test('the body counts as it was sent: other white space is another body', async () => {
-    const name = randomUUID();
-    await post(node.url, `{"name":"${name}"}`, { key, idempotencyKey: name });
-    const spaced = await post(node.url, `{"name": "${name}"}`, { key, idempotencyKey: name });
-    spaced.assertError('IDEMPOTENCY_KEY_REUSE', 'Idempotency-Key');
-  });
-
   test('parameters of the media type do not make it another body', async () => {
     const name = randomUUID();
     await send({ name }, name);

@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../../kernel/access.ts';
 import { AppError, type ErrorCode } from '../../kernel/errors.ts';
-import type { IdempotentOutcome, StoredResponse } from '../../platform/db/idempotency.ts';
+import type { IdempotentOutcome, IdempotentRequest, StoredResponse } from '../../platform/db/idempotency.ts';
+import { canonicalJson } from '../../platform/json.ts';
 import type { HttpPorts } from '../ports.ts';
 import { logRefusal, toAppError } from './errors.ts';
 
@@ -24,6 +25,15 @@ export function idempotencyKeyOf(headers: FastifyRequest['headers']): string | n
   throw new AppError('INVALID_IDEMPOTENCY_KEY', { field: REQUEST_HEADER });
 }
 
+/** Reports whether the endpoint reads the Idempotency-Key that the request carries. */
+export function carriesIdempotencyKey({ endpoint, headers }: FastifyRequest): boolean {
+  const isIdempotent = endpoint !== null && endpoint.idempotent !== false;
+  return isIdempotent && headers['idempotency-key'] !== undefined;
+}
+
+/** Runs the handler; sets the status of the reply and returns its envelope, as JSON. */
+type Handle = (operationId: string | null) => Promise<string>;
+
 interface IdempotentCall {
   key: string;
   caller: Caller;
@@ -31,41 +41,82 @@ interface IdempotentCall {
   reply: FastifyReply;
   /** The handler asks others, so no transaction is held while it runs. */
   isLeased: boolean;
-  /** Runs the handler; sets the status of the reply and returns its envelope, as JSON. */
-  handle(operationId: string | null): Promise<string>;
+  /** Validates the input. @throws {AppError} BAD_REQUEST. */
+  prepare(): Handle;
 }
 
 type Ports = Pick<HttpPorts, 'idempotency' | 'conflict' | 'log'>;
 
 /**
  * Answers a request that carries an Idempotency-Key: runs the handler, or replays its response
- * (docs/api/conventions.md#idempotency, docs/decisions/idempotency.md). Only what a handler answered is stored:
- * 2xx and 4xx, but no 429, which time heals.
+ * (docs/api/conventions.md#idempotency, docs/decisions/idempotency.md). A key whose response is stored is answered
+ * before the input is validated. Only the responses of handlers are stored: 2xx and 4xx except 429.
  *
- * @throws {AppError} IDEMPOTENCY_KEY_REUSE, IDEMPOTENCY_IN_FLIGHT, and what the handler throws unstored.
+ * @throws {AppError} IDEMPOTENCY_KEY_REUSE, IDEMPOTENCY_IN_FLIGHT, what `prepare` throws for a key without a stored
+ * response, and what the handler throws unstored.
  */
 export async function answerOnce(ports: Ports, call: IdempotentCall): Promise<FastifyReply> {
-  const { key, caller, request, reply } = call;
-  let ran = false;
-  const claim = {
+  // First: validation fills defaults into the body.
+  const claim = claimOf(call);
+  const prepared = prepare(call);
+  const outcome =
+    typeof prepared === 'function'
+      ? await runOnce(ports, call, claim, prepared)
+      : await storedOutcome(ports, call, claim);
+  if (outcome === null) throw prepared;
+  return sendOutcome(call, outcome);
+}
+
+function claimOf({ key, caller, request }: IdempotentCall): IdempotentRequest {
+  return {
     workspaceId: caller.workspaceId,
     scope: [holderOf(caller), request.method, request.url.split('?', 1)[0] ?? '', key],
-    fingerprint: fingerprintOf(request),
+    ...fingerprintsOf(request),
   };
-  let outcome: IdempotentOutcome;
+}
+
+/** Returns the handler, or the failure of the validation. */
+function prepare(call: IdempotentCall): Handle | Error {
   try {
-    const run = (operationId: string | null) => {
-      ran = true;
-      return respond(ports, call, operationId);
-    };
-    outcome = await (call.isLeased
+    return call.prepare();
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+async function storedOutcome(ports: Ports, { reply }: IdempotentCall, claim: IdempotentRequest) {
+  try {
+    return await ports.idempotency.find(claim);
+  } catch (error) {
+    reply.header(STATE_HEADER, 'unavailable');
+    throw error;
+  }
+}
+
+async function runOnce(
+  ports: Ports,
+  call: IdempotentCall,
+  claim: IdempotentRequest,
+  handle: Handle,
+): Promise<IdempotentOutcome> {
+  let ran = false;
+  const run = (operationId: string | null) => {
+    ran = true;
+    return respond(ports, call, () => handle(operationId));
+  };
+  try {
+    return await (call.isLeased
       ? ports.idempotency.onceLeased(claim, run)
       : ports.idempotency.once(claim, () => run(null)));
   } catch (error) {
     // Before the handler ran, only the store can have failed.
-    reply.header(STATE_HEADER, ran ? 'not_stored' : 'unavailable');
+    call.reply.header(STATE_HEADER, ran ? 'not_stored' : 'unavailable');
     throw error;
   }
+}
+
+/** @throws {AppError} IDEMPOTENCY_KEY_REUSE, IDEMPOTENCY_IN_FLIGHT. */
+function sendOutcome({ request, reply }: IdempotentCall, outcome: IdempotentOutcome): FastifyReply {
   if (outcome.kind === 'reused' || outcome.kind === 'in-flight') {
     reply.header(STATE_HEADER, 'not_stored');
     throw new AppError(outcome.kind === 'reused' ? 'IDEMPOTENCY_KEY_REUSE' : 'IDEMPOTENCY_IN_FLIGHT', {
@@ -84,10 +135,16 @@ function holderOf({ actor, workspaceId }: Caller): string {
   return actor.kind === 'key' ? actor.id : `${actor.id} ${workspaceId}`;
 }
 
-/** The bytes as they were sent: a repetition that was serialised anew is another body. */
-function fingerprintOf(request: FastifyRequest): Uint8Array {
-  const mediaType = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
-  return Buffer.from(hash('sha256', `${mediaType}\n${request.rawBody ?? ''}`, 'hex'), 'hex');
+/** Digests of the body: of its JSON value, and of its bytes; both are the same where the body is not JSON. */
+function fingerprintsOf({ headers, rawBody, body }: FastifyRequest) {
+  const mediaType = (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
+  const digest = (content: Buffer | string) =>
+    hash('sha256', Buffer.concat([Buffer.from(`${mediaType}\n`), Buffer.from(content)]), 'buffer');
+  const legacyFingerprint = digest(rawBody ?? '');
+  return {
+    fingerprint: body === undefined ? legacyFingerprint : digest(canonicalJson(body)),
+    legacyFingerprint,
+  };
 }
 
 /** Of a stored refusal, whose text `respond` wrote. */
@@ -100,11 +157,11 @@ function codeOf({ status, body }: StoredResponse): ErrorCode | null {
 /** The response as text, so that what is stored is what is sent. */
 async function respond(
   ports: Ports,
-  { request, reply, handle }: IdempotentCall,
-  operationId: string | null,
+  { request, reply }: IdempotentCall,
+  handle: () => Promise<string>,
 ): Promise<StoredResponse> {
   try {
-    const body = await handle(operationId);
+    const body = await handle();
     return { status: reply.statusCode, body };
   } catch (error) {
     const failure = toAppError(error, ports.conflict);

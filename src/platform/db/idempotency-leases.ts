@@ -2,7 +2,7 @@ import type { Sql } from 'postgres';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { newUuid } from '../../kernel/ids.ts';
 import type { Secrets } from '../secrets.ts';
-import type { Claim, IdempotentOutcome, StoredResponse } from './idempotent.ts';
+import { type Claim, type IdempotentOutcome, isSameBody, type StoredResponse } from './idempotent.ts';
 
 export type LeasedRun = (operationId: string) => Promise<StoredResponse>;
 
@@ -20,10 +20,10 @@ const LEASE = `
   on conflict (id) do update set
     fingerprint = excluded.fingerprint, status = null, body = null,
     expires_at = excluded.expires_at, leased_until = excluded.leased_until,
-    operation_id = case when held.expires_at > $7 and held.fingerprint = excluded.fingerprint
+    operation_id = case when held.expires_at > $7 and held.fingerprint in (excluded.fingerprint, $8)
       then coalesce(held.operation_id, excluded.operation_id) else excluded.operation_id end
   where held.expires_at <= $7 or (held.status is null and (
-    held.leased_until is null or (held.leased_until <= $7 and held.fingerprint = excluded.fingerprint)))
+    held.leased_until is null or (held.leased_until <= $7 and held.fingerprint in (excluded.fingerprint, $8))))
   returning operation_id`;
 const FINGERPRINT = 'select fingerprint from idempotency_record where id = $1';
 const ANSWER = `
@@ -44,14 +44,14 @@ export function createLeasedRecords({ sql, clock, secrets }: Options) {
   const take = async ({ id, request }: Claim, until: Date): Promise<string | null> => {
     const now = clock.now();
     const expiresAt = dateFromMs(now.getTime() + KEPT_MS);
-    const { workspaceId, fingerprint } = request;
-    const parameters = [id, workspaceId, fingerprint, expiresAt, until, newUuid(), now];
+    const { workspaceId, fingerprint, legacyFingerprint } = request;
+    const parameters = [id, workspaceId, fingerprint, expiresAt, until, newUuid(), now, legacyFingerprint];
     const [row] = await sql.unsafe<{ operation_id: string }[]>(LEASE, parameters, { prepare: true });
     return row?.operation_id ?? null;
   };
   const isOthers = async ({ id, request }: Claim): Promise<boolean> => {
     const [row] = await sql.unsafe<{ fingerprint: Uint8Array }[]>(FINGERPRINT, [id], { prepare: true });
-    return row !== undefined && Buffer.compare(row.fingerprint, request.fingerprint) !== 0;
+    return row !== undefined && !isSameBody(request, row.fingerprint);
   };
   return {
     /** One try to take the key, and the run with it. @returns null when somebody else runs it. */

@@ -4,12 +4,20 @@ import type { Sql } from 'postgres';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import type { Secrets } from '../secrets.ts';
 import { createLeasedRecords, type LeasedRun } from './idempotency-leases.ts';
-import type { Claim, IdempotentOutcome, IdempotentRequest, StoredResponse } from './idempotent.ts';
+import {
+  type Claim,
+  type IdempotentOutcome,
+  type IdempotentRequest,
+  isSameBody,
+  type StoredResponse,
+} from './idempotent.ts';
 import { inSharedTransaction, type SharedTransaction, share } from './shared-transaction.ts';
 
-export type { IdempotentOutcome, StoredResponse } from './idempotent.ts';
+export type { IdempotentOutcome, IdempotentRequest, StoredResponse } from './idempotent.ts';
 
 export interface Idempotency {
+  /** Finds the stored response of the key; null when there is none. */
+  find(request: IdempotentRequest): Promise<IdempotentOutcome | null>;
   /**
    * Runs `run` unless its response is stored, and stores it for 24 hours, in one transaction: whatever `run`
    * changes through this pool commits with the response or not at all. When `run` throws, nothing is stored
@@ -119,8 +127,7 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
 
   type Lead = (claim: Claim, deadline: number) => Promise<IdempotentOutcome>;
   const inTurn = async (request: IdempotentRequest, first: Lead): Promise<IdempotentOutcome> => {
-    const id = Buffer.from(hash('sha256', request.scope.join('\n'), 'hex'), 'hex');
-    const claim = { request, id, name: id.toString('base64url') };
+    const claim = claimOf(request);
     const deadline = performance.now() + WAIT_MS;
     for (;;) {
       const known = await records.find(claim);
@@ -132,17 +139,23 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
   };
 
   return {
+    find: (request) => records.find(claimOf(request)),
     once: (request, run) => inTurn(request, (claim, deadline) => lead(claim, run, deadline)),
     onceLeased: (request, run) => inTurn(request, (claim, deadline) => lease(claim, run, deadline)),
     sweep: records.sweep,
   };
 }
 
+function claimOf(request: IdempotentRequest): Claim {
+  const id = hash('sha256', request.scope.join('\n'), 'buffer');
+  return { request, id, name: id.toString('base64url') };
+}
+
 /** The stored responses: read on the pool or in a transaction, written in one. */
 function createRecords({ sql, clock, secrets }: IdempotencyOptions) {
   const answer = (claim: Claim, row: RecordRow | undefined): IdempotentOutcome | null => {
     if (row === undefined) return null;
-    if (Buffer.compare(row.fingerprint, claim.request.fingerprint) !== 0) return { kind: 'reused' };
+    if (!isSameBody(claim.request, row.fingerprint)) return { kind: 'reused' };
     const body = secrets.decrypt(row.body, claim.name);
     return { kind: 'replayed', response: { status: row.status, body } };
   };

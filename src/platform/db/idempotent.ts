@@ -5,6 +5,8 @@ export interface IdempotentRequest {
   scope: readonly string[];
   /** A digest of what must be the same in a repetition. */
   fingerprint: Uint8Array;
+  /** The same as releases before 0.3 made it of the bytes; their records last for 24 hours. */
+  legacyFingerprint: Uint8Array;
 }
 
 export interface StoredResponse {
@@ -19,6 +21,11 @@ export type IdempotentOutcome =
   | { kind: 'reused' }
   /** Another request with the key still runs. */
   | { kind: 'in-flight' };
+
+/** Reports whether the record of a key was made for the same body. */
+export function isSameBody(request: IdempotentRequest, recorded: Uint8Array): boolean {
+  return [request.fingerprint, request.legacyFingerprint].some((one) => Buffer.compare(one, recorded) === 0);
+}
 
 /** The key of a request, in the forms that the steps need. */
 export interface Claim {
