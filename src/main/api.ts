@@ -103,6 +103,7 @@ export async function startApi(
     trustProxy: config.TRUST_PROXY,
   });
   const drain = prepareDrain(app, DRAIN_MS);
+  await container.durableWindows?.load();
   await app.listen({ port: config.PORT, host: config.HOST });
   const services = startServices(container.parts, 'api');
   return {

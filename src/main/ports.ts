@@ -16,6 +16,7 @@ import { type Counter, type CounterFactory, counterFactory } from '../platform/c
 import { createIdempotency, type Idempotency } from '../platform/db/idempotency.ts';
 import { type DatabaseHandle, reachDatabase } from '../platform/db/index.ts';
 import { createDiskRoom, type DiskRoom } from '../platform/disk.ts';
+import { createDurableWindows, type DurableWindows } from '../platform/durable-windows.ts';
 import { createImages, type Images } from '../platform/images.ts';
 import { createLeases, type Leases } from '../platform/leases.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
@@ -60,6 +61,8 @@ export interface Ports extends Pick<DatabaseHandle, 'db' | 'sql'> {
   bus: Bus;
   secrets: Secrets;
   counters: CounterFactory;
+  /** Stores the counts of long windows; null where there is Redis. */
+  durableWindows: DurableWindows | null;
   /** All requests of each key. */
   requestCounts: { perMinute: Counter; perDay: Counter };
   /** Counts what clients may do so often within a window, in seconds, or the UTC day. */
@@ -118,7 +121,10 @@ export async function openPorts(settings: Settings): Promise<OpenPorts> {
   const bus = await createBus(database.sql, log);
   const redis = config.REDIS_URL === undefined ? null : await openRedis({ url: config.REDIS_URL, log });
   const secrets = createSecrets(secretKey);
-  const shared = sharedCounts(redis, clock);
+  const nowMs = () => clock.ms();
+  const durableWindows =
+    redis === null ? createDurableWindows({ sql: database.sql, secrets, log, nowMs }) : null;
+  const shared = sharedCounts({ redis, durableWindows, nowMs });
   const { outbound, fetcher } = connections(config);
   const guard = createGuardCheck(config);
   const ports: Ports = {
@@ -157,6 +163,7 @@ export async function openPorts(settings: Settings): Promise<OpenPorts> {
   return {
     ports,
     async close() {
+      await durableWindows?.close();
       await fetcher.close();
       await outbound.close();
       await shared.leases.close();
@@ -167,20 +174,28 @@ export async function openPorts(settings: Settings): Promise<OpenPorts> {
   };
 }
 
+interface SharedStores {
+  redis: RedisStore | null;
+  durableWindows: DurableWindows | null;
+  nowMs(): number;
+}
+
 /** What all nodes count together where there is a store for it. */
-function sharedCounts(
-  store: RedisStore | null,
-  clock: Clock,
-): Pick<Ports, 'counters' | 'requestCounts' | 'caps' | 'leases'> {
-  const counters = counterFactory(store, () => clock.ms());
+function sharedCounts({
+  redis,
+  durableWindows,
+  nowMs,
+}: SharedStores): Pick<Ports, 'counters' | 'durableWindows' | 'requestCounts' | 'caps' | 'leases'> {
+  const counters = counterFactory(redis, nowMs, durableWindows);
   return {
     counters,
+    durableWindows,
     requestCounts: {
       perMinute: counters({ name: 'minute', window: 60, withoutStore: 'open' }),
       perDay: counters({ name: 'day', window: 'day', withoutStore: 'open' }),
     },
     caps: (windowSec) => counters({ name: `cap${windowSec}`, window: windowSec, withoutStore: 'insured' }),
-    leases: createLeases({ store }),
+    leases: createLeases({ store: redis }),
   };
 }
 

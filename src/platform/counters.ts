@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
-import { DAY_MS } from '../kernel/durations.ts';
+import { DAY_MS, QUARTER_MS } from '../kernel/durations.ts';
+import type { DurableWindows } from './durable-windows.ts';
 import type { RedisStore } from './redis.ts';
 import { type Counter, memoryWindows, type WindowCount } from './windows.ts';
 
@@ -29,11 +30,23 @@ export function counterKey(text: string): string {
 /** Makes counters, one for each name: shared by all nodes in the store, or of this process without one. */
 export type CounterFactory = (options: CounterOptions) => Counter;
 
-/** @param nowMs the clock, epoch milliseconds: it decides which day it is. */
-export function counterFactory(store: RedisStore | null, nowMs: () => number): CounterFactory {
+/** Shortest window that is stored in the database where there is no Redis. */
+const MIN_DURABLE_SEC = QUARTER_MS / 1000;
+
+/**
+ * Creates the factory of this process.
+ *
+ * @param nowMs the clock, epoch milliseconds: it decides which day it is.
+ * @param durable stores long windows of counters in memory. Default: nothing is stored.
+ */
+export function counterFactory(
+  store: RedisStore | null,
+  nowMs: () => number,
+  durable: Pick<DurableWindows, 'journal'> | null = null,
+): CounterFactory {
   const made = new Map<string, Counter>();
   return (options) => {
-    const known = made.get(options.name) ?? createCounter(store, nowMs, options);
+    const known = made.get(options.name) ?? createCounter(store, nowMs, durable, options);
     made.set(options.name, known);
     return known;
   };
@@ -42,8 +55,12 @@ export function counterFactory(store: RedisStore | null, nowMs: () => number): C
 function createCounter(
   store: RedisStore | null,
   nowMs: () => number,
+  durable: Pick<DurableWindows, 'journal'> | null,
   { name, window, withoutStore }: CounterOptions,
 ): Counter {
+  if (store === null && durable !== null && isLong(window)) {
+    return memoryWindows(windowMs(window, nowMs), { nowMs, journal: durable.journal(name) });
+  }
   const memory = window === 'day' ? memoryDayCounter(nowMs) : memoryCounter(window);
   if (store === null) return memory;
   const fallback = withoutStore === 'insured' ? memory : uncounted(window, nowMs);
@@ -60,6 +77,12 @@ function createCounter(
     peek: async (key) => (await store.attempt(() => shared.peek(key))) ?? fallback.peek(key),
   };
 }
+
+const isLong = (window: number | 'day') => window === 'day' || window >= MIN_DURABLE_SEC;
+
+/** Returns how long a window that opens now stays open. */
+const windowMs = (window: number | 'day', nowMs: () => number) => () =>
+  window === 'day' ? DAY_MS - (nowMs() % DAY_MS) : window * 1000;
 
 /** Whoever asks compares with a limit of its own. */
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
@@ -80,7 +103,7 @@ export function memoryCounter(windowSec: number): Counter {
 
 /** A counter whose windows are the UTC days. @param nowMs the clock, epoch milliseconds. */
 function memoryDayCounter(nowMs: () => number): Counter {
-  return memoryWindows(() => DAY_MS - (nowMs() % DAY_MS), { nowMs });
+  return memoryWindows(windowMs('day', nowMs), { nowMs });
 }
 
 function windowCounter(limiter: Limiter, windowSec: number): StoredCounter {
@@ -115,9 +138,7 @@ function dayCounter(limiter: Limiter, nowMs: () => number): StoredCounter {
 }
 
 function uncounted(window: number | 'day', nowMs: () => number): Counter {
-  const count = async () => {
-    const resetInMs = window === 'day' ? DAY_MS - (nowMs() % DAY_MS) : window * 1000;
-    return { count: -1, resetInMs };
-  };
+  const lengthMs = windowMs(window, nowMs);
+  const count = async () => ({ count: -1, resetInMs: lengthMs() });
   return { hit: count, peek: count };
 }

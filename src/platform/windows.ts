@@ -16,9 +16,25 @@ export interface Counter {
 /** Keys that one counter remembers at most: some 20 MB. */
 export const MAX_KEYS = 100_000;
 
-interface Window {
+export interface Window {
   count: number;
   endsAtMs: number;
+}
+
+/** Follows the windows of a counter, so that they outlive the process. */
+export interface WindowJournal {
+  /** Returns the window that an earlier process stored for a key that is not in memory. */
+  find(key: string): Window | undefined;
+  /** Records a hit that `window` already counts. */
+  record(key: string, window: Window): void;
+  /** Discards what is recorded of a key that is no longer in memory. */
+  discard(key: string): void;
+}
+
+interface MemoryWindowOptions {
+  maxKeys?: number;
+  nowMs?: () => number;
+  journal?: WindowJournal | undefined;
 }
 
 /** Of fractions, what is left of a window that has just opened could be a little more than the whole. */
@@ -29,11 +45,11 @@ const wholeMs = () => Math.floor(performance.now());
  * so that whoever hits with ever new keys costs no memory: callers cap what a single address can bring.
  *
  * @param windowMs how long a window that opens now stays open.
- * @param nowMs a clock that never goes back.
+ * @param nowMs a clock that never goes back; where there is a journal, epoch milliseconds.
  */
 export function memoryWindows(
   windowMs: () => number,
-  { maxKeys = MAX_KEYS, nowMs = wholeMs } = {},
+  { maxKeys = MAX_KEYS, nowMs = wholeMs, journal }: MemoryWindowOptions = {},
 ): Counter & { readonly size: number } {
   const windows = new Map<string, Window>();
   /** Windows stand in the order in which they opened, which is about the order in which they close. */
@@ -41,10 +57,18 @@ export function memoryWindows(
     for (const [key, { endsAtMs }] of windows) {
       if (endsAtMs > now && windows.size < maxKeys) return;
       windows.delete(key);
+      journal?.discard(key);
     }
   };
+  const restore = (key: string, now: number): Window | undefined => {
+    const window = journal?.find(key);
+    if (window === undefined) return undefined;
+    makeRoom(now);
+    windows.set(key, window);
+    return window;
+  };
   const open = (key: string, now: number): Window | undefined => {
-    const window = windows.get(key);
+    const window = windows.get(key) ?? restore(key, now);
     return window !== undefined && window.endsAtMs > now ? window : undefined;
   };
   const countOf = ({ count, endsAtMs }: Window, now: number): WindowCount => ({
@@ -57,12 +81,14 @@ export function memoryWindows(
       const known = open(key, now);
       if (known !== undefined) {
         known.count += 1;
+        journal?.record(key, known);
         return countOf(known, now);
       }
       windows.delete(key);
       makeRoom(now);
       const window = { count: 1, endsAtMs: now + windowMs() };
       windows.set(key, window);
+      journal?.record(key, window);
       return countOf(window, now);
     },
     peek(key) {

@@ -3,10 +3,20 @@ import { startApi } from '../../src/main/api.ts';
 import { createContainer } from '../../src/main/container.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { SECRET_KEY } from './app.ts';
+import { TestClock } from './clock.ts';
 
-const [databaseUrl = '', dataDir = '', redisUrl] = process.argv.slice(2);
-const config = loadConfig({ PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'silent', REDIS_URL: redisUrl });
-const container = await createContainer({ config, databaseUrl, secretKey: SECRET_KEY, name: 'node' });
+const [databaseUrl = '', dataDir = '', redisUrl = '', clockMs] = process.argv.slice(2);
+const config = loadConfig({
+  PORT: '0',
+  DATA_DIR: dataDir,
+  LOG_LEVEL: 'silent',
+  REDIS_URL: redisUrl || undefined,
+});
+const settings = { config, databaseUrl, secretKey: SECRET_KEY, name: 'node' };
+const container = await createContainer({
+  ...settings,
+  ...(clockMs === undefined ? {} : { clock: new TestClock(Number(clockMs)) }),
+});
 const { app } = await startApi(container, () => true);
 const address = app.server.address();
 process.send?.(typeof address === 'object' ? address?.port : null);

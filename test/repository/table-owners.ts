@@ -27,6 +27,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   cohort_session_removed: 'features/cohorts',
   cohort_video: 'features/cohorts',
   connect_account: 'features/payments',
+  counter_window: 'platform/db',
   customer: 'features/payments',
   delivery_job: 'features/webhooks',
   delivery_log: 'features/webhooks',

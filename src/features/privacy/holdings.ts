@@ -54,6 +54,8 @@ export const HOLDINGS: Readonly<Record<keyof Database, Holding>> = {
   cohort_session_removed: { ...cohort, hidden: 'all' },
   cohort_video: cohort,
   connect_account: workspace,
+  /** Keyed hashes, for a day at most. */
+  counter_window: nobody,
   customer: { ...books, hidden: ['provider_ref', 'method_ref'] },
   delivery_job: { ...workspace, hidden: 'all' },
   delivery_log: workspace,

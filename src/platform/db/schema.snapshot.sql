@@ -620,6 +620,14 @@ create table connect_account (
 );
 CREATE UNIQUE INDEX connect_account_provider_provider_ref_key ON public.connect_account USING btree (provider, provider_ref);
 
+create table counter_window (
+  name text not null,
+  key text not null,
+  ends_at timestamp with time zone not null,
+  hits bigint not null,
+  constraint counter_window_pkey PRIMARY KEY (name, key)
+) with (fillfactor=50);
+
 create table customer (
   id text not null,
   workspace_id text not null,

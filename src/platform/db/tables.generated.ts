@@ -818,6 +818,13 @@ export interface ConnectAccountTable {
   payouts_seen_at: Date | null;
 }
 
+export interface CounterWindowTable {
+  name: string;
+  key: string;
+  ends_at: Date;
+  hits: number;
+}
+
 export interface CustomerTable {
   id: string;
   workspace_id: string;
@@ -2211,6 +2218,7 @@ export interface Database {
   cohort_session_removed: CohortSessionRemovedTable;
   cohort_video: CohortVideoTable;
   connect_account: ConnectAccountTable;
+  counter_window: CounterWindowTable;
   customer: CustomerTable;
   delivery_job: DeliveryJobTable;
   delivery_log: DeliveryLogTable;
