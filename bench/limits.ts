@@ -1,19 +1,28 @@
+import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import autocannon from 'autocannon';
 import { Agent, request } from 'undici';
-import { createContainer } from '../src/main/container.ts';
+import { type Container, createContainer } from '../src/main/container.ts';
 import { loadConfig } from '../src/platform/config.ts';
 import { readEmbeddedUrl } from '../src/platform/db/embedded.ts';
-import { type RunningPlatform, startPlatform, unlimitedHeaders } from '../test/harness/platform.ts';
+import {
+  headersOf,
+  type RunningPlatform,
+  startPlatform,
+  unlimitedHeaders,
+} from '../test/harness/platform.ts';
 import { redisProgram, startTestRedis } from '../test/harness/redis.ts';
+import { ownSeconds, processorSeconds } from './support/processes.ts';
 import { median, report } from './support/report.ts';
 
 /**
- * What the request chain pays for its promises: counting in Redis against counting in memory, an
- * Idempotency-Key against none, and the memory of 10,000 active API keys. Rounds are interleaved; the median
- * counts.
+ * What the request chain pays for its promises: counting in Redis against counting in memory, counts that are stored in
+ * the database against counts that are not, an Idempotency-Key against none, and the memory of 10,000 active API keys.
+ * Rounds are interleaved; the median counts.
  */
 const ROUNDS = 5;
 const SECONDS = 3;
@@ -21,6 +30,10 @@ const CONNECTIONS = 32;
 const POSTS = 600;
 const POSTERS = 8;
 const KEYS = 10_000;
+/** Keys with a daily quota that call between two writes of the counts. */
+const CALLING_KEYS = 1000;
+/** Each round has at least one write. */
+const STORED_SECONDS = 11;
 
 const agent = new Agent({ connections: 50 });
 
@@ -116,21 +129,89 @@ function heapMegabytes(): number {
   return process.memoryUsage().heapUsed / 2 ** 20;
 }
 
-/** What a process remembers of keys: who they are, and their counts of the minute and the day. */
-async function activeKeys({ dataDir }: RunningPlatform): Promise<void> {
-  const databaseUrl = readEmbeddedUrl(dataDir);
-  if (databaseUrl === null) throw new Error('the platform has no database');
-  const config = loadConfig({ DATA_DIR: dataDir, LOG_LEVEL: 'silent' });
-  const secretKey = Buffer.alloc(32);
-  const container = await createContainer({ config, databaseUrl, secretKey, name: 'bench' });
-  const { apiKeys, counters } = container;
+function databaseUrlOf({ dataDir }: RunningPlatform): string {
+  const url = readEmbeddedUrl(dataDir);
+  if (url === null) throw new Error('the platform has no database');
+  return url;
+}
+
+/** The program in this process, on the database of the platform. */
+async function openContainer(platform: RunningPlatform): Promise<Container> {
+  const config = loadConfig({ DATA_DIR: platform.dataDir, LOG_LEVEL: 'silent' });
+  const databaseUrl = databaseUrlOf(platform);
+  return createContainer({ config, databaseUrl, secretKey: Buffer.alloc(32), name: 'bench' });
+}
+
+async function createKeys({ apiKeys }: Container, count: number, dailyQuota: number): Promise<string[]> {
+  const limits = { dailyQuota, rateLimitPerMinute: 2_000_000_000 };
   const keys: string[] = [];
-  while (keys.length < KEYS) {
+  while (keys.length < count) {
     const batch = Array.from({ length: 100 }, () =>
-      apiKeys.create({ email: 'owner@marquee.localhost', scope: 'STANDARD', dailyQuota: 1000 }),
+      apiKeys.create({ email: 'owner@marquee.localhost', scope: 'STANDARD', ...limits }),
     );
     keys.push(...(await Promise.all(batch)).map(({ key }) => key));
   }
+  return keys;
+}
+
+interface CountingNode {
+  process: ChildProcess;
+  url: string;
+  speeds: number[];
+  /** Microseconds of a processor for each read, of the node and PostgreSQL. */
+  costs: number[];
+}
+
+async function startCountingNode(platform: RunningPlatform, counts: string): Promise<CountingNode> {
+  const child = fork(join(import.meta.dirname, 'support/counting-node.ts'), [
+    databaseUrlOf(platform),
+    platform.dataDir,
+    counts,
+  ]);
+  const [port] = await once(child, 'message');
+  return { process: child, url: `http://127.0.0.1:${port}/api/v1/streams?limit=1`, speeds: [], costs: [] };
+}
+
+/** Reads with keys that have a daily quota: each is counted, and each key is a row of each write. */
+async function storedAgainstMemory(platform: RunningPlatform): Promise<void> {
+  const container = await openContainer(platform);
+  const keys = await createKeys(container, CALLING_KEYS, 1_000_000_000);
+  await container.close();
+  const stored = await startCountingNode(platform, 'stored');
+  const memory = await startCountingNode(platform, 'memory');
+  const used = ({ pid = 0 }: ChildProcess) => ownSeconds(pid) + processorSeconds(platform.process.pid ?? 0);
+  const requests = keys.map((key) => ({ headers: headersOf(key) }));
+  const measure = async ({ url, process: child, speeds, costs }: CountingNode, round: number) => {
+    const before = used(child);
+    const load = { url, requests, connections: CONNECTIONS, duration: STORED_SECONDS };
+    const { requests: sent, non2xx } = await autocannon(load);
+    if (non2xx > 0) throw new Error(`${non2xx} answers of ${url} were not 2xx`);
+    if (round < 0) return;
+    speeds.push(sent.average);
+    costs.push(((used(child) - before) / sent.total) * 1e6);
+  };
+  try {
+    for (let round = -1; round < ROUNDS; round++) {
+      // Which of them is first makes no difference.
+      const sides = round % 2 === 0 ? [stored, memory] : [memory, stored];
+      for (const side of sides) await measure(side, round);
+    }
+  } finally {
+    for (const { process: child } of [stored, memory]) child.disconnect();
+  }
+  const ratio = (name: 'speeds' | 'costs') =>
+    median(stored[name].map((value, round) => value / (memory[name][round] ?? Number.NaN)));
+  const subject = `A read with a daily quota whose count is stored, ${CALLING_KEYS} keys`;
+  const unit = 'of one whose count is in memory';
+  report({ name: subject, value: ratio('speeds'), unit: `${unit}, requests a second`, target: '>= 0.97' });
+  report({ name: subject, value: ratio('costs'), unit: `${unit}, processor time`, target: '<= 1.03' });
+}
+
+/** What a process remembers of keys: who they are, and their counts of the minute and the day. */
+async function activeKeys(platform: RunningPlatform): Promise<void> {
+  const container = await openContainer(platform);
+  const { apiKeys, counters } = container;
+  const keys = await createKeys(container, KEYS, 1000);
   const perMinute = counters({ name: 'minute', window: 60, withoutStore: 'open' });
   const perDay = counters({ name: 'day', window: 'day', withoutStore: 'open' });
   const before = heapMegabytes();
@@ -152,6 +233,7 @@ const platform = await startPlatform({ environment: { ROLES: 'api' } });
 try {
   await idempotency(platform);
   await redisAgainstMemory();
+  await storedAgainstMemory(platform);
   await activeKeys(platform);
 } finally {
   await platform.stop();
