@@ -21,7 +21,7 @@ import { createImages, type Images } from '../platform/images.ts';
 import { createLeases, type Leases } from '../platform/leases.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
 import { createMetrics, type Metrics } from '../platform/metrics.ts';
-import { createOutbound, type Outbound } from '../platform/outbound/index.ts';
+import { createOutbound, type Outbound, userAgentOf } from '../platform/outbound/index.ts';
 import { createPasswords, type Passwords } from '../platform/passwords.ts';
 import { openRedis, type RedisStore } from '../platform/redis.ts';
 import { createSecrets, type Secrets } from '../platform/secrets.ts';
@@ -200,9 +200,9 @@ function sharedCounts({
 }
 
 function connections(config: Config): Pick<Ports, 'outbound' | 'fetcher'> {
-  const { DNS_SERVERS: dnsServers } = config;
+  const common = { dnsServers: config.DNS_SERVERS, userAgent: userAgentOf(config.PUBLIC_URL) };
   return {
-    outbound: createOutbound({ allowPrivate: config.WEBHOOK_ALLOW_PRIVATE, dnsServers }),
-    fetcher: createOutbound({ allowPrivate: config.FETCH_ALLOW_PRIVATE, dnsServers }),
+    outbound: createOutbound({ ...common, allowPrivate: config.WEBHOOK_ALLOW_PRIVATE }),
+    fetcher: createOutbound({ ...common, allowPrivate: config.FETCH_ALLOW_PRIVATE }),
   };
 }

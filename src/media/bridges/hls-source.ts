@@ -218,7 +218,6 @@ class Fetcher {
     const pair = credentials === null ? '' : `${credentials.user}:${credentials.password}`;
     return {
       Accept: '*/*',
-      'User-Agent': 'Marquee',
       ...(range === null ? {} : { Range: `bytes=${range.offset}-${range.offset + range.length - 1}` }),
       ...(credentials !== null && isHome
         ? { Authorization: `Basic ${Buffer.from(pair).toString('base64')}` }

@@ -16,6 +16,7 @@ export interface RtspReply {
 export interface RtspConnectionOptions {
   paced: PacedSocket;
   credentials: Credentials | null;
+  userAgent: string;
   /** A packet that came between the answers, on its channel (RFC 2326, section 10.12). */
   onPacket(channel: number, packet: Buffer): void;
   /** After a portion of packets and responses. */
@@ -111,7 +112,7 @@ export class RtspConnection {
 
   #write(method: string, url: string, headers: Record<string, string>): number {
     this.#sequence += 1;
-    const { credentials, paced } = this.#options;
+    const { credentials, paced, userAgent } = this.#options;
     const proof =
       this.#challenge === null || credentials === null
         ? null
@@ -119,7 +120,7 @@ export class RtspConnection {
     const lines = [
       `${method} ${url} RTSP/1.0`,
       `CSeq: ${this.#sequence}`,
-      'User-Agent: Marquee',
+      `User-Agent: ${userAgent}`,
       ...(proof === null ? [] : [`Authorization: ${proof}`]),
       ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     ];

@@ -44,6 +44,7 @@ export async function runRtsp(
   const connection = new RtspConnection({
     paced,
     credentials,
+    userAgent: outbound.userAgent,
     onFailure: over.reject,
     onPacket(channel, packet) {
       const one = playing[channel >> 1];

@@ -7,7 +7,7 @@ import type { Playout } from './playout.ts';
 export type BeginPlayout = (options: { aheadMs: number; tracks: number }) => Playout;
 
 export interface SourceContext {
-  outbound: Pick<Outbound, 'download' | 'connect' | 'datagrams'>;
+  outbound: Pick<Outbound, 'download' | 'connect' | 'datagrams' | 'userAgent'>;
   demuxer: Demuxer;
   /** What the target may take: the best that fits is chosen where there is a choice. */
   grant: PublishGrant;

@@ -83,10 +83,15 @@ export interface Outbound extends Dialer {
    * @throws {OutboundError} when no answer came, or a redirect leads too far.
    */
   stream(request: StreamRequest): Promise<StreamResponse>;
+  /** Sent with every request that names no other; for other protocols that have such a header. */
+  userAgent: string;
   close(): Promise<void>;
 }
 
-export interface OutboundOptions extends PoolOptions, DialerOptions {}
+export interface OutboundOptions extends PoolOptions, DialerOptions {
+  /** Default: the name of the program alone. */
+  userAgent?: string;
+}
 
 const KEPT_BYTES = 16 * 1024;
 /** A longer body costs the connection; up to here it is read to its end so that the connection stays. */
@@ -106,8 +111,14 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const { allow, addressesOf } = dialer;
   const pools = createPools(options);
   const targetOf = remembered(TARGETS, (url) => parseTarget(url, allow));
+  const { userAgent = 'Marquee' } = options;
+  const identified = <R extends { headers: Record<string, string> }>(request: R): R => ({
+    ...request,
+    headers: { 'User-Agent': userAgent, ...request.headers },
+  });
 
   return {
+    userAgent,
     async checkUrl(url, rules) {
       const target = parseTarget(url, allow, rules);
       try {
@@ -121,13 +132,15 @@ export function createOutbound(options: OutboundOptions): Outbound {
         const startedAt = performance.now();
         const target = targetOf(request.url);
         const addresses = await addressesOf(target);
-        const { status, body } = await exchange(pools, target, addresses, request, deadline);
+        const { status, body } = await exchange(pools, target, addresses, identified(request), deadline);
         return { status, body: body.text(), latencyMs: Math.round(body.startedAt - startedAt) };
       }),
     download: (request) =>
-      within(request.timeoutMs, (deadline) => download(request, deadline, { pools, allow, addressesOf })),
+      within(request.timeoutMs, (deadline) =>
+        download(identified(request), deadline, { pools, allow, addressesOf }),
+      ),
     stream: (request) =>
-      openStream(request, {
+      openStream(identified(request), {
         pools,
         targetOf: (url) => parseTarget(url, allow, { maxLength: STREAM_URL_LENGTH, http: true }),
         addressesOf,

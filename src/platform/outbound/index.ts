@@ -11,3 +11,4 @@ export { look } from './look.ts';
 export { reach } from './reach.ts';
 export type { StreamResponse } from './stream.ts';
 export { createTxtResolver, type TxtResolver } from './txt.ts';
+export { userAgentOf } from './user-agent.ts';
