@@ -25,7 +25,7 @@ export interface RoomMedia {
 
 interface Plane {
   nodeId: string;
-  engine: Pick<IngestEngine, 'publish' | 'list' | 'feed'>;
+  engine: Pick<IngestEngine, 'publish' | 'refuse' | 'list' | 'feed'>;
   ffmpeg: FfmpegProgram;
   fitness: FitnessNotes;
 }

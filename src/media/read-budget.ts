@@ -5,6 +5,8 @@ export interface ReadBudget {
   readonly ms: number;
 }
 
+const MIB = 2 ** 20;
+
 /**
  * Budgets of the readers of untrusted input in `media/`, by reader. docs/decisions/hostile-input.md lists each with its
  * three numbers and the reason.
@@ -20,6 +22,22 @@ export const READ_BUDGETS = {
   rtspConnection: { items: 100_000, bytes: 600_000_000, ms: 10_000 },
   rtspDescription: { items: 2_000, bytes: 131_072, ms: 8_000 },
   srtData: { items: 100_000, bytes: 134_217_728, ms: 2_000 },
+  /** Messages of one publish, whatever protocol it came by. */
+  publish: { items: 4000, bytes: 64 * MIB, ms: 2000 },
+  /** Messages of an RTMP client before its publish is accepted. */
+  rtmpCommands: { items: 256, bytes: MIB, ms: 10_000 },
+  /** Messages of an RTMP server that a stream is pulled from. */
+  rtmpPull: { items: 4000, bytes: 128 * MIB, ms: 2000 },
+  /** Messages of an RTMP server that a stream is sent to. */
+  rtmpReplies: { items: 65_536, bytes: 4 * MIB, ms: 256_000 },
+  /** Control packets of an SRT peer: acknowledgements, loss reports, drop requests. */
+  srtControl: { items: 2000, bytes: 4 * MIB, ms: 2000 },
+  /** Data packets of an SRT source. */
+  srtData: { items: 100_000, bytes: 128 * MIB, ms: 2000 },
+  /** Opus packets of a WHIP client. */
+  whipAudio: { items: 1000, bytes: MIB, ms: 2000 },
+  /** H.264 packets of a WHIP client. */
+  whipVideo: { items: 80_000, bytes: 64 * MIB, ms: 2000 },
 } satisfies Record<string, ReadBudget>;
 
 /**

@@ -167,6 +167,8 @@ export interface IngestEngine {
     onEnded: (reason: IngestEndReason) => void,
   ): Promise<Publication | null>;
   kick(sessionId: string, reason: IngestEndReason): Promise<void>;
+  /** Ends a publish for what it sends: calls `onRefused` and then ends it as `kicked`. */
+  refuse(sessionId: string, issue: RefusalIssue): void;
   /** Sessions that are publishing now; for reconciliation after a restart. */
   list(): IngestSession[];
   stats(sessionId: string): IngestStats | null;

@@ -191,7 +191,10 @@ test('frame rates are measured from timestamps in whole milliseconds', () => {
 test('rates are those of the whole seconds before', () => {
   const stats = new MediaStats(0);
   assert.deepEqual(stats.rates(0), { bitrateKbps: 0, fps: 0 });
-  for (let at = 0; at < 3000; at += 100) stats.add(at, 1000, true);
+  for (let at = 0; at < 3000; at += 100) {
+    stats.add(at, 1000);
+    stats.frame(at);
+  }
   assert.deepEqual(stats.rates(3050), { bitrateKbps: 80, fps: 10 });
   assert.deepEqual(stats.rates(60_000), { bitrateKbps: 0, fps: 0 });
 });

@@ -14,7 +14,9 @@ import type {
   Publication,
   PublishGrant,
   PublishRequest,
+  RefusalIssue,
 } from '../contract/index.ts';
+import { timeRead } from '../longest-read.ts';
 import { Broadcast } from './broadcast.ts';
 import { feed } from './flv-feed.ts';
 import { close, listen } from './listen.ts';
@@ -157,6 +159,10 @@ export class EmbeddedRtmpEngine implements IngestEngine {
     await this.#sessions.get(sessionId)?.end(reason);
   }
 
+  refuse(sessionId: string, issue: RefusalIssue): void {
+    this.#sessions.get(sessionId)?.refuse(issue);
+  }
+
   list(): IngestSession[] {
     const publishing = [...this.#sessions.values()].filter((session) => session.publishing);
     return publishing.map((session) => session.describe());
@@ -224,7 +230,19 @@ export class EmbeddedRtmpEngine implements IngestEngine {
     if (!isTaken) session = await this.#enqueue(grant, protocol, publisher);
     if (session === null) return null;
     const { sessionId } = session;
-    return { sessionId, media: (message) => session.media(message), end: (reason) => session.end(reason) };
+    const opened = session;
+    return {
+      sessionId,
+      media: (message) =>
+        timeRead(
+          () => opened.label,
+          () => {
+            opened.received(1, message.payload.length);
+            opened.media(message);
+          },
+        ),
+      end: (reason) => opened.end(reason),
+    };
   }
 
   async #accept(request: PublishRequest, connection: RtmpConnection): Promise<PublishSession | null> {

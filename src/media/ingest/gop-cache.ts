@@ -7,7 +7,7 @@ export interface GopLimits {
 
 /** Below what a reader may have queued, so that the burst at its start never counts as slowness. */
 const DEFAULT_LIMITS: GopLimits = { bytes: 6 * 1024 * 1024, tags: 4096 };
-const FIRST_BYTES = 256 * 1024;
+const FIRST_BYTES = 16 * 1024;
 const NO_BYTES = Buffer.alloc(0);
 
 /**
@@ -42,8 +42,9 @@ export class GopCache {
    */
   add(type: number, timestamp: number, payload: Buffer, keyframe: boolean, mayReuse: () => boolean): Buffer {
     if (keyframe) {
+      // As large as the last group was: memory for a large one at every keyframe would be an attack.
+      if (!mayReuse()) this.#buffer = Buffer.allocUnsafeSlow(this.#bytes);
       this.clear();
-      if (!mayReuse()) this.#buffer = Buffer.allocUnsafeSlow(this.#buffer.length);
     }
     const size = flvTagBytes(payload);
     const belongs = keyframe || !this.empty;

@@ -12,6 +12,8 @@ import { AVC_360P30, videoFrame, videoHeader } from '../../../test/rtmp/media.ts
 
 const CORPUS = new URL('../../../test/fuzz-corpus/rtmp/', import.meta.url);
 const MIB = 1024 * 1024;
+/** Frames of 100 kB, a multiple of 25: three rounds fit the budget of a publish. */
+const ROUND = 200;
 
 async function corpus(): Promise<{ name: string; bytes: Buffer }[]> {
   const names = (await readdir(CORPUS)).filter((name) => name.endsWith('.bin')).sort();
@@ -191,16 +193,16 @@ test('a reader that is stuck does not grow the server', async (t) => {
   };
   // Fills what the reader may hold; the same again must then fit in the memory there is. How much of it the
   // collector has just given back differs from moment to moment, so two rounds say what it needs.
-  await frames(0, 1250);
+  await frames(0, ROUND);
   const settledBytes = await engine.rssBytes();
-  await frames(1250, 1250);
-  await assertMemory(t, engine, 40, () => frames(2500, 1250), settledBytes);
+  await frames(ROUND, ROUND);
+  await assertMemory(t, engine, 10, () => frames(2 * ROUND, ROUND), settledBytes);
   await until(() => client.socket.writableLength === 0);
   stuck.resume();
-  await frames(3750, 1);
+  await frames(3 * ROUND, 1);
   const before = stuck.tags().length;
   await until(async () => {
-    await frames(3775, 1);
+    await frames(3 * ROUND + 25, 1);
     return stuck.tags().length > before;
   });
 });

@@ -5,16 +5,30 @@ import { ProtocolError } from './rtmp/protocol-error.ts';
 const SUB_HEADER_BYTES = 11;
 const BACK_POINTER_BYTES = 4;
 
-/** The messages inside an aggregate (Adobe RTMP 1.0, 7.1.6); their times move to that of the aggregate. */
+const MAX_PARTS = 512;
+
+/** An aggregate of more parts than are read. */
+export class TooManyPartsError extends ProtocolError {
+  override name = 'TooManyPartsError';
+}
+
+/**
+ * The messages inside an aggregate (Adobe RTMP 1.0, 7.1.6); their times move to that of the aggregate.
+ *
+ * @throws {ProtocolError}
+ */
 export function splitAggregate(aggregate: RtmpMessage): RtmpMessage[] {
   const { payload } = aggregate;
   const parts: RtmpMessage[] = [];
   let shift: number | null = null;
+  let count = 0;
   for (let at = 0; at + SUB_HEADER_BYTES <= payload.length; ) {
     const type = payload.readUInt8(at);
     const length = payload.readUIntBE(at + 1, 3);
     const time = payload.readUIntBE(at + 4, 3) + payload.readUInt8(at + 7) * 2 ** 24;
     const start = at + SUB_HEADER_BYTES;
+    count += 1;
+    if (count > MAX_PARTS) throw new TooManyPartsError(`aggregate message of more than ${MAX_PARTS} parts`);
     if (start + length > payload.length) throw new ProtocolError('aggregate message cut short');
     shift ??= aggregate.timestamp - time;
     const body = payload.subarray(start, start + length);

@@ -19,8 +19,18 @@ export class MediaStats {
     this.#startedAtMs = startedAtMs;
   }
 
-  add(nowMs: number, bytes: number, isVideoFrame: boolean): void {
+  /** Counts received bytes, those of protocol headers included. */
+  add(nowMs: number, bytes: number): void {
     this.bytes += bytes;
+    this.#second(nowMs).bytes += bytes;
+  }
+
+  /** Counts a video frame. */
+  frame(nowMs: number): void {
+    this.#second(nowMs).frames += 1;
+  }
+
+  #second(nowMs: number): Second {
     const index = this.#index(nowMs);
     let second = this.#seconds.at(-1);
     if (second === undefined || second.index !== index) {
@@ -28,8 +38,7 @@ export class MediaStats {
       this.#seconds.push(second);
       if (this.#seconds.length > SECONDS_KEPT + 1) this.#seconds.shift();
     }
-    second.bytes += bytes;
-    if (isVideoFrame) second.frames++;
+    return second;
   }
 
   /** `timestamp` is the encoder's. */

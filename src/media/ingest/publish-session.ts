@@ -11,6 +11,7 @@ import type {
   RefusalIssue,
   VideoInfo,
 } from '../contract/index.ts';
+import { READ_BUDGETS, ReadMeter } from '../read-budget.ts';
 import type { Broadcast } from './broadcast.ts';
 import { CodecError } from './codec/bit-reader.ts';
 import { type AudioPacket, parseAudioInfo, readAudioPacket } from './codec/flv-audio.ts';
@@ -19,7 +20,7 @@ import { lengthBytesOf, readFrame } from './codec/nal-units.ts';
 import { silentPacket } from './codec/silence.ts';
 import { FlvTagType, flvTag } from './flv.ts';
 import { FrameRateMeter } from './frame-rate.ts';
-import { readMetadata, splitAggregate } from './media-messages.ts';
+import { readMetadata, splitAggregate, TooManyPartsError } from './media-messages.ts';
 import { MediaStats } from './media-stats.ts';
 import type { AmfObject, AmfValue } from './rtmp/amf0.ts';
 import type { PublishSink } from './rtmp/connection.ts';
@@ -46,6 +47,8 @@ const FRAME_RATE_TOLERANCE = 0.15;
 /** Headers may change with each frame: what is written down of them, and begun for them, may not. */
 const TELL_BURST = 10;
 const TELLS_PER_SEC = 2;
+/** Codec headers have hundreds of bytes; each reader gets them again when one of them changes. */
+const MAX_HEADER_BYTES = 64 * 1024;
 
 /** One accepted publish: what it sends, its figures, its readers and its life cycle. */
 export class PublishSession implements PublishSink {
@@ -67,6 +70,7 @@ export class PublishSession implements PublishSink {
   #unreadable = new Set<'audio' | 'video'>();
   #frameRate = new FrameRateMeter();
   #stats: MediaStats;
+  #meter = new ReadMeter(READ_BUDGETS.publish);
   #timing = new TimingWatch();
   #filler = new TrackFiller({ emit: (...frame) => this.broadcast.frame(...frame) });
   #lastMediaAtMs: number;
@@ -84,6 +88,14 @@ export class PublishSession implements PublishSink {
     this.#lastMediaAtMs = options.clock.ms();
     this.#lastMediaTick = performance.now();
     this.#stats = new MediaStats(this.#lastMediaTick);
+  }
+
+  get label(): string {
+    return `publish ${this.sessionId} of ${this.streamId}`;
+  }
+
+  get isRefused(): boolean {
+    return this.#refused;
   }
 
   /** Begun and not ended. */
@@ -164,6 +176,12 @@ export class PublishSession implements PublishSink {
     return now - this.#lastMediaTick;
   }
 
+  received(messages: number, bytes: number): void {
+    if (this.#ending !== null || this.#refused) return;
+    this.#stats.add(performance.now(), bytes);
+    if (this.#meter.add(messages, bytes) > 0) this.refuse('BITRATE_OVER_PLAN');
+  }
+
   media(message: RtmpMessage): void {
     if (this.#ending !== null || this.#refused) return;
     switch (message.type) {
@@ -178,16 +196,30 @@ export class PublishSession implements PublishSink {
         this.#onData(message);
         return;
       case MessageType.aggregate:
-        for (const part of splitAggregate(message)) this.media(part);
+        this.#onAggregate(message);
         return;
     }
   }
 
+  #onAggregate(message: RtmpMessage): void {
+    let parts: RtmpMessage[];
+    try {
+      parts = splitAggregate(message);
+    } catch (error) {
+      if (!(error instanceof TooManyPartsError)) throw error;
+      this.refuse('BITRATE_OVER_PLAN');
+      return;
+    }
+    this.received(parts.length, 0);
+    for (const part of parts) this.media(part);
+  }
+
   #onVideo(message: RtmpMessage): void {
     const packet = readVideoPacket(message.payload);
-    this.#count(message, packet.kind === 'frame');
+    this.#count(packet.kind === 'frame');
     if (packet.kind === 'other') return;
     if (packet.kind === 'header') {
+      if (this.#isTooLong(packet.config)) return;
       const tag = flvTag(FlvTagType.video, message.timestamp, message.payload);
       if (this.broadcast.setHeader(FlvTagType.video, tag)) this.#onVideoHeader(packet);
       return;
@@ -216,7 +248,7 @@ export class PublishSession implements PublishSink {
     const { picture } = facts;
     if (picture !== null && picture.width * picture.height > video.width * video.height) {
       if (video.width > 0) {
-        this.#refuse('RESOLUTION_CHANGED');
+        this.refuse('RESOLUTION_CHANGED');
         return false;
       }
       this.#video = { ...video, ...picture };
@@ -229,8 +261,9 @@ export class PublishSession implements PublishSink {
     return true;
   }
 
-  /** Nothing of it reaches a reader any more; the reason is told before the end. */
-  #refuse(issue: RefusalIssue): void {
+  /** Ends the publish for what it sends; `onRefused` is awaited before the end. */
+  refuse(issue: RefusalIssue): void {
+    if (this.#ending !== null || this.#refused) return;
     const { hooks, log } = this.#options;
     this.#refused = true;
     this.broadcast.end();
@@ -238,6 +271,12 @@ export class PublishSession implements PublishSink {
     (async () => hooks.onRefused(this.describe(), issue))()
       .catch((error: unknown) => log.error({ err: error }, 'ingest: the refusal hook failed'))
       .finally(() => void this.end('kicked'));
+  }
+
+  #isTooLong(config: Buffer): boolean {
+    if (config.length <= MAX_HEADER_BYTES) return false;
+    this.refuse('UNSUPPORTED_CODEC');
+    return true;
   }
 
   #onVideoHeader(packet: VideoPacket): void {
@@ -272,9 +311,10 @@ export class PublishSession implements PublishSink {
 
   #onAudio(message: RtmpMessage): void {
     const packet = readAudioPacket(message.payload);
-    this.#count(message, false);
+    this.#count(false);
     if (packet.kind === 'other') return;
     if (packet.kind === 'header') {
+      if (this.#isTooLong(packet.config)) return;
       const tag = flvTag(FlvTagType.audio, message.timestamp, message.payload);
       if (this.broadcast.setHeader(FlvTagType.audio, tag)) this.#onAudioFormat(packet, message.payload);
       return;
@@ -318,10 +358,10 @@ export class PublishSession implements PublishSink {
     if (this.#timing.frame(track, timestamp, performance.now())) this.#stats.forgetKeyframe();
   }
 
-  #count(message: RtmpMessage, isVideoFrame: boolean): void {
+  #count(isVideoFrame: boolean): void {
     this.#lastMediaTick = performance.now();
     this.#lastMediaAtMs = this.#options.clock.ms();
-    this.#stats.add(this.#lastMediaTick, message.payload.length, isVideoFrame);
+    if (isVideoFrame) this.#stats.frame(this.#lastMediaTick);
   }
 
   /** Told at a frame, not at a header: by then the headers of both tracks have usually come. */

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { PushAddress } from '../../kernel/push-address.ts';
+import { splitAggregate } from '../ingest/media-messages.ts';
 import { type AmfValue, decodeAmf0, encodeAmf0, isAmfObject } from '../ingest/rtmp/amf0.ts';
 import { ChunkReader, PUBLISHING_LIMITS, UNAUTHENTICATED_LIMITS } from '../ingest/rtmp/chunk-reader.ts';
 import { ClientHandshake } from '../ingest/rtmp/handshake.ts';
@@ -14,6 +15,8 @@ import {
   userControl,
 } from '../ingest/rtmp/messages.ts';
 import { ProtocolError } from '../ingest/rtmp/protocol-error.ts';
+import { READ_BUDGETS, ReadMeter } from '../read-budget.ts';
+import { ReadSlices } from '../read-slices.ts';
 import { failureOf, PushFailure, quoted, type Who } from './failure.ts';
 
 /** Every server takes it; OBS sends so too. */
@@ -38,9 +41,12 @@ const ENDS: ReadonlySet<string> = new Set([
   'NetStream.Play.Stop',
   'NetStream.Play.Complete',
 ]);
-/** A server has little to say: more than this is an attack or an error. */
-const MAX_RECEIVED_BYTES = 4 * 2 ** 20;
-const RECEIVED_BYTES_PER_SEC = 16 * 1024;
+/** Chunks between two looks at the clock. */
+const MAX_CHUNKS_PER_STEP = 64;
+/** A server that asks for an acknowledgement more often gets one for so many bytes. */
+const MIN_ACK_WINDOW_BYTES = 8192;
+/** Replies that a server leaves unread: more than this means that it floods us with pings. */
+const MAX_UNREAD_BYTES = 256 * 1024;
 
 export interface RtmpClientOptions {
   socket: Socket;
@@ -55,7 +61,7 @@ export interface RtmpClientOptions {
 }
 
 export interface RtmpPlay {
-  /** A message of sound, picture or their properties; its payload is good until the next one. */
+  /** A message of sound, picture or their properties, never an aggregate; its payload is good until the next one. */
   onMedia(message: RtmpMessage): void;
   /** The server says that it is over. */
   onEnded(): void;
@@ -70,10 +76,15 @@ export class RtmpClient {
   readonly #handshake = new ClientHandshake();
   readonly #reader = new ChunkReader(UNAUTHENTICATED_LIMITS);
   readonly #who: Who;
-  readonly #startedAtMs = performance.now();
+  readonly #slices: ReadSlices;
+  #meter = new ReadMeter(READ_BUDGETS.rtmpReplies);
+  #countedMessages = 0;
+  /** This client has paused the socket; others pause it as well. */
+  #isPaused = false;
   #isShaken = false;
   #isAccepted = false;
   #isAsking = false;
+  #isFailed = false;
   #messageStream = 0;
   #received = 0;
   #acknowledged = 0;
@@ -82,7 +93,11 @@ export class RtmpClient {
   constructor(options: RtmpClientOptions) {
     this.#options = options;
     this.#who = options.play === undefined ? 'destination' : 'source';
-    const { socket } = options;
+    const { socket, address } = options;
+    this.#slices = new ReadSlices(
+      () => `${this.#who} ${address.host}`,
+      () => this.#guard(() => this.#process()),
+    );
     socket.setNoDelay(true);
     socket.on('data', (data: Buffer) => this.#onData(data));
     socket.write(this.#handshake.begin());
@@ -106,21 +121,29 @@ export class RtmpClient {
   }
 
   #onData(data: Buffer): void {
-    try {
+    this.#guard(() => {
       this.#received += data.length;
-      const seconds = (performance.now() - this.#startedAtMs) / 1000;
-      const isTold = this.#options.play !== undefined && this.#isAsking;
-      if (!isTold && this.#received > MAX_RECEIVED_BYTES + seconds * RECEIVED_BYTES_PER_SEC) {
-        throw new ProtocolError('it sends too much');
-      }
+      this.#count(0, data.length);
       this.#read(data);
       if (this.#received - this.#acknowledged < this.#ackWindow) return;
       this.#acknowledged = this.#received;
       this.#send(acknowledgement(this.#received >>> 0));
+    });
+  }
+
+  #guard(read: () => void): void {
+    try {
+      read();
     } catch (error) {
-      // Whatever it is: thrown from here it would end the process, and with it all others that it carries.
+      // Thrown from here it would end the process, and with it all others that it carries.
+      this.#isFailed = true;
       this.#options.onFailure(failureOf(error, this.#who));
     }
+  }
+
+  /** @throws {ProtocolError} */
+  #count(messages: number, bytes: number): void {
+    if (this.#meter.add(messages, bytes) > 0) throw new ProtocolError('it sends too much');
   }
 
   #read(data: Buffer): void {
@@ -133,13 +156,35 @@ export class RtmpClient {
       this.#connect();
       this.#reader.push(rest);
     }
-    for (let message = this.#reader.next(); message !== null; message = this.#reader.next()) {
-      this.#onMessage(message);
-    }
+    this.#process();
+  }
+
+  /** Handles what has been received, for one slice. */
+  #process(): void {
+    const { socket } = this.#options;
+    // Whoever else pauses the socket while messages are handled is seen below.
+    if (this.#isPaused) socket.resume();
+    this.#isPaused = false;
+    const isAllRead = this.#slices.run(() => {
+      if (this.#isFailed) return false;
+      const message = this.#reader.next(MAX_CHUNKS_PER_STEP);
+      this.#count(this.#reader.messageCount - this.#countedMessages, 0);
+      this.#countedMessages = this.#reader.messageCount;
+      if (message !== null) this.#onMessage(message);
+      return message !== null || this.#reader.isInterrupted;
+    });
+    if (isAllRead || socket.isPaused()) return;
+    socket.pause();
+    this.#isPaused = true;
   }
 
   #send(message: RtmpMessage): void {
-    this.#options.socket.write(encodeMessage(message, CHUNK_BYTES));
+    const { socket, play } = this.#options;
+    // Of a publish, media waits there as well, which its writer limits.
+    if (play !== undefined && socket.writableLength > MAX_UNREAD_BYTES) {
+      throw new ProtocolError('it does not read');
+    }
+    socket.write(encodeMessage(message, CHUNK_BYTES));
   }
 
   #connect(): void {
@@ -156,15 +201,22 @@ export class RtmpClient {
   #onMessage(message: RtmpMessage): void {
     const { type, payload } = message;
     const { play } = this.#options;
-    if (play !== undefined && MEDIA.has(type)) play.onMedia(message);
+    if (play !== undefined && MEDIA.has(type)) this.#onMedia(play, message);
     else if (type === MessageType.windowAckSize && payload.length >= 4) {
-      this.#ackWindow = Math.max(1024, payload.readUInt32BE(0));
+      this.#ackWindow = Math.max(MIN_ACK_WINDOW_BYTES, payload.readUInt32BE(0));
     } else if (type === MessageType.userControl) {
       const isPing = payload.length >= 6 && payload.readUInt16BE(0) === UserControl.pingRequest;
       if (isPing) this.#send(userControl(UserControl.pingResponse, payload.readUInt32BE(2)));
       if (payload.length >= 2 && payload.readUInt16BE(0) === UserControl.streamEof) play?.onEnded();
     } else if (type === MessageType.command) this.#onCommand(decodeAmf0(payload));
     else if (type === MessageType.commandAmf3) this.#onCommand(decodeAmf0(payload.subarray(1)));
+  }
+
+  #onMedia(play: RtmpPlay, message: RtmpMessage): void {
+    const isAggregate = message.type === MessageType.aggregate;
+    const parts = isAggregate ? splitAggregate(message) : [message];
+    if (isAggregate) this.#count(parts.length, 0);
+    for (const part of parts) play.onMedia(part);
   }
 
   #onCommand([name, transaction, ...args]: AmfValue[]): void {
@@ -200,6 +252,7 @@ export class RtmpClient {
     if (play === undefined) this.#send(command(stream, 'publish', PUBLISH, [null, streamKey, 'live']));
     else {
       this.#reader.setLimits(PUBLISHING_LIMITS);
+      this.#meter = new ReadMeter(READ_BUDGETS.rtmpPull);
       this.#send(command(stream, 'play', PUBLISH, [null, streamKey, LIVE_OR_RECORDED]));
     }
   }

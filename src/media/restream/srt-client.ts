@@ -51,6 +51,8 @@ export class SrtClient {
   #queuedBytes = 0;
   /** Not acknowledged yet, oldest first. */
   #unacknowledged: Sent[] = [];
+  /** Left of what may be sent before the next tick. */
+  #tickBytes = BYTES_PER_TICK;
   #droppingSinceMs: number | null = null;
   #droppedMs = 0;
   #rest: Buffer = Buffer.alloc(0);
@@ -98,10 +100,11 @@ export class SrtClient {
 
   #supply(now: number): void {
     this.#drop(now);
-    for (let bytes = 0; bytes < BYTES_PER_TICK && this.#connection.isOpen; bytes += PAYLOAD_BYTES) {
+    for (this.#tickBytes = BYTES_PER_TICK; this.#tickBytes > 0 && this.#connection.isOpen; ) {
       const payload = this.#queue.shift();
       if (payload === undefined) break;
       this.#queuedBytes -= payload.length;
+      this.#tickBytes -= payload.length;
       this.#sendData(payload, now);
     }
   }
@@ -160,9 +163,13 @@ export class SrtClient {
   }
 
   #onNak({ body }: ControlPacket): void {
+    if (this.#tickBytes <= 0) return;
     const lost = new Set(readLosses(body, MAX_RESENT_PER_NAK));
     for (const { packet, sequence } of this.#unacknowledged) {
       if (!lost.has(sequence)) continue;
+      // A report of few bytes asks for megabytes: what does not fit is asked for again.
+      if (this.#tickBytes <= 0) return;
+      this.#tickBytes -= packet.length;
       markRetransmitted(packet);
       this.#connection.put(packet);
     }

@@ -1,5 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Socket } from 'node:dgram';
+import { timeRead } from '../longest-read.ts';
+import { READ_BUDGETS, ReadMeter } from '../read-budget.ts';
 import { failureOf, PushFailure, type Who } from './failure.ts';
 import type { SrtKey } from './srt-crypto.ts';
 import {
@@ -65,6 +67,10 @@ export class SrtConnection {
   readonly #startedMs = performance.now();
   readonly #timer: NodeJS.Timeout;
   readonly #settle: { accept: () => void; close: (failure: PushFailure | null) => void };
+  readonly #meters = {
+    control: new ReadMeter(READ_BUDGETS.srtControl),
+    data: new ReadMeter(READ_BUDGETS.srtData),
+  };
   #phase: 'induction' | 'conclusion' | 'open' | 'over' = 'induction';
   #asking: Buffer;
   #askedMs = 0;
@@ -88,7 +94,8 @@ export class SrtConnection {
     };
     this.#asking = induction(this.initial, this.#socketId);
     const { socket, who } = options;
-    socket.on('message', (packet) => this.#onPacket(packet));
+    const reader = () => `${who} by SRT`;
+    socket.on('message', (packet) => timeRead(reader, () => this.#onPacket(packet)));
     socket.on('error', (error) => this.over(failureOf(error, who)));
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
     this.#tick();
@@ -169,6 +176,10 @@ export class SrtConnection {
   #onPacket(packet: Buffer): void {
     if (this.#phase === 'over') return;
     const read = readControl(packet);
+    if (this.#meters[read === null ? 'data' : 'control'].add(1, packet.length) > 0) {
+      this.fail('normal', 'sends too many packets');
+      return;
+    }
     if (read === null) {
       const isOurs = packet.length > 16 && packet.readUInt32BE(12) === this.#socketId;
       if (!isOurs || !this.isOpen) return;

@@ -6,7 +6,7 @@ import { until } from '../../../test/harness/wait.ts';
 import { testFfmpeg } from '../../../test/live/ffmpeg.ts';
 import { startJanusStub } from '../../../test/rooms/janus-stub.ts';
 import { createLogger } from '../../platform/logger.ts';
-import type { MediaMessage } from '../contract/index.ts';
+import type { MediaMessage, RefusalIssue } from '../contract/index.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { openPublisher } from './publisher.ts';
 
@@ -35,7 +35,8 @@ async function connect(t: TestContext, ready = Promise.resolve()) {
   await once(peer, 'listening');
   t.after(() => peer.close());
   const published: MediaMessage[] = [];
-  const seen = { programs: 0, requestsForPictures: 0, published, isOver: false };
+  const refusals: RefusalIssue[] = [];
+  const seen = { programs: 0, requestsForPictures: 0, published, refusals, isOver: false };
   peer.on('message', () => {
     seen.requestsForPictures += 1;
   });
@@ -54,7 +55,7 @@ async function connect(t: TestContext, ready = Promise.resolve()) {
     end: async () => {},
   };
   const publisher = await openPublisher({
-    engine: { publish: async () => publication },
+    engine: { publish: async () => publication, refuse: (_id, issue) => void seen.refusals.push(issue) },
     grant: { streamId: 'str_1', maxHeight: 1080, maxFps: 60 },
     ...{ offer: OFFER, ffmpeg, sound: { tell() {} } },
     ...{ linkFile: janus.linkFile, log: createLogger('silent') },

@@ -4,6 +4,8 @@ import type { Logger } from '../../platform/logger.ts';
 import { Feeder } from '../bridges/feeder.ts';
 import type { IngestEngine, PublishGrant } from '../contract/index.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
+import { timeRead } from '../longest-read.ts';
+import { READ_BUDGETS, ReadMeter } from '../read-budget.ts';
 import { JanusClient, JanusError, type JanusHandle } from '../rooms/janus/client.ts';
 import { type JanusLink, readLink } from '../rooms/janus/link.ts';
 import type { DirectSound } from './direct-sound.ts';
@@ -14,7 +16,7 @@ import { PublisherMedia } from './publisher-media.ts';
 import { createSoundCoder, type SoundCoder } from './sound-coder.ts';
 
 export interface PublisherOptions {
-  engine: Pick<IngestEngine, 'publish'>;
+  engine: Pick<IngestEngine, 'publish' | 'refuse'>;
   grant: PublishGrant;
   /** A session description, as it came. */
   offer: string;
@@ -96,6 +98,11 @@ class JanusPublisher implements Publisher {
   readonly #media: PublisherMedia;
   readonly #ssrcs = { audio: randomInt(1, 2 ** 31), video: randomInt(2 ** 31, 2 ** 32) };
   readonly #coder: SoundCoder;
+  readonly #meters = {
+    audio: new ReadMeter(READ_BUDGETS.whipAudio),
+    video: new ReadMeter(READ_BUDGETS.whipVideo),
+  };
+  #isOverBudget = false;
   #handle: JanusHandle | null = null;
   /** Where Janus takes requests for a whole picture; null until it has said so. */
   #askPort: number | null = null;
@@ -233,7 +240,10 @@ class JanusPublisher implements Publisher {
   /** What is wrong with the packets of one client ends its publish, and not the process. */
   #take(packet: Buffer): void {
     try {
-      this.#packet(packet);
+      timeRead(
+        () => `WHIP publish of ${this.#options.grant.streamId}`,
+        () => this.#packet(packet),
+      );
     } catch (error) {
       this.#options.log.warn({ err: error }, 'the packets of a publish by WebRTC cannot be read');
       void this.close(true);
@@ -241,14 +251,24 @@ class JanusPublisher implements Publisher {
   }
 
   #packet(packet: Buffer): void {
-    if (packet.length <= SSRC_AT + 4 || this.#closing !== null) return;
+    if (packet.length <= SSRC_AT + 4 || this.#closing !== null || this.#isOverBudget) return;
     const ssrc = packet.readUInt32BE(SSRC_AT);
-    if (ssrc === this.#ssrcs.video) this.#media.packet('video', packet);
-    else if (ssrc === this.#ssrcs.audio) this.#media.packet('audio', packet);
+    const kind = KINDS.find((one) => ssrc === this.#ssrcs[one]);
+    if (kind === undefined) return;
+    if (this.#meters[kind].add(1, packet.length) > 0) this.#endOverBudget();
+    else this.#media.packet(kind, packet);
+  }
+
+  #endOverBudget(): void {
+    this.#isOverBudget = true;
+    const { sessionId } = this.#feeder;
+    if (sessionId === null) void this.close(true);
+    else this.#options.engine.refuse(sessionId, 'BITRATE_OVER_PLAN');
   }
 }
 
 const PUBLISHER = 'publisher';
+const KINDS = ['video', 'audio'] as const;
 
 const listOf = (value: unknown): Json[] =>
   Array.isArray(value) ? value.filter((one) => typeof one === 'object' && one !== null) : [];

@@ -7,7 +7,7 @@ import { BadOffer } from './offer.ts';
 import { openPublisher, type Publisher } from './publisher.ts';
 
 export interface WhipManagerOptions {
-  engine: Pick<IngestEngine, 'publish'>;
+  engine: Pick<IngestEngine, 'publish' | 'refuse'>;
   port: WhipPort;
   nodeId: string;
   ffmpeg: FfmpegProgram;

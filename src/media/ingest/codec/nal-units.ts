@@ -42,6 +42,8 @@ export function lengthBytesOf({ codec, config }: { codec: string; config: Buffer
 
 /** A frame has few; one that is made of many tiny ones is not looked through to its end. */
 const UNITS_MAX = 512;
+/** The longest parameter set that a decoder reads is below 5 kB; what follows is not looked at. */
+const SET_MAX_BYTES = 8192;
 const LENGTH_BYTES = 4;
 
 /**
@@ -60,7 +62,9 @@ export function readFrame(codec: string, frame: Buffer, lengthBytes = LENGTH_BYT
     const type = kind.type(frame.readUInt8(at));
     if (kind.isAccessPoint(type)) facts.hasAccessPoint = true;
     if (kind.isOtherPicture(type) && at + length <= frame.length) facts.hasOtherPicture = true;
-    if (type === kind.sps) facts.picture = larger(facts.picture, frame.subarray(at, at + length), kind);
+    if (type === kind.sps) {
+      facts.picture = larger(facts.picture, frame.subarray(at, at + Math.min(length, SET_MAX_BYTES)), kind);
+    }
     at += length;
   }
   return facts;

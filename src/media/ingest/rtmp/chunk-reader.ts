@@ -60,6 +60,11 @@ export class ChunkReader {
   #assemblyBytes = 0;
   #input: Buffer = NO_BYTES;
   #at = 0;
+  /** Pushed and not joined with `#input` yet, so that many small pieces are copied once. */
+  #pieces: Buffer[] = [];
+  #pieceBytes = 0;
+  #messageCount = 0;
+  #isInterrupted = false;
   #current: ChunkStream | null = null;
   #chunkRemaining = 0;
 
@@ -73,20 +78,43 @@ export class ChunkReader {
 
   /** Bytes that were pushed and not looked at yet. */
   get pendingBytes(): number {
-    return this.#input.length - this.#at;
+    return this.#input.length - this.#at + this.#pieceBytes;
+  }
+
+  /** Buffers that were pushed and not looked at yet: each costs memory of its own. */
+  get pendingPieces(): number {
+    return this.#pieces.length;
+  }
+
+  /** Messages read so far, of every type. */
+  get messageCount(): number {
+    return this.#messageCount;
+  }
+
+  /** Whether the last `next` returned null because of its limit, and not for lack of input. */
+  get isInterrupted(): boolean {
+    return this.#isInterrupted;
   }
 
   push(data: Buffer): void {
-    this.#input = this.pendingBytes === 0 ? data : Buffer.concat([this.#input.subarray(this.#at), data]);
-    this.#at = 0;
+    this.#pieces.push(data);
+    this.#pieceBytes += data.length;
   }
 
   /**
    * A payload is good until the next call: its memory is then used again.
+   *
+   * @param maxChunks most chunks to read in this call.
    * @throws ProtocolError when the peer breaks the protocol or a limit; the reader is then useless.
    */
-  next(): RtmpMessage | null {
-    for (;;) {
+  next(maxChunks = Number.POSITIVE_INFINITY): RtmpMessage | null {
+    this.#join();
+    this.#isInterrupted = false;
+    for (let chunks = 0; ; chunks += 1) {
+      if (chunks >= maxChunks) {
+        this.#isInterrupted = true;
+        return null;
+      }
       const stream = this.#current ?? this.#readHeader();
       if (stream === null) return null;
       const message = this.#readPayload(stream);
@@ -94,10 +122,22 @@ export class ChunkReader {
         if (this.#current === null) continue;
         return null;
       }
+      this.#messageCount += 1;
       if (message.type === MessageType.setChunkSize) this.#setChunkSize(message.payload);
       else if (message.type === MessageType.abort) this.#abort(message.payload);
       else return message;
     }
+  }
+
+  #join(): void {
+    const [only] = this.#pieces;
+    if (only === undefined) return;
+    const rest = this.#input.subarray(this.#at);
+    this.#input =
+      rest.length === 0 && this.#pieces.length === 1 ? only : Buffer.concat([rest, ...this.#pieces]);
+    this.#at = 0;
+    this.#pieces = [];
+    this.#pieceBytes = 0;
   }
 
   /** Reads one chunk header; null, with nothing consumed, when some of it has yet to come. */

@@ -1,5 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Logger } from '../../../platform/logger.ts';
+import { READ_BUDGETS, ReadMeter } from '../../read-budget.ts';
+import { ReadSlices } from '../../read-slices.ts';
 import { type AmfValue, decodeAmf0, isAmfObject } from './amf0.ts';
 import { ChunkReader, PUBLISHING_LIMITS, UNAUTHENTICATED_LIMITS } from './chunk-reader.ts';
 import { ServerHandshake } from './handshake.ts';
@@ -9,6 +11,12 @@ import { ProtocolError } from './protocol-error.ts';
 
 /** Where an accepted publisher's media goes. */
 export interface PublishSink {
+  /** Names the publish in the log. */
+  readonly label: string;
+  /** The publish is being ended for what it sends: the rest is not worth reading. */
+  readonly isRefused: boolean;
+  /** Counts messages of every type, and the bytes that carried them. */
+  received(messages: number, bytes: number): void;
   /** Audio, video, data and aggregate messages. */
   media(message: RtmpMessage): void;
   /** The encoder ended the publish, or its connection has gone. */
@@ -38,6 +46,11 @@ const MESSAGE_STREAMS_MAX = 16;
 const FOUR_CCS = ['avc1', 'hvc1', 'av01', 'vp09', 'mp4a', 'Opus'];
 /** What may wait while the key is being checked; then the socket is paused. */
 const HELD_INPUT_MAX_BYTES = 256 * 1024;
+const HELD_INPUT_MAX_PIECES = 256;
+/** Chunks between two looks at the clock. */
+const MAX_CHUNKS_PER_STEP = 64;
+/** An encoder that asks for an acknowledgement more often gets one for so many bytes. */
+const MIN_ACK_WINDOW_BYTES = 8192;
 /** Our replies are small: more than this unread means a peer that floods us with pings. */
 const HELD_OUTPUT_MAX_BYTES = 256 * 1024;
 /** Time for a peer to read the last message before the socket is destroyed. */
@@ -63,6 +76,11 @@ export class RtmpConnection {
   #phase: Phase = 'handshake';
   #handshake = new ServerHandshake();
   #reader = new ChunkReader(UNAUTHENTICATED_LIMITS);
+  #slices: ReadSlices;
+  /** Until a publish is accepted, which has a budget of its own. */
+  #meter = new ReadMeter(READ_BUDGETS.rtmpCommands);
+  #countedMessages = 0;
+  #uncountedBytes = 0;
   #outgoingChunkBytes = 128;
   #app = '';
   #messageStreams = 0;
@@ -82,12 +100,11 @@ export class RtmpConnection {
     this.#deadline = { at: performance.now() + host.handshakeMs, reason: 'handshake took too long' };
     socket.setNoDelay(true);
     socket.setKeepAlive(true, 15_000);
-    socket.on('data', (data: Buffer) => {
-      // One packet with all the replies.
-      socket.cork();
-      this.#guard(() => this.#onData(data));
-      socket.uncork();
-    });
+    this.#slices = new ReadSlices(
+      () => this.#sink?.label ?? `connection from ${this.address}`,
+      () => this.#corked(() => this.#process()),
+    );
+    socket.on('data', (data: Buffer) => this.#corked(() => this.#onData(data)));
     socket.on('error', (error) => this.#log.debug({ error: error.message }, 'rtmp: socket error'));
     socket.on('close', () => this.#guard(() => this.#onClose()));
   }
@@ -113,6 +130,13 @@ export class RtmpConnection {
   destroy(): void {
     this.#phase = 'closing';
     this.#socket.destroy();
+  }
+
+  /** Sends all replies of an action in one packet. */
+  #corked(action: () => void): void {
+    this.#socket.cork();
+    this.#guard(action);
+    this.#socket.uncork();
   }
 
   #guard(action: () => void): void {
@@ -149,22 +173,54 @@ export class RtmpConnection {
       if (rest === null) return;
       this.#phase = 'opened';
       this.#deadline = { at: performance.now() + this.#host.publishMs, reason: 'no publish in time' };
-      this.#reader.push(rest);
+      this.#push(rest);
     } else {
-      this.#reader.push(data);
+      this.#push(data);
     }
     this.#process();
     this.#acknowledge();
   }
 
-  /** Handles what has been received, up to the point where the key must be checked first. */
+  #push(data: Buffer): void {
+    this.#uncountedBytes += data.length;
+    this.#reader.push(data);
+  }
+
+  /** Handles what has been received, up to the point where the key must be checked first, for one slice. */
   #process(): void {
-    while (this.#phase !== 'accepting' && this.#phase !== 'closing') {
-      const message = this.#reader.next();
-      if (message === null) return;
-      this.#handle(message);
-    }
-    if (this.#reader.pendingBytes > HELD_INPUT_MAX_BYTES) this.#socket.pause();
+    const isAllRead = this.#slices.run(() => {
+      if (!this.#isReading) return false;
+      const message = this.#reader.next(MAX_CHUNKS_PER_STEP);
+      if (message !== null) this.#handle(message);
+      return message !== null || this.#reader.isInterrupted;
+    });
+    if (this.#phase === 'closing') return;
+    this.#count();
+    if (!isAllRead || this.#isHeldUp) this.#socket.pause();
+    else if (this.#socket.isPaused()) this.#socket.resume();
+  }
+
+  get #isReading(): boolean {
+    return this.#phase !== 'accepting' && this.#phase !== 'closing' && this.#sink?.isRefused !== true;
+  }
+
+  /** More waits than may. */
+  get #isHeldUp(): boolean {
+    const { pendingBytes, pendingPieces } = this.#reader;
+    return (
+      this.#sink?.isRefused === true ||
+      pendingBytes > HELD_INPUT_MAX_BYTES ||
+      pendingPieces > HELD_INPUT_MAX_PIECES
+    );
+  }
+
+  #count(): void {
+    const messages = this.#reader.messageCount - this.#countedMessages;
+    const bytes = this.#uncountedBytes;
+    this.#countedMessages += messages;
+    this.#uncountedBytes = 0;
+    if (this.#sink !== null) this.#sink.received(messages, bytes);
+    else if (this.#meter.add(messages, bytes) > 0) throw new ProtocolError('too much before the publish');
   }
 
   #acknowledge(): void {
@@ -189,7 +245,9 @@ export class RtmpConnection {
         this.#command(message, message.payload.subarray(1));
         return;
       case MessageType.windowAckSize:
-        if (message.payload.length >= 4) this.#ackWindowBytes = Math.max(1, message.payload.readUInt32BE(0));
+        if (message.payload.length >= 4) {
+          this.#ackWindowBytes = Math.max(MIN_ACK_WINDOW_BYTES, message.payload.readUInt32BE(0));
+        }
         return;
       case MessageType.userControl:
         this.#userControl(message.payload);
@@ -291,7 +349,6 @@ export class RtmpConnection {
     this.#reader.setLimits(PUBLISHING_LIMITS);
     this.#send(messages.userControl(UserControl.streamBegin, streamId));
     this.#send(messages.onStatus(streamId, 'status', 'NetStream.Publish.Start', 'Publishing.'));
-    this.#socket.resume();
     this.#process();
   }
 
