@@ -7,6 +7,7 @@ import { type ScheduledTask, startSchedule } from '../jobs/schedule.ts';
 import { createBridgeManager } from '../media/bridges/bridge-manager.ts';
 import { createDemuxer } from '../media/bridges/demuxer.ts';
 import { createHistoryKeeper } from '../media/dvr/history-keeper.ts';
+import { type EventLoopWatchdog, startEventLoopWatchdog } from '../media/event-loop-watchdog.ts';
 import type { FfmpegInfo } from '../media/ffmpeg/check.ts';
 import { openFfmpeg } from '../media/ffmpeg/program.ts';
 import { createBitrateCeiling } from '../media/ingest/bitrate-ceiling.ts';
@@ -179,6 +180,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
     for (const id of await signals.heartbeat(nodeId, sessions)) await engine.kick(id, 'kicked');
   };
   obeyHints(container, plane, heartbeat);
+  const watchdog = startEventLoopWatchdog(log);
   const schedule = startSchedule(
     [
       { name: 'ingest heartbeat', everyMs: HEARTBEAT_MS, run: heartbeat },
@@ -190,7 +192,11 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
       { name: 'bitrates', everyMs: HEARTBEAT_MS, run: () => ceiling.check() },
       { name: 'simulated signals', everyMs: HEARTBEAT_MS, run: () => simulator.sync() },
       { name: 'health series', everyMs: HEALTH_MS, run: () => healthSeries.flush() },
-      { name: 'media gauges', everyMs: GAUGES_MS, run: async () => tellGauges(engine, endpoint.served) },
+      {
+        name: 'media gauges',
+        everyMs: GAUGES_MS,
+        run: async () => tellGauges(engine, endpoint.served, watchdog),
+      },
       { name: 'address for other nodes', everyMs: ADDRESS_MS, run: () => endpoint.announce() },
       ...certificateTasks(container, certificate, engine),
     ],
@@ -199,6 +205,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
   return async () => {
     // What needs no database goes at once: that may be gone already.
     const roomsEnded = rooms?.stop();
+    watchdog.stop();
     await schedule.stop();
     await Promise.all([simulator.stop(), restreams.stop(), bridges.stop(), roomsEnded]);
     await engine.stop();
@@ -241,7 +248,11 @@ function obeyHints(
   });
 }
 
-function tellGauges(engine: MediaPlane['engine'], served: Readonly<Record<string, number>>): void {
+function tellGauges(
+  engine: MediaPlane['engine'],
+  served: Readonly<Record<string, number>>,
+  watchdog: EventLoopWatchdog,
+): void {
   const stats = engine.list().map((session) => engine.stats(session.sessionId));
   tell({
     type: 'gauges',
@@ -249,6 +260,7 @@ function tellGauges(engine: MediaPlane['engine'], served: Readonly<Record<string
     bitrateKbps: stats.reduce((sum, one) => sum + (one?.bitrateKbps ?? 0), 0),
     residentBytes: process.memoryUsage.rss(),
     served: { ...served },
+    eventLoopDelay: watchdog.report(),
   });
 }
 

@@ -28,6 +28,8 @@ export interface MediaGauges {
   publishers: number;
   bitrateKbps: number;
   residentBytes: number;
+  /** How late its event loop was since the last report. */
+  eventLoopDelay: { p99Ms: number; maxMs: number };
   /** How often other nodes have asked it for its live streams since it began, by what they asked for. */
   served: Readonly<Record<string, number>>;
 }
@@ -109,6 +111,14 @@ function mediaGauges(registers: Registry[]): Metrics['media'] {
   const publishers = gauge('marquee_ingest_publishers', 'Encoders that publish to this node.');
   const bitrate = gauge('marquee_ingest_bitrate_kbps', 'Media received from encoders.');
   const resident = gauge('marquee_media_resident_bytes', 'Resident memory of the media process.');
+  const delayP99 = gauge(
+    'marquee_media_eventloop_delay_p99_seconds',
+    '99th percentile of the event-loop delay of the media process over the last 5 seconds.',
+  );
+  const delayMax = gauge(
+    'marquee_media_eventloop_delay_max_seconds',
+    'Longest event-loop delay of the media process over the last 5 seconds.',
+  );
   const served = new Counter({
     name: 'marquee_live_node_served_total',
     help: 'Requests of other nodes for the live streams of this one.',
@@ -120,6 +130,8 @@ function mediaGauges(registers: Registry[]): Metrics['media'] {
     publishers.set(state.publishers);
     bitrate.set(state.bitrateKbps);
     resident.set(state.residentBytes);
+    delayP99.set(state.eventLoopDelay.p99Ms / 1000);
+    delayMax.set(state.eventLoopDelay.maxMs / 1000);
     for (const [kind, count] of Object.entries(state.served)) {
       const before = told.get(kind) ?? 0;
       served.inc({ kind }, count < before ? count : count - before);

@@ -56,18 +56,20 @@ test('the frame rate is measured when the encoder does not send the one it annou
   );
 });
 
-test('figures: bytes, keyframe interval, last media', async (t) => {
+test('figures: bytes on the wire, keyframe interval, last media', async (t) => {
   const ingest = await startIngest(t);
   const client = await openPublisher(t, ingest.port, 'key-a');
   const sessionId = ingest.sessions('start')[0]?.sessionId ?? '';
   assert.equal(ingest.engine.stats(sessionId)?.keyframeIntervalMs, null);
   const before = systemClock.ms();
+  // Chunks of 128 bytes: a header of 12 bytes, and seven of one byte.
+  const wireBytes = 1000 + 12 + 7;
   for (const at of [0, 500, 1000, 3000]) client.media('video', at, videoFrame(at !== 500, 1000));
-  await until(() => ingest.engine.stats(sessionId)?.bytes === 4000);
+  await until(() => ingest.engine.stats(sessionId)?.bytes === 4 * wireBytes);
   const stats = ingest.engine.stats(sessionId);
   assert.equal(stats?.keyframeIntervalMs, 2000);
   client.media('video', 2500, videoFrame(true, 1000));
-  await until(() => ingest.engine.stats(sessionId)?.bytes === 5000);
+  await until(() => ingest.engine.stats(sessionId)?.bytes === 5 * wireBytes);
   assert.equal(ingest.engine.stats(sessionId)?.keyframeIntervalMs, 2000, 'a little back');
   assert.ok((stats?.lastMediaAtMs ?? 0) >= before);
   assert.equal(ingest.engine.stats('ing_unknown'), null);
