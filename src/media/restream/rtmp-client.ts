@@ -141,9 +141,11 @@ export class RtmpClient {
     }
   }
 
-  /** @throws {ProtocolError} */
+  /** @throws {PushFailure} */
   #count(messages: number, bytes: number): void {
-    if (this.#meter.add(messages, bytes) > 0) throw new ProtocolError('it sends too much');
+    if (this.#meter.add(messages, bytes) > 0) {
+      throw new PushFailure('normal', `The ${this.#who} sends more than is read.`);
+    }
   }
 
   #read(data: Buffer): void {

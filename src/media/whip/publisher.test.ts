@@ -117,3 +117,17 @@ test('the first packets of sound start their coder, and a publish that goes on',
   assert.deepEqual([seen.programs, seen.isOver], [1, false]);
   t.mock.timers.reset();
 });
+
+test('a client that floods its publish with sound is refused as over the plan', async (t) => {
+  const { seen, send } = await connect(t);
+  for (let packets = 0; packets < 200; packets += 1) send('audio', SILENCE);
+  await until(() => seen.published.length > 0, { message: 'the publish' });
+  await until(
+    () => {
+      for (let packets = 0; packets < 100; packets += 1) send('audio', SILENCE);
+      return seen.refusals.length > 0;
+    },
+    { intervalMs: 5, message: 'the refusal' },
+  );
+  assert.deepEqual(seen.refusals, ['BITRATE_OVER_PLAN']);
+});
