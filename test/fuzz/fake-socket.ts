@@ -1,0 +1,30 @@
+import { Socket } from 'node:net';
+
+/** A socket without a network: input is given by `receive`, and what is written is dropped. */
+export class FakeSocket extends Socket {
+  receive(bytes: Buffer): void {
+    this.emit('data', bytes);
+  }
+  override write(): boolean {
+    return true;
+  }
+  override end(): this {
+    return this.destroy();
+  }
+  override pause(): this {
+    return this;
+  }
+  override resume(): this {
+    return this;
+  }
+}
+
+/** Iterations of the event loop in which a reader handles its input in slices. */
+const TURNS = 40;
+
+export async function letReadersFinish(socket: Socket): Promise<void> {
+  for (let turn = 0; turn < TURNS && !socket.destroyed; turn += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  socket.destroy();
+}

@@ -1,0 +1,47 @@
+import type { PushAddress } from '../../../src/kernel/push-address.ts';
+import { failureOf } from '../../../src/media/restream/failure.ts';
+import { RtmpClient } from '../../../src/media/restream/rtmp-client.ts';
+import { readControl, readHandshake, readLosses, readSpan } from '../../../src/media/restream/srt-packets.ts';
+import { FakeSocket, letReadersFinish } from '../fake-socket.ts';
+import type { FuzzTarget } from '../runner.ts';
+
+const ADDRESS: PushAddress = {
+  scheme: 'rtmp',
+  host: '127.0.0.1',
+  port: 1935,
+  app: 'live',
+  query: new URLSearchParams(),
+  guarded: 'rtmp://127.0.0.1:1935/live',
+};
+const MAX_LOSSES = 512;
+
+/** What a server replies to a publish, and to a play. */
+async function replies(input: Buffer): Promise<void> {
+  for (const isPlay of [false, true]) {
+    const socket = new FakeSocket();
+    let fault: unknown = null;
+    new RtmpClient({
+      ...{ socket, address: ADDRESS, streamKey: 'a', onAccepted() {} },
+      onFailure(failure) {
+        // The words for what nobody has thought of.
+        if (failure.message === failureOf(new Error('any')).message) fault = failure;
+        socket.destroy();
+      },
+      ...(isPlay ? { play: { onMedia() {}, onEnded: () => socket.destroy() } } : {}),
+    });
+    socket.receive(input);
+    await letReadersFinish(socket);
+    if (fault !== null) throw fault;
+  }
+}
+
+function srt(input: Buffer): void {
+  const packet = readControl(input);
+  if (packet === null) return;
+  readHandshake(packet.body);
+  readSpan(packet.body);
+  const losses = readLosses(packet.body, MAX_LOSSES);
+  if (losses.length > MAX_LOSSES) throw new Error(`${losses.length} losses were read`);
+}
+
+export const targets: Record<string, FuzzTarget> = { 'rtmp-replies': replies, srt };
