@@ -18,10 +18,8 @@ export const READ_BUDGETS = {
   playoutQueue: { items: 32_768, bytes: 134_217_728, ms: 300_000 },
   playoutTrack: { items: 20_000, bytes: 1_200_000_000, ms: 20_000 },
   roomTrack: { items: 4_000, bytes: 8_000_000, ms: 2_000 },
-  rtmpPull: { items: 4_000, bytes: 134_217_728, ms: 2_000 },
   rtspConnection: { items: 100_000, bytes: 600_000_000, ms: 10_000 },
   rtspDescription: { items: 2_000, bytes: 131_072, ms: 8_000 },
-  srtData: { items: 100_000, bytes: 134_217_728, ms: 2_000 },
   /** Messages of one publish, whatever protocol it came by. */
   publish: { items: 4000, bytes: 64 * MIB, ms: 2000 },
   /** Messages of an RTMP client before its publish is accepted. */

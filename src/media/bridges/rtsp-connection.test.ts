@@ -23,6 +23,7 @@ async function open(
   const connection = new RtspConnection({
     paced: new PacedSocket(socket, READ_BUDGETS.rtspConnection),
     credentials: null,
+    userAgent: 'Marquee',
     onPacket: () => {},
     onSlice: () => {},
     onFailure: (failure) => failures.push(failure),

@@ -1870,6 +1870,7 @@ create table stream (
   taken_down_at timestamp with time zone,
   takedown_reason text,
   dvr_window_sec integer not null default 0,
+  signal_stop_notified_at timestamp with time zone,
   constraint stream_chat_mode_check CHECK ((chat_mode = ANY (ARRAY['OPEN'::text, 'FOLLOWERS'::text, 'TIER'::text, 'OFF'::text]))),
   constraint stream_dvr_window CHECK (((dvr_window_sec >= 0) AND (dvr_window_sec <= 14400))),
   constraint stream_latency_mode_check CHECK ((latency_mode = ANY (ARRAY['STANDARD'::text, 'LOW'::text]))),

@@ -1648,6 +1648,7 @@ export interface StreamTable {
   taken_down_at: Date | null;
   takedown_reason: string | null;
   dvr_window_sec: Generated<number>;
+  signal_stop_notified_at: Date | null;
 }
 
 export interface StreamHealthPointTable {
