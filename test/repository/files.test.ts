@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 
 const ROOT = join(import.meta.dirname, '../..');
-const LINES_MAX = 400;
+const MAX_LINES = 500;
 
 const listed = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
   cwd: ROOT,
@@ -119,7 +119,7 @@ test('every dependency is pinned to one version', () => {
 test('no file is long, but for those that are generated', { skip }, () => {
   const long = texts.filter(({ path, text }) => {
     const isSource = /^(src|sdk|web|scripts|test|e2e|bench)\/.*[.](tsx?|mjs)$/.test(path);
-    return isSource && !path.endsWith('.generated.ts') && text.split('\n').length - 1 > LINES_MAX;
+    return isSource && !path.endsWith('.generated.ts') && text.split('\n').length - 1 > MAX_LINES;
   });
   assert.deepEqual(
     long.map(({ path }) => path),
