@@ -113,6 +113,16 @@ test('a queue is limited by bytes and by milliseconds', (t) => {
   assert.match(String(far.error), /more than can be held/);
 });
 
+test('a track that begins far from the others fails, before and after the playout begins', (t) => {
+  for (const tracks of [1, 3]) {
+    const { audio, video, playout, failures } = start(t, { tracks });
+    audio(0);
+    playout.flush();
+    assert.throws(() => video(2 ** 31), /more than can be held/);
+    assert.equal(failures.length, 1);
+  }
+});
+
 test('a queue is limited by items over all tracks', (t) => {
   const { tag, failures } = start(t);
   const types = [VIDEO, AUDIO];

@@ -87,7 +87,7 @@ export class Playout {
     if (queue.meter.add(1, payload.length) > 0) this.#fail('sends more frames a second than are read');
     if (isFrame || type === FlvTagType.script) {
       const placed = isFrame ? this.#place(lane, stretch, type, timestamp) : this.#last;
-      this.#hold(queue, queue.push({ type, placed, payload }));
+      this.#hold(queue.push({ type, placed, payload }));
     } else queue.setHeader({ type, placed: 0, payload });
   }
 
@@ -161,13 +161,21 @@ export class Playout {
     return placed > this.#last - JUMP_BACK_MS && placed < this.#last + JUMP_AHEAD_MS;
   }
 
-  #hold(queue: TrackQueue, added: readonly QueuedMessage[]): void {
+  #hold(added: readonly QueuedMessage[]): void {
     this.#heldItems += added.length;
     for (const { payload } of added) this.#heldBytes += payload.length + ITEM_BYTES;
     const { items, bytes, ms } = READ_BUDGETS.playoutQueue;
-    if (this.#heldItems > items || this.#heldBytes > bytes || queue.heldMs > ms) {
+    const isFar = (added.at(-1)?.placed ?? 0) - this.#clockMs() > ms;
+    if (this.#heldItems > items || this.#heldBytes > bytes || isFar) {
       this.#fail('sends more than can be held');
     }
+  }
+
+  /** Time of the media that is due now. */
+  #clockMs(): number {
+    return this.#originMs === null
+      ? (this.#earliest()?.head?.placed ?? 0)
+      : performance.now() - this.#originMs;
   }
 
   /** The queue whose first message goes out next. */

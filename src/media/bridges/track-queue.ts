@@ -29,11 +29,6 @@ export class TrackQueue {
     return this.#first?.message ?? null;
   }
 
-  /** Milliseconds from the first message to the last. */
-  get heldMs(): number {
-    return (this.#last?.message.placed ?? 0) - (this.#first?.message.placed ?? 0);
-  }
-
   /** Replaces a header that was not used yet. */
   setHeader(header: QueuedMessage): void {
     this.#header = header;
