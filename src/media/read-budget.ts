@@ -12,10 +12,15 @@ const MIB = 2 ** 20;
  * three numbers and the reason.
  */
 export const READ_BUDGETS = {
-  bridgePublish: { items: 2_000, bytes: 33_554_432, ms: 30_000 },
+  /** Messages of a bridge that wait until its publish is open. */
+  bridgePublish: { items: 2000, bytes: 32 * MIB, ms: 30_000 },
+  /** Files of an HLS source: playlists, keys, headers, segments. */
   hlsFetch: { items: 100, bytes: 600_000_000, ms: 10_000 },
-  hlsPlaylist: { items: 2_000, bytes: 1_000_000, ms: 10_000 },
-  playoutQueue: { items: 32_768, bytes: 134_217_728, ms: 300_000 },
+  /** Segments of one HLS playlist, and the time to fetch it. */
+  hlsPlaylist: { items: 2000, bytes: 1_000_000, ms: 10_000 },
+  /** Messages of a bridge that wait for their time. */
+  playoutQueue: { items: 32_768, bytes: 128 * MIB, ms: 300_000 },
+  /** Frames of one track of a bridge. */
   playoutTrack: { items: 20_000, bytes: 1_200_000_000, ms: 20_000 },
   roomTrack: { items: 4_000, bytes: 8_000_000, ms: 2_000 },
   rtspConnection: { items: 100_000, bytes: 600_000_000, ms: 10_000 },
@@ -36,6 +41,16 @@ export const READ_BUDGETS = {
   whipAudio: { items: 1000, bytes: MIB, ms: 2000 },
   /** H.264 packets of a WHIP client. */
   whipVideo: { items: 80_000, bytes: 64 * MIB, ms: 2000 },
+  /** RTP packets of one track of a room that is broadcast. */
+  roomTrack: { items: 4000, bytes: 8 * MIB, ms: 2000 },
+  /** Messages of an RTMP server that a stream is pulled from. */
+  rtmpPull: { items: 4000, bytes: 128 * MIB, ms: 2000 },
+  /** Packets, responses and reads of an RTSP source. */
+  rtspConnection: { items: 100_000, bytes: 600_000_000, ms: 10_000 },
+  /** Lines of the session description of an RTSP source, and the time for a response. */
+  rtspDescription: { items: 2000, bytes: 128 * 1024, ms: 8000 },
+  /** Data packets of an SRT source. */
+  srtData: { items: 100_000, bytes: 128 * MIB, ms: 2000 },
 } satisfies Record<string, ReadBudget>;
 
 /**
