@@ -24,7 +24,8 @@ export const HEALTH_WORDS: Readonly<Record<string, Words>> = {
       'Lower the bitrate to three quarters of what the connection uploads, use a cable instead of Wi-Fi, rate control CBR.',
   },
   BITRATE_OVER_PLAN: {
-    meaning: 'More bits a second than the plan allows for 10 s; after 10 s more the publish is ended.',
+    meaning:
+      'More bits a second than the plan allows for 10 s; after 10 s more the publish is ended. More than 2,000 messages a second end it immediately.',
     remedy: 'Lower the bitrate of the encoder.',
   },
   FRAMES_DROPPED: {

@@ -8,6 +8,7 @@
  * - `NO_KEYFRAMES`: pictures are refreshed bit by bit, which players cannot begin with, so the top is a transcode.
  * - `NO_TRANSCODE_CAPACITY`, `UNSUPPORTED_CODEC`, `RESOLUTION_CHANGED`: the publish was ended, it cannot be shown.
  * - `BITRATE_OVER_PLAN`: more bits a second than the plan allows, for 10 s; after 10 s more the publish is ended.
+ *   More than 2,000 messages a second end it immediately.
  * - `ENCODERS_OVER_PLAN`: the plan allows no further encoder beside those that are connected; the publish was refused.
  * - `BITRATE_LOW`: too few bits for so large a picture, for 10 s.
  * - `BITRATE_UNSTABLE`: nothing came for 2 s, or more than 5 % of the frames a second late, in the last 30 s.

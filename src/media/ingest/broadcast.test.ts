@@ -179,6 +179,14 @@ test('memory of a group is used again only when no reader holds any of it', () =
   assert.notEqual(held?.buffer, next?.buffer);
 });
 
+test('memory for keyframes that follow a large group is as small as they are', () => {
+  const cache = new GopCache();
+  const add = (bytes: number) => cache.add(FlvTagType.video, 0, videoFrame(true, bytes), true, () => false);
+  add(1_000_000);
+  add(100);
+  assert.ok(add(100).buffer.byteLength < 100_000, `${add(100).buffer.byteLength} bytes for one tag`);
+});
+
 test('frame rates are measured from timestamps in whole milliseconds', () => {
   for (const fps of [15, 23.976, 25, 29.97, 30, 50, 60, 120]) {
     const meter = new FrameRateMeter();
