@@ -4,7 +4,7 @@ import { AppError, badRequest, tooMany } from '../../kernel/errors.ts';
 import { brokenConstraint, type Db, type Tx } from '../../platform/db/index.ts';
 import { hashSecret, newSecret } from '../../platform/tokens.ts';
 import type { CredentialStore } from './accounts.ts';
-import type { Identities } from './identities.service.ts';
+import type { From, Identities } from './identities.service.ts';
 import * as repository from './links.repository.ts';
 import { LINKS_PER_HOUR, type MailOutbox } from './links.service.ts';
 import { changeEmailMail, emailChangingMail } from './mails.ts';
@@ -25,7 +25,7 @@ export interface AddressChange {
    * @throws {AppError} INVALID_CREDENTIALS, INVALID_EMAIL, BAD_REQUEST for the address that it has, EMAIL_EXISTS,
    * RATE_LIMITED after three in an hour.
    */
-  ask(accountId: string, input: { email: string; password: string }): Promise<AskedChange>;
+  ask(accountId: string, input: { email: string; password: string }, from: From): Promise<AskedChange>;
   isUsable(purpose: Purpose, token: string): Promise<boolean>;
   /** By the link that the new address was sent. */
   confirm(token: string): Promise<AddressOutcome>;
@@ -68,9 +68,9 @@ interface Deps {
 export function createAddressChange(deps: Deps): AddressChange {
   const { db, clock } = deps;
   return {
-    async ask(accountId, { email: given, password }) {
+    async ask(accountId, { email: given, password }, from) {
       const email = deps.normaliseEmail(given);
-      await deps.identities.confirmPassword(accountId, password);
+      await deps.identities.confirmPassword(accountId, password, from);
       return db.transaction().execute((tx) => ask(deps, tx, accountId, email));
     },
     async isUsable(purpose, token) {

@@ -9,7 +9,7 @@ import type { Secrets } from '../../platform/secrets.ts';
 import type { AccountMaker, CredentialStore } from './accounts.ts';
 import { type AddressChange, createAddressChange } from './address-change.service.ts';
 import { createLoginBackoff } from './backoff.ts';
-import { createIdentities } from './identities.service.ts';
+import { createIdentities, type From } from './identities.service.ts';
 import { createMailLinks, type MailLinks, type MailOutbox } from './links.service.ts';
 import { createPasswordChange, type PasswordChange } from './password-change.service.ts';
 import { createSignInPlaces, type SignInPlaces } from './places.service.ts';
@@ -34,7 +34,7 @@ export interface Auth {
   passwordChange: PasswordChange;
   signIns: SignIns;
   /** @throws {AppError} INVALID_CREDENTIALS; RATE_LIMITED after many failures. */
-  confirmPassword(accountId: string, password: string): Promise<void>;
+  confirmPassword(accountId: string, password: string, from: From): Promise<void>;
 }
 
 interface Deps {
@@ -73,10 +73,17 @@ export function createAuth(deps: Deps): Auth {
   const tokens = createUserTokens({ ...deps, credentials, issuer: deps.publicUrl });
   const sessions = createSessions(deps);
   const signIns = createSignIns({ tokens, sessions });
-  const backoff = createLoginBackoff(deps.caps);
+  const places = createSignInPlaces(deps);
+  const backoff = createLoginBackoff({
+    ...deps,
+    async isFamiliar({ email, ip }) {
+      // The same reads where there is no such account.
+      const account = await credentials.findByEmail(deps.db, email);
+      return places.isFamiliar(account?.id ?? '', ip);
+    },
+  });
   const twoFactor = createTwoFactor({ ...deps, credentials, signIns, backoff });
   const links = createMailLinks({ ...deps, credentials, hashPassword, signIns });
-  const places = createSignInPlaces(deps);
   const identities = createIdentities({ ...deps, credentials, twoFactor, links, backoff });
   const signIn = createSignIn({ identities, tokens, places });
   const registration = createRegistration({

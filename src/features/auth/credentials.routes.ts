@@ -65,8 +65,8 @@ export function credentialRoutes({
       body: EmailIn,
       reply: { status: 200, schema: PendingEmail },
       errors: ['INVALID_CREDENTIALS', 'INVALID_EMAIL', 'EMAIL_EXISTS', 'SERVICE_UNAVAILABLE'],
-      async handler({ caller }, { body }) {
-        const { confirmBefore, ...asked } = await addressChange.ask(caller.accountId, body);
+      async handler({ caller, ip }, { body }) {
+        const { confirmBefore, ...asked } = await addressChange.ask(caller.accountId, body, { ip });
         return { ...asked, confirmBefore: confirmBefore.toISOString() };
       },
     }),

@@ -6,7 +6,7 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Passwords } from '../../platform/passwords.ts';
 import type { AccountCredentials, AccountMaker, CredentialStore } from './accounts.ts';
-import type { LoginBackoff } from './backoff.ts';
+import type { Attempt, LoginBackoff } from './backoff.ts';
 import { isKept } from './links.repository.ts';
 import type { MailLinks } from './links.service.ts';
 import type { TwoFactor } from './two-factor.service.ts';
@@ -17,6 +17,11 @@ export interface NewIdentity {
   name?: string | null | undefined;
   /** What they were shown and agreed to. */
   termsUrl?: string | null;
+}
+
+/** Where a request comes from. */
+export interface From {
+  ip: string;
 }
 
 /** Who somebody is: what every way to sign in begins with. */
@@ -32,11 +37,11 @@ export interface Identities {
    * @throws {AppError} INVALID_CREDENTIALS, the same for an unknown address, a wrong password and a suspended
    * account; SECOND_FACTOR_REQUIRED with the challenge; SECOND_FACTOR_UNAVAILABLE; RATE_LIMITED after many failures.
    */
-  byPassword(input: { email: string; password: string }): Promise<AccountCredentials>;
+  byPassword(input: { email: string; password: string }, from: From): Promise<AccountCredentials>;
   /** @throws {AppError} INVALID_CREDENTIALS for a wrong code and for a challenge that is used or expired. */
   byCode(input: { challengeId: string; code: string }): Promise<AccountCredentials>;
   /** @throws {AppError} INVALID_CREDENTIALS; RATE_LIMITED after many failures. */
-  confirmPassword(accountId: string, password: string): Promise<void>;
+  confirmPassword(accountId: string, password: string, from: From): Promise<void>;
 }
 
 interface Deps {
@@ -77,16 +82,16 @@ export function createIdentities(deps: Deps): Identities {
       );
       return current(id);
     },
-    async byPassword(input) {
-      const account = await checkPassword(deps, input);
+    async byPassword({ email, password }, { ip }) {
+      const account = await checkPassword(deps, { email, ip }, password);
       const challenge = await twoFactor.challenge(account.id);
       if (challenge === null) return account;
       throw new AppError('SECOND_FACTOR_REQUIRED', { beside: { twoFactorRequired: true, ...challenge } });
     },
     byCode: async ({ challengeId, code }) => current(await twoFactor.answer(challengeId, code)),
-    async confirmPassword(accountId, password) {
+    async confirmPassword(accountId, password, { ip }) {
       const { email } = await current(accountId);
-      await checkPassword(deps, { email, password });
+      await checkPassword(deps, { email, ip }, password);
     },
   };
 }
@@ -94,16 +99,17 @@ export function createIdentities(deps: Deps): Identities {
 /** Does the same work whatever is wrong, so that the time tells nothing either. */
 async function checkPassword(
   deps: Deps,
-  { email, password }: { email: string; password: string },
+  { email, ip }: Attempt,
+  password: string,
 ): Promise<AccountCredentials> {
   const { db, credentials, passwords, backoff } = deps;
   const address = lookupEmail(email);
-  if (address !== null) await backoff.admit(address);
+  if (address !== null) await backoff.admit({ email: address, ip });
   // No account has the empty address, so it is looked up in vain.
   const account = await credentials.findByEmail(db, address ?? '');
   const { ok, stale } = await passwords.verify(password, account?.password_hash ?? null);
   if (account === undefined || !ok || account.suspended_at !== null) {
-    if (address !== null) await backoff.failed(address);
+    if (address !== null) await backoff.failed({ email: address, ip });
     throw new AppError('INVALID_CREDENTIALS');
   }
   if (stale) await rehash(deps, account, password);

@@ -6,7 +6,7 @@ import * as links from './links.repository.ts';
 import type { MailOutbox } from './links.service.ts';
 import { passwordChangedMail } from './mails.ts';
 import type { Sessions } from './sessions.service.ts';
-import type { Kept, SignIns } from './sign-ins.ts';
+import type { Acting, SignIns } from './sign-ins.ts';
 import { deleteChallengesOf } from './two-factor.repository.ts';
 
 /** A new password by who knows the old one. */
@@ -16,7 +16,7 @@ export interface PasswordChange {
    *
    * @throws {AppError} INVALID_CREDENTIALS, WEAK_PASSWORD (field `newPassword`), RATE_LIMITED after many failures.
    */
-  change(accountId: string, input: { password: string; newPassword: string }, acting: Kept): Promise<void>;
+  change(accountId: string, input: { password: string; newPassword: string }, acting: Acting): Promise<void>;
 }
 
 interface Deps {
@@ -37,8 +37,8 @@ interface Deps {
 export function createPasswordChange(deps: Deps): PasswordChange {
   const { db, clock, credentials, signIns, publicUrl } = deps;
   return {
-    async change(id, { password, newPassword }, { sessionId }) {
-      await deps.identities.confirmPassword(id, password);
+    async change(id, { password, newPassword }, { sessionId, ip }) {
+      await deps.identities.confirmPassword(id, password, { ip });
       const hash = await deps.hashPassword(newPassword, 'newPassword');
       await db.transaction().execute(async (tx) => {
         await credentials.changePassword(tx, id, hash);

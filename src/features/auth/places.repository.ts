@@ -13,15 +13,36 @@ export async function hasPlaces(tx: Tx, accountId: string): Promise<boolean> {
 }
 
 /** @returns whether the account has not signed in from there before. */
-export async function putPlace(tx: Tx, accountId: string, place: Uint8Array, now: Date): Promise<boolean> {
+export async function putPlace(
+  tx: Tx,
+  accountId: string,
+  { place, ...seen }: { place: Uint8Array; network: Uint8Array; seen_at: Date },
+): Promise<boolean> {
   const row = await tx
     .insertInto('sign_in_place')
-    .values({ account_id: accountId, place, seen_at: now })
-    .onConflict((conflict) => conflict.columns(['account_id', 'place']).doUpdateSet({ seen_at: now }))
+    .values({ account_id: accountId, place, ...seen })
+    .onConflict((conflict) => conflict.columns(['account_id', 'place']).doUpdateSet(seen))
     // Zero in a row that was inserted, the transaction's id in one that was updated.
     .returning(sql<boolean>`xmax = 0`.as('is_new'))
     .executeTakeFirstOrThrow();
   return row.is_new;
+}
+
+/** @returns whether the account has signed in from the network since then. */
+export async function hasNetwork(
+  db: Db,
+  accountId: string,
+  { network, since }: { network: Uint8Array; since: Date },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('sign_in_place')
+    .select('account_id')
+    .where('account_id', '=', accountId)
+    .where('network', '=', network)
+    .where('seen_at', '>', since)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 export async function deletePlacesBefore(db: Db, time: Date): Promise<void> {

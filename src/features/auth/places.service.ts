@@ -1,5 +1,6 @@
-import { addressBlock } from '../../kernel/address.ts';
+import { addressBlock, networkBlock } from '../../kernel/address.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import { DAY_MS } from '../../kernel/durations.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { AccountCredentials } from './accounts.ts';
@@ -11,11 +12,14 @@ import * as repository from './places.repository.ts';
 export interface SignInPlaces {
   /** Remembers the place of a sign-in. The owner is told of a new one, but of the first. */
   note(tx: Tx, account: AccountCredentials, ip: string): Promise<void>;
+  /** Reports whether the account signed in from the network of the address in the last 30 days. */
+  isFamiliar(accountId: string, ip: string): Promise<boolean>;
   /** Forgets places that were not seen for long. */
   cleanUp(): Promise<void>;
 }
 
-const KEPT_MS = 180 * 86_400_000;
+const KEPT_MS = 180 * DAY_MS;
+const FAMILIAR_MS = 30 * DAY_MS;
 
 interface Deps {
   db: Db;
@@ -28,13 +32,21 @@ interface Deps {
 export function createSignInPlaces({ db, clock, secrets, mailbox, publicUrl }: Deps): SignInPlaces {
   const placeOf = (accountId: string, ip: string) =>
     Buffer.from(secrets.sign('sign-in place', `${accountId}.${addressBlock(ip)}`), 'base64url');
+  const networkOf = (accountId: string, ip: string) =>
+    Buffer.from(secrets.sign('sign-in network', `${accountId}.${networkBlock(ip)}`), 'base64url');
   return {
     async note(tx, { id, email, email_verified_at: verifiedAt }, ip) {
       const isFirst = !(await repository.hasPlaces(tx, id));
-      const isNew = await repository.putPlace(tx, id, placeOf(id, ip), clock.now());
+      const place = { place: placeOf(id, ip), network: networkOf(id, ip), seen_at: clock.now() };
+      const isNew = await repository.putPlace(tx, id, place);
       if (!isNew || isFirst || verifiedAt === null) return;
       await mailbox.enqueue(tx, newPlaceMail(email, { ip, at: clock.now() }, `${publicUrl}/forgot-password`));
     },
+    isFamiliar: (accountId, ip) =>
+      repository.hasNetwork(db, accountId, {
+        network: networkOf(accountId, ip),
+        since: dateFromMs(clock.ms() - FAMILIAR_MS),
+      }),
     cleanUp: () => repository.deletePlacesBefore(db, dateFromMs(clock.ms() - KEPT_MS)),
   };
 }

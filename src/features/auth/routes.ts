@@ -18,7 +18,7 @@ import {
 } from './schemas.ts';
 import type { SignIn } from './service.ts';
 import type { Sessions } from './sessions.service.ts';
-import type { Kept } from './sign-ins.ts';
+import type { Acting } from './sign-ins.ts';
 import type { TwoFactor } from './two-factor.service.ts';
 
 const QUARTER_SEC = 900;
@@ -135,8 +135,8 @@ export function authRoutes({
 }
 
 /** What a change of the password or the second factor does not end. */
-export function actingOf({ caller: { actor }, userTokenId }: RequestContext): Kept {
-  return { tokenId: userTokenId, sessionId: actor.kind === 'session' ? actor.id : null };
+export function actingOf({ caller: { actor }, userTokenId, ip }: RequestContext): Acting {
+  return { tokenId: userTokenId, sessionId: actor.kind === 'session' ? actor.id : null, ip };
 }
 
 /**
@@ -168,7 +168,7 @@ export function twoFactorRoutes({ twoFactor }: { twoFactor: TwoFactor }): Route[
       body: EnrolIn,
       reply: { status: 201, schema: Enrolment },
       errors: ['INVALID_CREDENTIALS', 'CONFLICT', 'SERVICE_UNAVAILABLE'],
-      handler: ({ caller }, { body }) => twoFactor.enrol(caller.accountId, body.password),
+      handler: ({ caller, ip }, { body }) => twoFactor.enrol(caller.accountId, body.password, { ip }),
     }),
     defineRoute({
       ...gated('user'),

@@ -1,5 +1,5 @@
 import type { AccountCredentials } from './accounts.ts';
-import type { Identities, NewIdentity } from './identities.service.ts';
+import type { From, Identities, NewIdentity } from './identities.service.ts';
 import type { SignInPlaces } from './places.service.ts';
 import type { AccessToken, UserToken, UserTokens } from './tokens.service.ts';
 
@@ -7,11 +7,6 @@ import type { AccessToken, UserToken, UserTokens } from './tokens.service.ts';
 export interface SignedIn {
   tokens: AccessToken;
   user: { id: string; email: string; name: string | null; role: string };
-}
-
-/** Where a request comes from. */
-interface From {
-  ip: string;
 }
 
 /** Sign-ins that give a user token; they fail as those of `Identities` do. */
@@ -37,7 +32,7 @@ export function createSignIn({ identities, tokens, places }: Deps): SignIn {
   };
   return {
     register: async (input, from) => signIn(await identities.make(input), from),
-    login: async (input, from) => signIn(await identities.byPassword(input), from),
+    login: async (input, from) => signIn(await identities.byPassword(input, from), from),
     completeLogin: async (input, from) => signIn(await identities.byCode(input), from),
     logout: (token) => tokens.end(token),
   };

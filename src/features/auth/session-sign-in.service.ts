@@ -21,7 +21,11 @@ export interface SessionSignIn {
   signIn(input: { email: string; password: string }, from: From): Promise<StartedSession>;
   completeSignIn(input: { challengeId: string; code: string }, from: From): Promise<StartedSession>;
   /** @returns until when the session may do what wants a password. */
-  confirmPassword(session: { accountId: string; id: string }, password: string): Promise<Date>;
+  confirmPassword(
+    session: { accountId: string; id: string },
+    password: string,
+    from: Pick<From, 'ip'>,
+  ): Promise<Date>;
 }
 
 interface Deps {
@@ -44,10 +48,10 @@ export function createSessionSignIn(deps: Deps): SessionSignIn {
       const { termsUrl } = registration.terms();
       return start(await identities.make({ ...input, termsUrl }, take), from);
     },
-    signIn: async (input, from) => start(await identities.byPassword(input), from),
+    signIn: async (input, from) => start(await identities.byPassword(input, from), from),
     completeSignIn: async (input, from) => start(await identities.byCode(input), from),
-    async confirmPassword({ accountId, id }, password) {
-      await identities.confirmPassword(accountId, password);
+    async confirmPassword({ accountId, id }, password, from) {
+      await identities.confirmPassword(accountId, password, from);
       await sessions.notePassword(id);
       return dateFromMs(clock.ms() + FRESH_PASSWORD_MS);
     },

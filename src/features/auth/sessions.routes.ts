@@ -182,8 +182,9 @@ function currentRoutes(deps: Deps): Route[] {
       body: PasswordIn,
       reply: { status: 200, schema: PasswordConfirmed },
       errors: ['INVALID_CREDENTIALS', 'SERVICE_UNAVAILABLE'],
-      async handler({ caller: { accountId, actor } }, { body }) {
-        const until = await sessionSignIn.confirmPassword({ accountId, id: actor.id }, body.password);
+      async handler({ caller: { accountId, actor }, ip }, { body }) {
+        const session = { accountId, id: actor.id };
+        const until = await sessionSignIn.confirmPassword(session, body.password, { ip });
         return { confirmedUntil: until.toISOString() };
       },
     }),

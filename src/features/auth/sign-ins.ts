@@ -8,6 +8,11 @@ export interface Kept {
   sessionId: string | null;
 }
 
+/** The same, and where the request comes from. */
+export interface Acting extends Kept {
+  ip: string;
+}
+
 export const NOTHING: Kept = { tokenId: null, sessionId: null };
 
 /** Everything by which a person is signed in: user tokens and sessions. */

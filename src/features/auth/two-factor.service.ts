@@ -7,10 +7,11 @@ import type { Passwords } from '../../platform/passwords.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { CredentialStore } from './accounts.ts';
 import type { LoginBackoff } from './backoff.ts';
+import type { From } from './identities.service.ts';
 import type { MailOutbox } from './links.service.ts';
 import { twoFactorMail } from './mails.ts';
 import * as rules from './rules.ts';
-import type { Kept, SignIns } from './sign-ins.ts';
+import type { Acting, Kept, SignIns } from './sign-ins.ts';
 import * as totp from './totp.ts';
 import * as repository from './two-factor.repository.ts';
 
@@ -25,7 +26,7 @@ export interface TwoFactor {
    *
    * @throws {AppError} INVALID_CREDENTIALS, CONFLICT when the second factor is on.
    */
-  enrol(accountId: string, password: string): Promise<{ secret: string; otpauthUrl: string }>;
+  enrol(accountId: string, password: string, from: From): Promise<{ secret: string; otpauthUrl: string }>;
   /**
    * Turns the second factor on, ends every other user token and session, and tells the owner.
    *
@@ -39,7 +40,7 @@ export interface TwoFactor {
    *
    * @throws {AppError} INVALID_CREDENTIALS, NOT_FOUND when the second factor is off.
    */
-  disable(accountId: string, input: { password: string; code: string }, keep: Kept): Promise<void>;
+  disable(accountId: string, input: { password: string; code: string }, acting: Acting): Promise<void>;
   /**
    * @returns null when the account has no second factor, else what to answer a right password with.
    * @throws {AppError} SECOND_FACTOR_UNAVAILABLE.
@@ -79,8 +80,8 @@ export function createTwoFactor(deps: Deps): TwoFactor {
         recoveryCodesLeft: enabled ? await repository.countRecoveryCodes(db, accountId) : 0,
       };
     },
-    async enrol(accountId, password) {
-      const { email } = await assertPassword(deps, accountId, password);
+    async enrol(accountId, password, from) {
+      const { email } = await assertPassword(deps, { accountId, password, ...from });
       const secret = totp.newSecret();
       const stored = deps.secrets.encrypt(secret, accountId);
       if (!(await repository.putEnrolment(db, accountId, stored, clock.now()))) throw alreadyOn();
@@ -95,8 +96,8 @@ export function createTwoFactor(deps: Deps): TwoFactor {
       deps.signIns.forget();
       return codes;
     },
-    async disable(accountId, { password, code }, keep) {
-      const { email } = await assertPassword(deps, accountId, password);
+    async disable(accountId, { password, code }, { ip, ...keep }) {
+      const { email } = await assertPassword(deps, { accountId, password, ip });
       const isOff = await db.transaction().execute(async (tx) => {
         const row = await repository.lockTwoFactor(tx, accountId);
         if (row === undefined || row.enabled_at === null) throw new AppError('NOT_FOUND');
@@ -106,7 +107,7 @@ export function createTwoFactor(deps: Deps): TwoFactor {
         return true;
       });
       if (!isOff) {
-        await deps.backoff.failed(email);
+        await deps.backoff.failed({ email, ip });
         throw new AppError('INVALID_CREDENTIALS');
       }
       deps.signIns.forget();
@@ -157,15 +158,15 @@ async function changed(
 /** Wrong ones count with those of the log-in: it is the same password. */
 async function assertPassword(
   { db, credentials, passwords, backoff }: Deps,
-  accountId: string,
-  password: string,
+  { accountId, password, ip }: { accountId: string; password: string; ip: string },
 ) {
   const account = await credentials.findById(db, accountId);
   if (account === undefined) throw new AppError('INVALID_CREDENTIALS');
-  await backoff.admit(account.email);
+  const attempt = { email: account.email, ip };
+  await backoff.admit(attempt);
   const { ok } = await passwords.verify(password, account.password_hash);
   if (ok) return account;
-  await backoff.failed(account.email);
+  await backoff.failed(attempt);
   throw new AppError('INVALID_CREDENTIALS');
 }
 

@@ -19,7 +19,7 @@ export interface Erasure {
    *
    * @throws {AppError} INVALID_CREDENTIALS; CONFLICT, with what has to end before.
    */
-  request(accountId: string, password: string): Promise<{ erasedAt: Date }>;
+  request(accountId: string, password: string, from: { ip: string }): Promise<{ erasedAt: Date }>;
   /** Erases without the days in between, also an account that its owner has closed. @throws {AppError} NOT_FOUND, CONFLICT. */
   eraseNow(email: string): Promise<{ id: string }>;
   /** Can the link still bring an account back? */
@@ -53,7 +53,7 @@ export interface ErasureDeps {
   };
   signIns: {
     /** @throws {AppError} INVALID_CREDENTIALS; RATE_LIMITED after many failures. */
-    confirmPassword(accountId: string, password: string): Promise<void>;
+    confirmPassword(accountId: string, password: string, from: { ip: string }): Promise<void>;
     /** User tokens and sessions. Call `forget` after the commit. */
     endAll(tx: Tx, accountId: string): Promise<void>;
     forget(): void;
@@ -67,8 +67,8 @@ export interface ErasureDeps {
 export function createErasure(deps: ErasureDeps): Erasure {
   const { db, jobs, accounts, signIns } = deps;
   return {
-    async request(accountId, password) {
-      await signIns.confirmPassword(accountId, password);
+    async request(accountId, password, from) {
+      await signIns.confirmPassword(accountId, password, from);
       return { erasedAt: await schedule(deps, await accounts.byId(accountId), KEPT_MS) };
     },
     async eraseNow(email) {

@@ -113,8 +113,8 @@ export function privacyRoutes({ erasure, exports, limits }: Deps): Route[] {
       body: DeleteIn,
       reply: { status: 200, schema: DeletedAccount },
       errors: ['INVALID_CREDENTIALS', 'CONFLICT', 'SERVICE_UNAVAILABLE'],
-      async handler({ caller: { accountId: id }, session }, { body }) {
-        const { erasedAt } = await erasure.request(id, body.password);
+      async handler({ caller: { accountId: id }, session, ip }, { body }) {
+        const { erasedAt } = await erasure.request(id, body.password, { ip });
         session.drop();
         return { id, deleted: true, erasedAt: erasedAt.toISOString() };
       },
