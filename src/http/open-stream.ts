@@ -165,8 +165,7 @@ export class OpenStream implements EventWriter {
     try {
       await this.#check();
     } catch (error) {
-      // Only what the check itself says ends the stream: a database that is away does not, nor a neighbour who guesses
-      // keys.
+      // Only what the check itself says ends the stream: a database that does not answer does not.
       if (error instanceof AppError && GONE.has(error.status)) this.bye(this.#ended, false);
     }
   }

@@ -85,6 +85,15 @@ export async function findByHash(db: Db, hash: Uint8Array): Promise<GrantRow | u
     .executeTakeFirst();
 }
 
+/** Returns those of the hashes (base64) that are a secret of a key, present or replaced. */
+export async function existingHashes(db: Db, hashes: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ hash: string }>`
+    with asked as (select text, decode(text, 'base64') as hash from unnest(${hashes}::text[]) text)
+    select asked.text as hash from asked where exists (select from api_key where api_key.hash = asked.hash)
+      or exists (select from api_key_retired_secret retired where retired.hash = asked.hash)`.execute(db);
+  return rows.map(({ hash }) => hash);
+}
+
 export interface KeySummary {
   id: string;
   name: string;

@@ -18,7 +18,6 @@ import { PLANS } from '../../kernel/plans.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { lockWorkspace, workspaceOf } from '../../platform/db/workspace.ts';
-import type { Guesses } from '../../platform/guesses.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { assertBelowCeiling, type KeyGrant } from './ceiling.rules.ts';
 import { apiKeyCreated, apiKeyExpiring, apiKeyRevoked } from './events.ts';
@@ -123,7 +122,6 @@ interface Deps {
   events: Pick<Events, 'transaction'>;
   clock: Clock;
   bus: Bus;
-  guesses: Guesses;
   notices: KeyNotices;
   log: Pick<Logger, 'warn'>;
 }
@@ -151,7 +149,12 @@ export function createApiKeys(deps: Deps): ApiKeys {
 
   return {
     ...verifier,
-    create: (input) => createForOperator(deps, input),
+    async create(input) {
+      const made = await createForOperator(deps, input);
+      // A given key may have been tried before.
+      if (input.key !== undefined) verifier.forget();
+      return made;
+    },
     list: (email) => repository.listKeys(db, email),
     revoke: (id) => revoke((tx) => repository.lockAnyKey(tx, id)),
     mint: (by, input) => mint(deps, by, input),

@@ -1,9 +1,9 @@
 import { type Caller, intersect, RIGHTS, type TeamRole } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { AppError, tooMany } from '../../kernel/errors.ts';
+import { AppError } from '../../kernel/errors.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
-import type { Guesses } from '../../platform/guesses.ts';
+import { createSecretLookups } from '../../platform/secret-lookups.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
 import type { KeyUsage } from './usage.ts';
@@ -23,8 +23,7 @@ export interface KeyVerifier {
   /**
    * At once when the key was seen within 5 s.
    *
-   * @throws {AppError} as docs/api/authentication.md#the-key says; RATE_LIMITED for a key that was never seen here,
-   * from an address that has tried too many.
+   * @throws {AppError} as docs/api/authentication.md#the-key says.
    */
   verify(key: string, from: From): Caller | Promise<Caller>;
   /** What is remembered of keys is read again, on every node. */
@@ -44,31 +43,27 @@ interface Deps {
   clock: Clock;
   bus: Bus;
   usage: Pick<KeyUsage, 'note'>;
-  guesses: Guesses;
 }
 
 /** The check that every keyed request begins with. */
-export function createKeyVerifier({ db, clock, bus, usage, guesses }: Deps): KeyVerifier {
+export function createKeyVerifier({ db, clock, bus, usage }: Deps): KeyVerifier {
   const cache = new Map<string, CachedKey>();
+  const secrets = createSecretLookups({ read: (hashes) => repository.existingHashes(db, hashes) });
   // A key that is being read while it changes must not be remembered as it was.
   let changes = 0;
   bus.subscribe(CHANGED_TOPIC, () => {
     changes += 1;
     cache.clear();
+    secrets.forget();
   });
 
   const load = async (key: string, from: From) => {
     const hash = rules.hashKey(key);
     const name = rules.hashedName(key);
-    const spent = await guesses.refusal(from.ip, name);
-    if (spent !== null) throw tooMany('RATE_LIMITED', spent.resetInMs);
+    if (!rules.isKey(key) || !(await secrets.exists(name))) throw new AppError('INVALID_KEY');
     const seen = changes;
-    const row = rules.isKey(key) ? await repository.findByHash(db, hash) : undefined;
-    if (row === undefined) {
-      await guesses.wrong(from.ip);
-      throw new AppError('INVALID_KEY');
-    }
-    guesses.right(name);
+    const row = await repository.findByHash(db, hash);
+    if (row === undefined) throw new AppError('INVALID_KEY');
     const entry = toCached(row, clock.ms() + CACHE_MS);
     if (cache.size >= CACHE_ENTRIES) cache.clear();
     if (seen === changes) cache.set(name, entry);

@@ -5,7 +5,7 @@ import { MAX_LIVE_FPS, PLANS, type Plan } from '../../kernel/plans.ts';
 import type { PublishGrant, PublishRequest } from '../../media/contract/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { lockWorkspace, type Owner } from '../../platform/db/workspace.ts';
-import type { Guesses } from '../../platform/guesses.ts';
+import type { SecretLookups } from '../../platform/secret-lookups.ts';
 import * as bridges from './bridges.repository.ts';
 import { healthWords } from './health-words.ts';
 import { emitRefusal } from './notices.service.ts';
@@ -17,19 +17,14 @@ import { hashStreamKey } from './service.ts';
 // Who may publish, and what: `StreamSignals` says what each is asked for.
 
 export async function authorise(
-  { db, guesses }: { db: Db; guesses: Guesses },
+  { db, streamKeys }: { db: Db; streamKeys: SecretLookups },
   request: PublishRequest,
 ): Promise<PublishGrant | null> {
   const hash = hashStreamKey(request.key);
   const name = nameOf(hash);
-  if ((await guesses.refusal(request.ip, name)) !== null) return null;
+  if (!(await streamKeys.exists(name))) return null;
   const found = await repository.findPublisher(db, hash);
-  if (found === undefined) {
-    await guesses.wrong(request.ip);
-    return null;
-  }
-  guesses.right(name);
-  if (!found.enabled || found.suspended_at !== null) return null;
+  if (found === undefined || !found.enabled || found.suspended_at !== null) return null;
   return { ...grantOf(found), keyHash: name };
 }
 

@@ -69,6 +69,17 @@ export async function countLive(db: Db, workspaceId: string): Promise<number> {
 }
 
 /** Who may publish with a key: the stream, its plan and mode. */
+/** Returns those of the hashes (base64) that are the key of a stream. */
+export async function existingKeyHashes(db: Db, hashes: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ hash: string }>`
+    with asked as (select text, decode(text, 'base64') as hash from unnest(${hashes}::text[]) text)
+    select asked.text as hash from asked
+    where exists (select from stream where stream.key_hash = asked.hash and stream.deleted_at is null)`.execute(
+    db,
+  );
+  return rows.map(({ hash }) => hash);
+}
+
 export function findPublisher(db: Db, keyHash: Uint8Array) {
   return db
     .selectFrom('stream')

@@ -15,8 +15,8 @@ import type { Bus } from '../../platform/bus.ts';
 import { hasAny } from '../../platform/db/has-any.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { StreamHealth } from '../../platform/db/json-columns.ts';
-import type { Guesses } from '../../platform/guesses.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { createSecretLookups } from '../../platform/secret-lookups.ts';
 import type { Facts } from '../facts/index.ts';
 import * as bridges from './bridges.repository.ts';
 import type { BroadcastChange, BroadcastRecorder } from './broadcast.service.ts';
@@ -50,14 +50,13 @@ export interface StreamSignalDeps {
   recorder: BroadcastRecorder;
   follower: StreamFollower;
   facts: Pick<Facts, 'append'>;
-  guesses: Guesses;
   /** How long a broken connection may take to come back before the signal falls. */
   graceMs: number;
 }
 
 /** What the media plane tells the streams, and what time does to them. */
 export interface StreamSignals {
-  /** May this key publish, and what? Null refuses, as it does keys never seen here of an address that guesses. */
+  /** Returns what the stream key may publish; null when it may not. */
   authorise(request: PublishRequest): Promise<PublishGrant | null>;
   /** May a bridge publish to this stream, and what? @returns why not, in words. */
   admitBridge(streamId: string): Promise<PublishGrant | string>;
@@ -91,8 +90,9 @@ export interface StreamSignals {
 
 export function createStreamSignals(deps: StreamSignalDeps): StreamSignals {
   const { db, clock, bus } = deps;
+  const streamKeys = createSecretLookups({ read: (hashes) => repository.existingKeyHashes(db, hashes) });
   return {
-    authorise: (request) => grants.authorise(deps, request),
+    authorise: (request) => grants.authorise({ db, streamKeys }, request),
     admitBridge: (streamId) => grants.admitBridge(db, streamId),
     admitEncoder: (streamId) => grants.admitEncoder(db, streamId),
     admitOffer: (change, grant) => grants.admitOffer(clock.now(), change, grant),

@@ -5,8 +5,7 @@ import {
   createKeyNotices,
 } from '../../features/api-keys/index.ts';
 import type { Mailbox } from '../../features/mail/index.ts';
-import { HOUR_SEC, MINUTE_SEC } from '../../kernel/durations.ts';
-import { createGuesses } from '../../platform/guesses.ts';
+import { HOUR_SEC } from '../../kernel/durations.ts';
 import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
 
@@ -14,7 +13,6 @@ export function apiKeysPart(base: Base & { mailbox: Mailbox }): Built<{ apiKeys:
   const { caps, cursors, mailbox } = base;
   const apiKeys = createApiKeys({
     ...base,
-    guesses: createGuesses(caps(MINUTE_SEC), 'api-key'),
     notices: createKeyNotices({ mailbox, counter: caps(HOUR_SEC) }),
   });
   return {

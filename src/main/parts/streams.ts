@@ -22,8 +22,6 @@ import {
 } from '../../features/streams/index.ts';
 import { assertOwnTiers } from '../../features/tiers/index.ts';
 import { endWhipSessionsOf } from '../../features/whip/index.ts';
-import { MINUTE_SEC } from '../../kernel/durations.ts';
-import { createGuesses } from '../../platform/guesses.ts';
 import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
 import type { Addresses } from './addresses.ts';
@@ -52,7 +50,6 @@ export function streamsPart(needs: Needs): Built<Gives> {
     ...needs,
     recorder,
     follower,
-    guesses: createGuesses(needs.caps(MINUTE_SEC), 'stream-key'),
     graceMs: config.SIGNAL_GRACE_MS,
   });
   const streamTakedowns = createStreamTakedowns({ ...needs, recorder, follower, endWhip });
