@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, type TestContext, test } from 'node:test';
+import { seedCluster } from '../test/harness/cluster.ts';
 import {
+  freePort,
   headersOf,
   OWNER_KEY,
   type RunningPlatform,
@@ -42,35 +46,126 @@ async function leaveCompiledCode(): Promise<void> {
   }
 }
 
-/** Starts the program where it cannot. @returns its last words. */
-async function failingStart(
-  t: TestContext,
-  { port = 0, rtmpPort = 0, dataDir }: { port?: number; rtmpPort?: number; dataDir?: string },
-): Promise<string> {
-  const dir = await mkdtemp(join(tmpdir(), 'marquee-busy-'));
-  t.after(() => rm(dir, { recursive: true, force: true }));
+/** Starts the program in a folder of its own, unless it is told another one. */
+async function begin(t: TestContext, environment: Record<string, string>) {
+  const dir = await mkdtemp(join(tmpdir(), 'marquee-start-'));
+  await seedCluster(join(dir, 'data'));
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', serverProgram('start')], {
     cwd: join(import.meta.dirname, '..'),
     stdio: ['ignore', 'ignore', 'pipe'],
     env: {
       ...process.env,
-      DATA_DIR: dataDir ?? join(dir, 'data'),
-      PORT: String(port),
-      RTMP_PORT: String(rtmpPort),
+      DATA_DIR: join(dir, 'data'),
+      PORT: '0',
+      RTMP_PORT: '0',
       METRICS_PORT: '0',
+      ...environment,
     },
   });
-  const [words, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  const ended = once(child, 'exit');
+  t.after(async () => {
+    child.kill();
+    await ended;
+    await rm(dir, { recursive: true, force: true });
+  });
+  return { child, ended, dir };
+}
+
+/** Starts the program where it cannot. @returns its last words. */
+async function failingStart(t: TestContext, environment: Record<string, string>): Promise<string> {
+  const port = await freePort();
+  const { child, ended } = await begin(t, { PORT: String(port), ...environment });
+  const isHealthy = async () =>
+    fetch(`http://127.0.0.1:${port}/api/v1/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  let wasHealthy = false;
+  const watch = setInterval(async () => {
+    wasHealthy ||= environment.PORT === undefined && (await isHealthy());
+  }, 50);
+  const [words, [code]] = await Promise.all([text(child.stderr), ended]);
+  clearInterval(watch);
   assert.notEqual(code, 0);
   assert.equal(words.trim().split('\n').length, 1, `one line: ${words}`);
+  assert.equal(wasHealthy, false, `/health answered before: ${words}`);
   return words.trim();
 }
 
+async function isTaken(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+    return false;
+  } catch (error) {
+    return Object(error).code === 'EADDRINUSE';
+  } finally {
+    server.close();
+  }
+}
+
 test('a data folder or a port that is in use stops the start with one line', async (t) => {
-  const { port, rtmpPort, dataDir } = platform;
-  assert.match(await failingStart(t, { dataDir }), /^marquee: another Marquee process already runs on /);
-  assert.match(await failingStart(t, { port }), new RegExp(`port ${port} is already in use`));
-  assert.match(await failingStart(t, { rtmpPort }), new RegExp(`port ${rtmpPort} is already in use`));
+  const port = await freePort();
+  const other = createServer().listen(port, '127.0.0.1');
+  t.after(() => other.close());
+  await once(other, 'listening');
+  const names = ['PORT', 'RTMP_PORT', 'MEDIA_PORT', 'METRICS_PORT'];
+  const [line, ...lines] = await Promise.all([
+    failingStart(t, { DATA_DIR: platform.dataDir }),
+    ...names.map((name) => failingStart(t, { [name]: String(port) })),
+  ]);
+  assert.match(line, /^marquee: another Marquee process already runs on /);
+  for (const words of lines) assert.match(words, new RegExp(`^marquee: port ${port} is already in use`));
+});
+
+test('every port is taken from the start on, and the API answers last', async (t) => {
+  const names = ['PORT', 'RTMP_PORT', 'MEDIA_PORT', 'METRICS_PORT'];
+  const ports = await Promise.all(names.map(() => freePort()));
+  const environment = Object.fromEntries(names.map((name, index) => [name, String(ports[index])]));
+  const { child, dir } = await begin(t, environment);
+  // The database comes after the ports, and long before all else.
+  const pidFile = join(dir, 'data/postgres/postmaster.pid');
+  await until(() => existsSync(pidFile), { timeoutMs: 30_000, intervalMs: 1 });
+  assert.equal(child.exitCode, null);
+  assert.deepEqual(await Promise.all(ports.map(isTaken)), [true, true, true, true], names.join());
+  const [api, rtmp] = ports;
+  const health = await fetch(`http://127.0.0.1:${api}/api/v1/health`);
+  assert.equal(health.status, 200, 'who comes early waits');
+  assert.equal((await handshake(rtmp ?? 0)).at(0), 3);
+});
+
+test('of two starts at once on the same ports one runs, and the other says why', async () => {
+  const [port, rtmpPort] = [await freePort(), await freePort()];
+  const starts = await Promise.allSettled([1, 2].map(() => startPlatform({ port, rtmpPort })));
+  const running = starts.filter((start) => start.status === 'fulfilled').map(({ value }) => value);
+  const failed = starts.filter((start) => start.status === 'rejected').map(({ reason }) => String(reason));
+  try {
+    assert.equal(running.length, 1, failed.join('\n'));
+    assert.match(failed.join(), new RegExp(`marquee: port ${port} is already in use`));
+    assert.equal((await fetch(`${running[0]?.api}/health`)).status, 200);
+  } finally {
+    await Promise.all(running.map((one) => one.stop()));
+  }
+});
+
+/** The first bytes that an RTMP server answers with. */
+async function handshake(port: number): Promise<Buffer> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(Buffer.concat([Buffer.of(3), Buffer.alloc(1536)]));
+  const [answer] = await once(socket, 'data');
+  socket.destroy();
+  return answer;
+}
+
+test('the RTMP port stays taken while the media process is started again, and encoders wait', async () => {
+  const media = only(childrenOf(platform.process.pid ?? -1, '/media.'));
+  process.kill(media, 'SIGKILL');
+  await until(() => !childrenOf(platform.process.pid ?? -1, '/media.').includes(media), { intervalMs: 1 });
+  const [answer] = await Promise.all([
+    handshake(platform.rtmpPort),
+    isTaken(platform.rtmpPort).then((isIt) => assert.ok(isIt)),
+  ]);
+  assert.equal(answer.at(0), 3);
 });
 
 test('compiled code of versions before does not pile up', async () => {

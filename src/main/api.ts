@@ -17,8 +17,9 @@ import { brokenConstraint, sqlState } from '../platform/db/index.ts';
 import { createAccessLog } from '../platform/logger.ts';
 import { ROOT } from '../platform/root.ts';
 import type { Container } from './container.ts';
+import type { HeldPort } from './held-ports.ts';
 import { mediaOriginsOf } from './media-origins.ts';
-import type { Page, PageRole } from './part.ts';
+import type { Page, PageRole, Service } from './part.ts';
 import { endServices, startServices } from './services.ts';
 
 const WEB_DIST = join(ROOT, 'web/dist');
@@ -83,11 +84,24 @@ function httpPorts(container: Container): HttpPorts {
   };
 }
 
-/** The api role: builds the request chain and listens. Rejects with the system's error when it cannot. */
-export async function startApi(
-  container: Container,
-  mediaRuns: () => boolean,
-): Promise<{ app: FastifyInstance; routes: Route[]; drain: () => Promise<void> }> {
+/** The api role with its request chain, which nobody can reach yet. */
+export interface BuiltApi {
+  app: FastifyInstance;
+  routes: Route[];
+  /** @param held the port; null listens on the one of the configuration. */
+  open(held: HeldPort | null): Promise<void>;
+  drain(): Promise<void>;
+}
+
+/** Builds the api role and listens. Rejects with the system's error when it cannot. */
+export async function startApi(container: Container, mediaRuns: () => boolean): Promise<BuiltApi> {
+  const api = await buildApi(container, mediaRuns);
+  await api.open(null);
+  return api;
+}
+
+/** Builds the api role. */
+export async function buildApi(container: Container, mediaRuns: () => boolean): Promise<BuiltApi> {
   const { config, log, catalogue } = container;
   const assets = loadAssets({ dir: WEB_DIST, log });
   const routes = apiRoutes(container, mediaRuns);
@@ -104,11 +118,16 @@ export async function startApi(
   });
   const drain = prepareDrain(app, DRAIN_MS);
   await container.durableWindows?.load();
-  await app.listen({ port: config.PORT, host: config.HOST });
-  const services = startServices(container.parts, 'api');
+  await app.ready();
+  let services: Service[] = [];
   return {
     app,
     routes,
+    async open(held) {
+      if (held === null) await app.listen({ port: config.PORT, host: config.HOST });
+      else await held.giveTo(app.server);
+      services = startServices(container.parts, 'api');
+    },
     async drain() {
       await drain();
       await endServices(services);

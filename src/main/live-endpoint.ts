@@ -13,11 +13,15 @@ export interface LiveEndpoint {
 }
 
 /** Rejects with the system's error when it cannot listen. */
-export async function startLiveEndpoint(container: Container, nodeId: string): Promise<LiveEndpoint> {
+export async function startLiveEndpoint(
+  container: Container,
+  nodeId: string,
+  handle: unknown,
+): Promise<LiveEndpoint> {
   const { config, secrets, clock, log, mediaNodes } = container;
   const { MEDIA_HOST: host, MEDIA_PORT: port, MEDIA_URL: url } = config;
   const source = createLocalSource({ liveDir: join(config.DATA_DIR, 'live'), log });
-  const server = await startNodeServer({ source, nodeId, secrets, clock, log, host, port });
+  const server = await startNodeServer({ source, nodeId, secrets, clock, log, host, port, handle });
   const name = host.includes(':') ? `[${host}]` : host;
   const announce = () => mediaNodes.listens(nodeId, url ?? `http://${name}:${server.port}`);
   await announce();

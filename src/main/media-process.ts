@@ -1,9 +1,10 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, type SendHandle } from 'node:child_process';
 import type { FfmpegInfo } from '../media/ffmpeg/check.ts';
 import type { RoomEngineChoice } from '../media/rooms/choice.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { MediaGauges } from '../platform/metrics.ts';
 import { programFile } from '../platform/root.ts';
+import type { MediaPorts } from './held-ports.ts';
 
 /** What the media process is told when it starts. Secrets go over the channel, never in the environment. */
 export interface MediaInit {
@@ -15,10 +16,24 @@ export interface MediaInit {
   ffmpeg: FfmpegInfo | null;
 }
 
+/** A port on which the media process is to listen, sent with its socket. */
+interface MediaPort {
+  type: 'port';
+  name: keyof MediaPorts;
+  /** The socket is sent back. */
+  isReturned: boolean;
+}
+
+export type MediaOrder = MediaInit | MediaPort;
+
+/** Sockets that listen on the ports. */
+export type MediaHandles = { [Name in keyof MediaPorts]?: SendHandle };
+
 /** What the media process says. `fatal` is a reason that a restart would not mend, such as a port in use. */
 export type MediaMessage =
   | { type: 'ready' }
   | { type: 'fatal'; message: string }
+  | { type: 'port'; name: keyof MediaPorts }
   | ({ type: 'gauges' } & MediaGauges);
 
 /** The media process, from its start on: it loads its code while there is no database yet. */
@@ -41,12 +56,17 @@ const MEDIA_FLAGS = ['--max-semi-space-size=1', '--heap-growing-percent=100'];
 
 interface Options {
   log: Logger;
+  ports: MediaPorts;
   /** The first start failed for a reason that stays. */
   onFatal(message: string): void;
 }
 
-/** Runs the media role in a process of its own and starts it again when it dies. */
-export function launchMedia({ log, onFatal }: Options): MediaLaunch {
+/**
+ * Runs the media role in a process of its own and starts it again when it dies. The ports stay open all the time
+ * (docs/decisions/start-and-rest.md#ports).
+ */
+export function launchMedia({ log, ports, onFatal }: Options): MediaLaunch {
+  const sockets = keepSockets(ports);
   const listens = Promise.withResolvers<void>();
   let child: ChildProcess | null = null;
   let begun: MediaInit | null = null;
@@ -55,13 +75,15 @@ export function launchMedia({ log, onFatal }: Options): MediaLaunch {
   let failures = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  const hear = (message: MediaMessage) => {
+  const hear = (message: MediaMessage, handle: SendHandle) => {
     if (message.type === 'ready') {
       failures = 0;
       listens.resolve();
     } else if (message.type === 'fatal') {
       stopping = true;
       onFatal(message.message);
+    } else if (message.type === 'port') {
+      sockets.keep(message.name, handle);
     } else {
       tellGauges(message);
     }
@@ -82,6 +104,7 @@ export function launchMedia({ log, onFatal }: Options): MediaLaunch {
       log.error({ code, signal, restartInMs: delay }, 'the media process ended');
       timer = setTimeout(launch, delay);
     });
+    sockets.sendTo(started);
     if (begun !== null) started.send(begun, () => {});
   };
   launch();
@@ -96,6 +119,7 @@ export function launchMedia({ log, onFatal }: Options): MediaLaunch {
     async stop() {
       stopping = true;
       clearTimeout(timer);
+      sockets.close();
       const ending = child;
       if (ending === null || ending.exitCode !== null) return;
       const ended = new Promise<void>((resolve) => ending.once('exit', () => resolve()));
@@ -103,6 +127,34 @@ export function launchMedia({ log, onFatal }: Options): MediaLaunch {
       const kill = setTimeout(() => ending.kill('SIGKILL'), STOP_MS);
       await ended;
       clearTimeout(kill);
+    },
+  };
+}
+
+/**
+ * Keeps the listening sockets of the media process while that is started again: who connects meanwhile waits in the
+ * queue of the system. A held port accepts connections, so it is replaced by a copy of its socket, which does not: the
+ * first media process sends it back.
+ */
+function keepSockets(ports: MediaPorts) {
+  const copies = new Map<string, SendHandle>();
+  const names = ['rtmp', 'rtmps', 'nodes'] as const;
+  return {
+    sendTo(child: ChildProcess): void {
+      for (const name of names) {
+        const held = ports[name];
+        if (held === null) continue;
+        const order: MediaPort = { type: 'port', name, isReturned: !copies.has(name) };
+        child.send(order, copies.get(name) ?? held.handle, () => {});
+      }
+    },
+    keep(name: keyof MediaPorts, copy: SendHandle): void {
+      copies.set(name, copy);
+      ports[name]?.close();
+    },
+    close(): void {
+      for (const copy of copies.values()) if (copy !== undefined && 'close' in copy) copy.close();
+      for (const name of names) ports[name]?.close();
     },
   };
 }

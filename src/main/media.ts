@@ -29,7 +29,7 @@ import { type Container, createContainer } from './container.ts';
 import { describeFailure } from './failure.ts';
 import { publishRefused, publishSteps, reportHealth } from './ingest.ts';
 import { startLiveEndpoint } from './live-endpoint.ts';
-import type { MediaInit, MediaMessage } from './media-process.ts';
+import type { MediaHandles, MediaInit, MediaMessage, MediaOrder } from './media-process.ts';
 import { nodeIdOf } from './node-id.ts';
 import { startRoomMedia } from './room-media.ts';
 import { launchSender } from './sender-process.ts';
@@ -47,7 +47,7 @@ function tell(message: MediaMessage): void {
 }
 
 /** Packagers and recorders of what the engine takes, as the configuration says. */
-async function createMediaPlane(container: Container, known: FfmpegInfo | null) {
+async function createMediaPlane(container: Container, known: FfmpegInfo | null, handles: MediaHandles) {
   const { config, signals, healthSeries, simulations, store, log, clock, guard } = container;
   const ffmpeg = await openFfmpeg(config.FFMPEG_PATH, guard(), known);
   const nodeId = await nodeIdOf(config.DATA_DIR);
@@ -60,6 +60,7 @@ async function createMediaPlane(container: Container, known: FfmpegInfo | null) 
     clock,
     limits: { idleMs: config.INGEST_IDLE_MS, connectionsPerAddress: config.INGEST_MAX_PER_ADDRESS },
     ...(certificate === null ? {} : { tls: { port: config.RTMPS_PORT, ...certificate } }),
+    handles,
   });
   const sending = createReaders(container, { engine, nodeId, ffmpeg });
   const { recorder } = sending;
@@ -155,7 +156,7 @@ function createReaders(container: Container, { engine, nodeId, ffmpeg }: Reading
 type MediaPlane = Awaited<ReturnType<typeof createMediaPlane>>;
 
 /** The media role: takes publishes until the returned function is called. */
-async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
+async function runMedia(init: MediaInit, handles: MediaHandles): Promise<() => Promise<void>> {
   const container = await createContainer({
     config: loadConfig(),
     databaseUrl: init.databaseUrl,
@@ -164,7 +165,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
     name: 'media',
   });
   const { signals, healthSeries, log } = container;
-  const plane = await createMediaPlane(container, init.ffmpeg);
+  const plane = await createMediaPlane(container, init.ffmpeg, handles);
   const { nodeId, engine, live, history, recorder, simulator, ceiling, certificate, restreams, bridges } =
     plane;
   await signals.nodeStarted(nodeId);
@@ -173,7 +174,7 @@ async function runMedia(init: MediaInit): Promise<() => Promise<void>> {
   await restreams.recover();
   await bridges.recover();
   const rooms = await startRoomMedia(container, plane);
-  const endpoint = await startLiveEndpoint(container, nodeId);
+  const endpoint = await startLiveEndpoint(container, nodeId, handles.nodes);
   await engine.start(publishSteps({ signals, live, recorder, restreams, simulator, log }));
   const heartbeat = async () => {
     const sessions = engine.list().map((session) => session.sessionId);
@@ -276,8 +277,10 @@ function shutdown(): void {
   );
 }
 
-process.once('message', (init: MediaInit) => {
-  runMedia(init).then(
+const handles: MediaHandles = {};
+
+function begin(init: MediaInit): void {
+  runMedia(init, handles).then(
     (stopper) => {
       stop = stopper;
       tell({ type: 'ready' });
@@ -289,6 +292,12 @@ process.once('message', (init: MediaInit) => {
       setTimeout(() => process.exit(1), 200);
     },
   );
+}
+
+process.on('message', (order: MediaOrder, handle: MediaHandles[keyof MediaHandles]) => {
+  if (order.type === 'init') return begin(order);
+  handles[order.name] = handle;
+  if (order.isReturned) process.send?.({ type: 'port', name: order.name }, handle, () => {});
 });
 process.on('SIGTERM', shutdown);
 process.on('SIGINT', shutdown);

@@ -1,8 +1,9 @@
 import { preparePartitions } from '../events/partitions.ts';
 import { migrate } from '../platform/db/migrate.ts';
-import { serveMetrics } from '../platform/metrics.ts';
-import { startApi } from './api.ts';
+import { metricsServer } from '../platform/metrics.ts';
+import { type BuiltApi, buildApi } from './api.ts';
 import { type Container, createContainer } from './container.ts';
+import type { HeldPort, HeldPorts } from './held-ports.ts';
 import type { MediaLaunch } from './media-process.ts';
 import { codecsLacking } from './media-tools.ts';
 import { banner, createOwner, type Notice } from './owner.ts';
@@ -13,12 +14,13 @@ import { startWorker } from './worker.ts';
 type RunSettings = Required<Pick<Settings, 'config' | 'databaseUrl' | 'secretKey' | 'rooms'>> & {
   /** Has been started already; null where this node has no media role. */
   media: MediaLaunch | null;
+  ports: HeldPorts;
   /** Is given what has to be closed, the last first. */
   closers: (() => Promise<void> | void)[];
 };
 
 /** Runs the roles of this node on a database that is there. Resolves when all of them do, and has said so. */
-export async function runPlatform({ media, closers, ...settings }: RunSettings): Promise<void> {
+export async function runPlatform({ media, ports, closers, ...settings }: RunSettings): Promise<void> {
   const container = await createContainer({ ...settings, name: 'main' });
   const { config, sql, clock, parts } = container;
   closers.push(() => container.close());
@@ -31,7 +33,10 @@ export async function runPlatform({ media, closers, ...settings }: RunSettings):
   const owner = await createOwner(container);
   warnOfPrivateAddresses(container);
   const mediaListens = beginMedia(container, settings, { media, closers });
-  await Promise.all([mediaListens, openMetrics(container, closers), startRoles(container, media, closers)]);
+  const rolesStarted = startRoles(container, media, closers);
+  await Promise.all([mediaListens, openMetrics(container, ports.metrics, closers), rolesStarted]);
+  // Last: who gets an answer finds everything running.
+  await (await rolesStarted)?.open(ports.api);
   const notices = [
     await findWeakness(container),
     ...(await findEncoderLacks(container)),
@@ -47,22 +52,18 @@ export async function runPlatform({ media, closers, ...settings }: RunSettings):
 }
 
 async function openMetrics(
-  { config, metrics, log }: Container,
+  { metrics, log }: Container,
+  port: HeldPort,
   closers: RunSettings['closers'],
 ): Promise<void> {
-  const port = config.METRICS_PORT ?? DEFAULT_METRICS_PORT;
-  const server = await serveMetrics(metrics.registry, port).catch((error: unknown) => {
-    if (config.METRICS_PORT !== undefined) throw error;
-    return serveMetrics(metrics.registry, 0);
-  });
+  const server = metricsServer(metrics.registry);
+  await port.giveTo(server);
   log.info({ address: server.address() }, 'metrics are served');
   closers.push(() => {
     server.closeAllConnections();
     server.close();
   });
 }
-
-const DEFAULT_METRICS_PORT = 9464;
 
 function warnOfPrivateAddresses({ config, log }: Container): void {
   const { WEBHOOK_ALLOW_PRIVATE: webhooks, FETCH_ALLOW_PRIVATE: fetches } = config;
@@ -118,22 +119,25 @@ async function beginMedia(
   await media.begin({ type: 'init', databaseUrl, secretKey: key, rooms, ffmpeg }, metrics.media);
 }
 
+/** @returns the api role, which is still to be opened; null where this node has none. */
 async function startRoles(
   container: Container,
   media: MediaLaunch | null,
   closers: RunSettings['closers'],
-): Promise<void> {
+): Promise<BuiltApi | null> {
   const { config, parts } = container;
   // Behind the lock of DATA_DIR, the embedded database has no other process of these roles.
   const isAlone = config.DATABASE_URL === undefined;
   if (config.ROLES.includes('worker') && isAlone) await recover(parts, 'worker');
+  let api: BuiltApi | null = null;
   if (config.ROLES.includes('api')) {
     if (isAlone) await recover(parts, 'api');
-    const { drain } = await startApi(container, () => media?.running() ?? true);
-    closers.push(drain);
+    api = await buildApi(container, () => media?.running() ?? true);
+    closers.push(api.drain);
   }
   if (config.ROLES.includes('worker')) {
     const worker = startWorker(container);
     closers.push(() => worker.stop());
   }
+  return api;
 }

@@ -3,8 +3,9 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '../platform/db/emb
 import { acquireInstanceLock } from '../platform/instance-lock.ts';
 import { createLogger } from '../platform/logger.ts';
 import { loadSecretKey } from '../platform/secrets.ts';
+import { readCertificate } from './certificate.ts';
 import { describeFailure } from './failure.ts';
-import { requireFreePorts } from './free-ports.ts';
+import { holdPorts } from './held-ports.ts';
 import { launchMedia } from './media-process.ts';
 import { parentsOf, tellReady, watchParents } from './parents.ts';
 
@@ -37,8 +38,15 @@ async function fail(message: string): Promise<void> {
 async function openDatabaseServer(config: Config): Promise<string> {
   if (config.DATABASE_URL !== undefined) return config.DATABASE_URL;
   const log = createLogger(config.LOG_LEVEL, { process: 'postgres' });
-  const postgres: EmbeddedPostgres = await startEmbeddedPostgres({ dataDir: config.DATA_DIR, log });
-  closers.push(() => postgres.stop());
+  const starting = startEmbeddedPostgres({ dataDir: config.DATA_DIR, log });
+  // A start that fails meanwhile waits for it, and leaves no database behind.
+  closers.push(() =>
+    starting.then(
+      (started) => started.stop(),
+      () => {},
+    ),
+  );
+  const postgres: EmbeddedPostgres = await starting;
   void postgres.crashed.then((line) => fail(line));
   return postgres.url;
 }
@@ -48,12 +56,17 @@ async function start(): Promise<void> {
   const config = loadConfig();
   const lock = acquireInstanceLock(config.DATA_DIR);
   closers.push(() => lock.release());
-  await requireFreePorts(config);
+  const hasCertificate = config.ROLES.includes('media') && (await readCertificate(config)) !== null;
+  const ports = await holdPorts(config, {
+    hasCertificate,
+    onHeld: (port) => closers.push(() => port.close()),
+  });
   const server = openDatabaseServer(config);
   const log = createLogger(config.LOG_LEVEL, { process: 'main' });
-  const media = config.ROLES.includes('media')
-    ? launchMedia({ log, onFatal: (message) => void fail(message) })
-    : null;
+  const media =
+    ports.media === null
+      ? null
+      : launchMedia({ log, ports: ports.media, onFatal: (message) => void fail(message) });
   if (media !== null) closers.push(() => media.stop());
   const [{ runPlatform }, databaseUrl, secretKey, rooms] = await Promise.all([
     import('./platform.ts'),
@@ -61,7 +74,7 @@ async function start(): Promise<void> {
     loadSecretKey(config),
     import('../media/rooms/choice.ts').then(({ chooseRoomEngine }) => chooseRoomEngine(config)),
   ]);
-  await runPlatform({ config, databaseUrl, secretKey, rooms, media, closers });
+  await runPlatform({ config, databaseUrl, secretKey, rooms, media, ports, closers });
 }
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {

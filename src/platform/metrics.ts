@@ -161,22 +161,15 @@ function lossCounters(registers: Registry[]) {
 }
 
 /**
- * Serves the registry on loopback, and with it from here on what Node and the system say of this process: to look after
- * that is for those alone who are asked. Port 0 takes a free one. Rejects with the system's error.
+ * A server of the registry, and with it from here on of what Node and the system say of this process: to look after
+ * that is for those alone who are asked.
  */
-export function serveMetrics(registry: Registry, port: number): Promise<Server> {
-  const server = createServer((_request, response) => {
+export function metricsServer(registry: Registry): Server {
+  collectDefaultMetrics({ register: registry, prefix: 'marquee_' });
+  return createServer((_request, response) => {
     registry.metrics().then(
       (text) => response.setHeader('Content-Type', registry.contentType).end(text),
       () => response.writeHead(500).end(),
     );
-  });
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      server.off('error', reject);
-      collectDefaultMetrics({ register: registry, prefix: 'marquee_' });
-      resolve(server);
-    });
   });
 }

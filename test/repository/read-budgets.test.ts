@@ -24,12 +24,9 @@ const BUDGET = /\b(?:READ_BUDGETS|ReadBudget|ReadMeter)\b/;
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   'src/media/ffmpeg/process.ts': 'reads the output of our own programs',
   'src/media/ingest/embedded-rtmp.ts': 'accepts connections, which ingest/rtmp/connection.ts reads',
-  'src/media/ingest/rtmp/connection.ts': 'limits by ingest/rtmp/chunk-reader.ts',
   'src/media/nodes/node-client.ts': 'calls nodes of the same installation, which hold its key',
   'src/media/nodes/node-server.ts': 'serves nodes of the same installation, and reads no bodies',
-  'src/media/restream/rtmp-client.ts': 'limits what it receives by its own constants',
   'src/media/restream/rtmp-push.ts': 'connects, and restream/rtmp-client.ts reads',
-  'src/media/restream/srt-connection.ts': 'takes one datagram at a time in constant time',
   'src/media/restream/srt-push.ts': 'connects, and restream/srt-connection.ts reads',
   'src/media/rooms/janus/client.ts': 'reads the Janus of this machine, which limits what browsers send',
   'src/media/rooms/janus/process.ts': 'opens a server for a moment, to find a free port',
@@ -37,7 +34,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
     'hands packets to bridges/room-source.ts, which has the budget of each track',
   'src/media/rooms/livekit/visitor.ts': 'reads the LiveKit server that the operator has configured',
   'src/media/whep/whep-manager.ts': 'notes that a packet came, and reads nothing of it',
-  'src/media/whip/publisher.ts': 'reads packets of the Janus of this machine, one at a time',
 };
 
 /** The source without its comments. */

@@ -11,7 +11,7 @@ import { createLogger } from '../../platform/logger.ts';
 import { reach } from '../../platform/outbound/index.ts';
 import { findSecretKey } from '../../platform/secrets.ts';
 import { readCertificate } from '../certificate.ts';
-import { requireFreePorts } from '../free-ports.ts';
+import { type HeldPort, holdPorts } from '../held-ports.ts';
 import {
   codecEncoders,
   codecsLacking,
@@ -128,17 +128,27 @@ const ports: Check = async ({ config, isRunning }) => {
   const { ROLES, PORT, RTMP_PORT } = config;
   if (!isRunning) {
     try {
-      await requireFreePorts(config);
+      await assertFreePorts(config);
       return [fine('ports', 'the ports are free')];
     } catch (error) {
       const remedy =
-        'end the program that has the port, or choose another by PORT, RTMP_PORT, RTMPS_PORT or MEDIA_PORT';
+        'end the program that has the port, or choose another by PORT, RTMP_PORT, RTMPS_PORT, MEDIA_PORT or METRICS_PORT';
       return [problem('ports', reasonOf(error), remedy)];
     }
   }
   const wanted = [...(ROLES.includes('api') ? [PORT] : []), ...(ROLES.includes('media') ? [RTMP_PORT] : [])];
   return Promise.all(wanted.map((port) => answering(config.HOST, port)));
 };
+
+async function assertFreePorts(config: Config): Promise<void> {
+  const hasCertificate = config.ROLES.includes('media') && (await readCertificate(config)) !== null;
+  const held: HeldPort[] = [];
+  try {
+    await holdPorts(config, { hasCertificate, onHeld: (port) => held.push(port) });
+  } finally {
+    for (const port of held) port.close();
+  }
+}
 
 async function answering(host: string, port: number): Promise<Finding> {
   const here = host === '0.0.0.0' || host === '::' ? 'localhost' : host;

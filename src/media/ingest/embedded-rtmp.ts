@@ -61,6 +61,8 @@ export interface EmbeddedRtmpOptions {
   limits?: Partial<IngestLimits>;
   /** Adds an RTMPS listener. */
   tls?: Certificate & { port: number };
+  /** Sockets that listen on the ports already. */
+  handles?: { rtmp?: unknown; rtmps?: unknown };
 }
 
 /** PEM texts. */
@@ -109,10 +111,10 @@ export class EmbeddedRtmpEngine implements IngestEngine {
   /** @throws the listener's error (EADDRINUSE, EACCES); nothing is left listening then. */
   async start(hooks: IngestHooks): Promise<void> {
     this.#hooks = hooks;
-    const { host, port, tls } = this.#options;
+    const { host, port, tls, handles } = this.#options;
     try {
       const plain = createServer((socket) => this.#onConnection(socket, 'rtmp'));
-      this.#ports.rtmp = await this.#listen(plain, host, port);
+      this.#ports.rtmp = await this.#listen(plain, { host, port }, handles?.rtmp);
       if (tls !== undefined) {
         const secure = createTlsServer({
           key: tls.key,
@@ -121,7 +123,7 @@ export class EmbeddedRtmpEngine implements IngestEngine {
         });
         secure.on('secureConnection', (socket) => this.#onConnection(socket, 'rtmps'));
         secure.on('tlsClientError', (error) => this.#log.debug({ error: error.message }, 'rtmps: no TLS'));
-        this.#ports.rtmps = await this.#listen(secure, host, tls.port);
+        this.#ports.rtmps = await this.#listen(secure, { host, port: tls.port }, handles?.rtmps);
         this.#secure = secure;
       }
     } catch (error) {
@@ -172,9 +174,9 @@ export class EmbeddedRtmpEngine implements IngestEngine {
     return this.#sessions.get(sessionId)?.stats() ?? null;
   }
 
-  async #listen(server: Server, host: string, port: number): Promise<number> {
+  async #listen(server: Server, address: { host: string; port: number }, handle: unknown): Promise<number> {
     server.prependListener('connection', (socket: Socket) => this.#admit(socket));
-    const bound = await listen(server, { host, port });
+    const bound = await listen(server, address, handle);
     // Such as EMFILE at accept: no reason to die.
     server.on('error', (error) => this.#log.error({ err: error }, 'rtmp: listener error'));
     this.#servers.push(server);

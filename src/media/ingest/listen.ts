@@ -1,10 +1,19 @@
 import type { Server } from 'node:net';
 
-/** @returns the bound port (for port 0 the one that was given). @throws the listener's own error, plain. */
-export async function listen(server: Server, address: { host: string; port: number }): Promise<number> {
+/**
+ * Listens on an address, or on a socket that listens on it already.
+ *
+ * @param handle as `server.listen(handle)` takes it.
+ * @returns the bound port (for port 0 the one that was given). @throws the listener's own error, plain.
+ */
+export async function listen(
+  server: Server,
+  address: { host: string; port: number },
+  handle?: unknown,
+): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(address, () => {
+    server.listen(handle ?? address, () => {
       server.off('error', reject);
       resolve();
     });

@@ -19,6 +19,8 @@ export interface NodeServerOptions {
   host: string;
   /** 0 takes a free one. */
   port: number;
+  /** A socket that listens on it already. */
+  handle?: unknown;
 }
 
 /** Gives the live streams of this node to the nodes that show them to viewers, and to nobody else. */
@@ -48,7 +50,8 @@ export async function startNodeServer(options: NodeServerOptions): Promise<NodeS
       });
     },
   );
-  server.listen({ host: options.host, port: options.port });
+  const { host, port, handle } = options;
+  server.listen(handle ?? { host, port });
   await once(server, 'listening');
   return {
     port: portOf(server),

@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from '../platform/config.ts';
+
+/** How long another process of ours may take to release its port when it has lost its parent. */
+const PATIENCE_MS = 2000;
+const PAUSE_MS = 100;
+/** Connections that wait for the server of a port; later ones are closed. */
+const MAX_WAITING = 100;
+const DEFAULT_METRICS_PORT = 9464;
+
+/** A port that listens from the start of the program on, before there is a server for its connections. */
+export interface HeldPort {
+  readonly port: number;
+  /** The listening socket, as `server.listen(handle)` and `process.send(message, handle)` take it. */
+  readonly handle: Server | undefined;
+  /** Makes the server listen on it, and hands over the connections that have waited. */
+  giveTo(server: Server): Promise<void>;
+  /** Fine for one that was given away. */
+  close(): void;
+}
+
+/** The ports of this node's roles; null where it has no such role. */
+export interface HeldPorts {
+  api: HeldPort | null;
+  metrics: HeldPort;
+  media: MediaPorts | null;
+}
+
+/** Those on which the media process listens. */
+export interface MediaPorts {
+  rtmp: HeldPort;
+  /** Null without a certificate. */
+  rtmps: HeldPort | null;
+  /** For the nodes that show its broadcasts. */
+  nodes: HeldPort;
+}
+
+/**
+ * Listens on every port of the configuration, always in the same order: of two starts at once the first one gets all.
+ *
+ * @param options `onHeld` gets each port as soon as it listens.
+ * @throws the listener's error (EADDRINUSE, EACCES).
+ */
+export async function holdPorts(
+  { ROLES, HOST, PORT, METRICS_PORT, ...media }: Config,
+  { hasCertificate, onHeld }: { hasCertificate: boolean; onHeld: (port: HeldPort) => void },
+): Promise<HeldPorts> {
+  const hold = async (port: number, host: string, patienceMs = PATIENCE_MS) => {
+    const one = await holdPort(port, host, patienceMs);
+    onHeld(one);
+    return one;
+  };
+  const api = ROLES.includes('api') ? await hold(PORT, HOST) : null;
+  const mediaPorts = ROLES.includes('media')
+    ? {
+        rtmp: await hold(media.RTMP_PORT, HOST),
+        rtmps: hasCertificate ? await hold(media.RTMPS_PORT, HOST) : null,
+        nodes: await hold(media.MEDIA_PORT, media.MEDIA_HOST),
+      }
+    : null;
+  const metrics =
+    METRICS_PORT === undefined
+      ? await hold(DEFAULT_METRICS_PORT, LOOPBACK, 0).catch(() => hold(0, LOOPBACK))
+      : await hold(METRICS_PORT, LOOPBACK);
+  return { api, metrics, media: mediaPorts };
+}
+
+const LOOPBACK = '127.0.0.1';
+
+async function holdPort(port: number, host: string, patienceMs: number): Promise<HeldPort> {
+  const waiting: Socket[] = [];
+  const holder = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, (socket) => {
+    if (waiting.length < MAX_WAITING) waiting.push(socket);
+    else socket.destroy();
+  });
+  await listenPatiently(holder, { port, host }, patienceMs);
+  const address = holder.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : port,
+    handle: Reflect.get(holder, '_handle'),
+    async giveTo(server) {
+      server.listen(holder);
+      await once(server, 'listening');
+      for (const socket of waiting.splice(0)) {
+        server.emit('connection', socket);
+        socket.resume();
+      }
+    },
+    close() {
+      holder.close();
+      for (const socket of waiting.splice(0)) socket.destroy();
+    },
+  };
+}
+
+async function listenPatiently(
+  server: Server,
+  address: { port: number; host: string },
+  patienceMs: number,
+): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      server.listen(address);
+      await once(server, 'listening');
+      return;
+    } catch (error) {
+      if (performance.now() >= deadline) throw error;
+    }
+    await sleep(PAUSE_MS);
+  }
+}
