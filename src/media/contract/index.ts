@@ -100,6 +100,7 @@ export type {
   SourceCaptions,
   SourceChunk,
   SourceInfo,
+  Span,
   TranscodeRun,
   Transcoder,
   VideoErrorCode,

@@ -33,6 +33,12 @@ export interface Hdr10 {
   light: { maxContent: number; maxAverage: number } | null;
 }
 
+/** Seconds after the zero of a video. */
+export interface Span {
+  startSec: number;
+  endSec: number;
+}
+
 /** What the probe found; sizes and rates are as shown, with the rotation applied. */
 export interface SourceInfo {
   durationSec: number;
@@ -52,12 +58,21 @@ export interface SourceInfo {
     height: number;
     /** Clockwise degrees that the player must turn it by: 0, 90, 180 or 270. */
     rotation: number;
+    /** Mirrored top to bottom before it is turned. */
+    isMirrored?: boolean;
+    /** Stored size, before it is turned, and the aspect ratio that it is shown with. Absent where an older version probed. */
+    frame?: { width: number; height: number; aspect: number };
+    /** Seconds after zero between which the file has frames. Absent where that is not known. */
+    span?: Span;
     frameRate: number;
     isVariableFrameRate: boolean;
     range: VideoRange;
     /** As ffprobe calls them (ITU-T H.273). Absent where the file does not say. */
     primaries?: string;
+    transfer?: string;
     matrix?: string;
+    /** `tv` or `pc`. */
+    levels?: string;
     /** Of PQ: what it was made on, and how bright it is. Absent where the file does not say. */
     hdr10?: Hdr10;
     isInterlaced: boolean;
@@ -95,6 +110,8 @@ export interface SourceAudio {
   isDescription: boolean;
   /** Nobody can tell how its channels are to be mixed: the first two are heard. */
   isDiscrete?: boolean;
+  /** Absent where that is not known. */
+  span?: Span;
 }
 
 export interface SourceCaptions {
@@ -142,6 +159,8 @@ export interface AudioPlan {
   isDescription: boolean;
   /** The first channels of the source as they are, instead of a mix. */
   isDiscrete?: boolean;
+  /** Silence comes before `startSec`, and after the track to `endSec`. Absent where that is not known. */
+  span?: Span;
 }
 
 /** One video rung to make. */

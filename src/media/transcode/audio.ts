@@ -1,6 +1,6 @@
 import { cut } from '../../kernel/cut.ts';
 import { canonicalLanguage, languageName, uniqueLabel } from '../../kernel/languages.ts';
-import type { AudioPlan, ProcessingNote, SourceAudio } from '../contract/index.ts';
+import type { AudioPlan, ProcessingNote, SourceAudio, Span } from '../contract/index.ts';
 import { isReadSound } from '../ffmpeg/codecs.ts';
 import { hasSound, type ProbedStream, type TrackInput } from './ffprobe.ts';
 import type { Tools } from './run.ts';
@@ -75,9 +75,15 @@ function defaultRank({ disposition }: ProbedStream): number {
   return disposition?.default === 1 ? 0 : 1;
 }
 
+/** Samples of a packet of AAC. */
+const AAC_SAMPLES = 1024;
+
 interface SoundFacts {
-  /** How much later than the pictures its first packet is; null when there is none. */
-  offsetSec: number | null;
+  /** On the clock of the video; null when there is no packet. */
+  span: Span | null;
+  /** Of the video. */
+  durationSec: number;
+  frameRate: number;
   /** Its settings are to the end what the container says. */
   isDeclared: boolean;
   discrete: ReadonlySet<number>;
@@ -85,12 +91,17 @@ interface SoundFacts {
 
 export function describeAudio(
   track: ProbedStream,
-  { offsetSec, isDeclared, discrete }: SoundFacts,
+  { span, durationSec, frameRate, isDeclared, discrete }: SoundFacts,
 ): SourceAudio {
   const channels = track.channels ?? 0;
   const isAacLc = track.codec_name === 'aac' && track.profile === 'LC';
   const isCommon = channels <= 2 || (channels === SURROUND && track.channel_layout === '5.1');
-  const isInStep = offsetSec !== null && offsetSec <= LATE_SEC && offsetSec >= -EARLY_SEC;
+  const missingSec = Math.max(1 / frameRate, AAC_SAMPLES / Number(track.sample_rate));
+  const isInStep =
+    span !== null &&
+    span.startSec <= LATE_SEC &&
+    span.startSec >= -EARLY_SEC &&
+    durationSec - span.endSec <= missingSec;
   const { descriptions, visual_impaired: forBlind } = track.disposition ?? {};
   return {
     streamIndex: track.index,
@@ -104,6 +115,7 @@ export function describeAudio(
     title: titleOf(track),
     isDescription: descriptions === 1 || forBlind === 1,
     ...(channels > 1 && (discrete.has(track.index) || isGuessed(track)) ? { isDiscrete: true } : {}),
+    ...(span === null ? {} : { span: { startSec: span.startSec, endSec: durationSec } }),
   };
 }
 
@@ -132,7 +144,12 @@ export function planAudio(tracks: readonly SourceAudio[]): AudioPlan[] {
   return tracks.flatMap((source, track) => {
     const { streamIndex, language, isDescription, channels, canCopy, bitrate, isDiscrete = false } = source;
     const named = { track, streamIndex, language, label: labels[track] ?? '', isDescription };
-    const shared = isDiscrete ? { ...named, isDiscrete } : named;
+    const { span } = source;
+    const shared = {
+      ...named,
+      ...(isDiscrete ? { isDiscrete } : {}),
+      ...(span === undefined ? {} : { span }),
+    };
     const name = track === 0 ? 'audio' : `audio-${track}`;
     const rendition = (at: string, wanted: number): AudioPlan => {
       const isCopy = canCopy && channels === wanted;

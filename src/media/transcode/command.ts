@@ -2,14 +2,18 @@ import { MAX_DURATION_SEC, MAX_UPLOAD_FPS } from '../../kernel/plans.ts';
 import type { AudioPlan, RungPlan, SourceInfo } from '../contract/index.ts';
 import type { FfmpegAbilities } from '../ffmpeg/check.ts';
 import { OWN_DECODERS } from '../ffmpeg/codecs.ts';
+import { describeCopy, isTagged } from '../ffmpeg/color.ts';
 import { concatGuard, inputGuard } from '../ffmpeg/guard.ts';
 import { deviceArgs } from '../ffmpeg/hardware.ts';
 import { encoderArgs } from './encoders.ts';
 import { type FilterInput, videoGraph } from './filters.ts';
 import { REDUCED_RATES, rateDivisor } from './frame-rate.ts';
 import type { SideImages } from './side-images.ts';
+import { colorOf, decoderOptions, holdsLast, tagsOf } from './source-filters.ts';
 import { decoderThreads } from './threads.ts';
 
+/** Containers round times to milliseconds. */
+const LAST_TOLERANCE_SEC = 0.003;
 /** What the muxer waits for before it cuts; the keyframes decide where it does. */
 const SEGMENT_SEC = 6;
 /** Timestamps are rounded differently in different rungs: a keyframe that is nearly due is due. */
@@ -33,7 +37,7 @@ export function sourceInput(input: string, source: SourceInfo, threads: number):
   return [
     ...['-nostdin', '-v', 'error', '-stats_period', '1', '-threads', String(decoderThreads(threads))],
     ...(source.zeroSec > 0 ? ['-itsoffset', (-source.zeroSec).toFixed(6)] : []),
-    ...['-t', String(MAX_DURATION_SEC + 1), ...inputGuard(input)],
+    ...['-t', String(MAX_DURATION_SEC + 1), ...decoderOptions(source), ...inputGuard(input)],
   ];
 }
 
@@ -54,26 +58,76 @@ function hls(folder: string, segmentSec: number): string[] {
   ];
 }
 
-/** The source's own pictures, cut at their keyframes. */
-export function copiedRung(source: SourceInfo, name: string): string[] {
-  const track = ['-map', `0:${source.video.streamIndex}`, '-c:v', 'copy'];
-  return [...track, ...hls(name, SEGMENT_SEC - CUT_TOLERANCE_SEC)];
+/** The source's own pictures, cut at their keyframes, with the colors that the other renditions have. */
+export function copiedRung(source: SourceInfo, { name, frameRate }: RungPlan): string[] {
+  const { video } = source;
+  const track = ['-map', `0:${video.streamIndex}`, '-c:v', 'copy'];
+  const filters = [
+    ...(isTagged(tagsOf(video)) ? [] : [describeCopy(colorOf(video))]),
+    ...lastDuration(source, frameRate),
+  ];
+  const changed = filters.length === 0 ? [] : ['-bsf:v', filters.join()];
+  return [...track, ...changed, ...hls(name, SEGMENT_SEC - CUT_TOLERANCE_SEC)];
+}
+
+/** Lets the last packet of a rendition at the source's pace last to the end of the video. */
+function lastDuration(source: SourceInfo, frameRate: number): string[] {
+  const { durationSec, video } = source;
+  if (video.span === undefined || !holdsLast(source)) return [];
+  const fromSec = video.span.endSec - 1 / frameRate - LAST_TOLERANCE_SEC;
+  const isLast = `gte(PTS*TB\\,${fromSec.toFixed(6)})`;
+  return [`setts=duration=if(${isLast}\\,${durationSec.toFixed(6)}/TB-PTS\\,DURATION)`];
+}
+
+/** `ainterleave` counts in microseconds, whatever the time base of its output is. */
+const INTERLEAVED = 'asetpts=round(PTS*0.000001/TB)';
+
+/** Silence for every audio rendition that begins later than the video, as the input after the source. */
+export function silenceInput(plans: readonly AudioPlan[]): string[] {
+  const lengthSec = Math.max(0, ...plans.map(silenceBefore));
+  if (lengthSec === 0) return [];
+  const silence = `anullsrc=r=${AUDIO_RATE}:cl=stereo`;
+  return ['-t', lengthSec.toFixed(6), '-f', 'lavfi', '-i', silence];
+}
+
+function silenceBefore({ isCopy, span }: AudioPlan): number {
+  return isCopy || span === undefined ? 0 : Math.max(0, span.startSec);
 }
 
 /** The sounds, each as HLS in its folder. */
 export function audioRenditions(plans: readonly AudioPlan[]): string[] {
-  return plans.flatMap(({ name, streamIndex, isCopy, channels, bitrate, isDiscrete }) => {
-    const track = ['-map', `0:${streamIndex}`];
-    const output = [...OWN_TIMES, ...hls(name, SEGMENT_SEC)];
+  return plans.flatMap((plan) => {
+    const { name, streamIndex, isCopy, bitrate, span } = plan;
+    const end = span === undefined ? [] : ['-t', span.endSec.toFixed(6)];
+    const output = [...end, ...OWN_TIMES, ...hls(name, SEGMENT_SEC)];
     // The filter takes the headers of transport streams away, which some programs leave in other files; others pass.
-    if (isCopy) return [...track, '-c:a', 'copy', '-bsf:a', `${WITHOUT_PRIMING},aac_adtstoasc`, ...output];
-    const resample = `aresample=${AUDIO_RATE}:async=1:first_pts=0`;
-    const mix = isDiscrete ? FIRST_TWO : `aformat=channel_layouts=${LAYOUTS[channels] ?? 'stereo'}`;
+    if (isCopy) {
+      const filters = ['-bsf:a', `${WITHOUT_PRIMING},aac_adtstoasc`];
+      return ['-map', `0:${streamIndex}`, '-c:a', 'copy', ...filters, ...output];
+    }
     return [
-      ...[...track, '-af', `${resample},${mix}`],
+      ...['-filter_complex', audioGraph(plan), '-map', `[${name}]`],
       ...['-c:a', 'aac', '-b:a', String(bitrate), '-bsf:a', WITHOUT_PRIMING, ...output],
     ];
   });
+}
+
+/**
+ * ffmpeg builds this graph again when the decoder changes its channels or its rate. So nothing in it counts from the
+ * first frame that it gets: times are absolute, silence before the track is an input that has ended by then, and silence
+ * after it has no length of its own.
+ */
+function audioGraph(plan: AudioPlan): string {
+  const { name, streamIndex, channels, isDiscrete, span } = plan;
+  const layout = LAYOUTS[channels] ?? 'stereo';
+  const mix = isDiscrete ? FIRST_TWO : `aformat=channel_layouts=${layout}`;
+  const track = (timing: string) => `[0:${streamIndex}]aresample=${AUDIO_RATE}:${timing},${mix}`;
+  if (span === undefined) return `${track('async=1:first_pts=0')}[${name}]`;
+  const own = track('async=1');
+  const leadSec = silenceBefore(plan);
+  if (leadSec === 0) return `${own},apad[${name}]`;
+  const silence = `[1:0]atrim=end=${leadSec.toFixed(6)},aformat=channel_layouts=${layout}`;
+  return `${own}[${name}-own];${silence}[${name}-silence];[${name}-silence][${name}-own]ainterleave,${INTERLEAVED},apad[${name}]`;
 }
 
 export interface EncodeInput extends Omit<FilterInput, 'rungs' | 'pace'> {
@@ -98,7 +152,7 @@ export function encodedRungs(input: EncodeInput): string[] {
     ...graph(input, alignToSource ? 'source' : 'constant'),
     ...rungs.flatMap((rung, index) => [
       ...picture(rung, index, input),
-      ...(alignToSource ? sourceKeyframes(input) : fixedKeyframes(group.framesOf(rung))),
+      ...(alignToSource ? atSourcePace(rung, input) : fixedKeyframes(group.framesOf(rung))),
       ...hls(rung.name, segmentSec),
     ]),
     ...(input.images?.outputs ?? []),
@@ -110,7 +164,7 @@ export function encodedChunk(input: Omit<EncodeInput, 'alignToSource'>): string[
   return [
     ...graph({ ...input, alignToSource: true }, 'source'),
     ...input.rungs.flatMap((rung, index) => [
-      ...[...picture(rung, index, input), ...sourceKeyframes(input), ...PLAIN],
+      ...[...picture(rung, index, input), ...atSourcePace(rung, input), ...PLAIN],
       ...['-f', 'matroska', `${rung.name}.mkv`],
     ]),
   ];
@@ -126,8 +180,15 @@ function picture(rung: RungPlan, index: number, input: Omit<EncodeInput, 'alignT
   return ['-map', `[v${index}]`, ...encoderArgs(rung, input), '-fps_mode', 'passthrough'];
 }
 
-function sourceKeyframes({ sourceTimeBase }: Pick<FfmpegAbilities, 'sourceTimeBase'>): string[] {
-  return ['-force_key_frames', 'source', '-g', '99999', '-enc_time_base', sourceTimeBase];
+function atSourcePace(
+  { frameRate }: RungPlan,
+  { source, sourceTimeBase }: Pick<EncodeInput, 'source' | 'sourceTimeBase'>,
+): string[] {
+  const filters = lastDuration(source, frameRate);
+  return [
+    ...['-force_key_frames', 'source', '-g', '99999', '-enc_time_base', sourceTimeBase],
+    ...(filters.length === 0 ? [] : ['-bsf:v', filters.join()]),
+  ];
 }
 
 function fixedKeyframes(frames: number): string[] {

@@ -20,6 +20,8 @@ const MAX_COPY_BITRATE_SHARE = 1.5;
 /** Small pictures may have more than they need: everybody who watches can take so much. */
 const ALWAYS_COPIED_BITRATE = 2_000_000;
 const MAX_LEAD_SEC = 0.2;
+/** For so long the last picture of a copy is held. */
+const MAX_HOLD_SEC = 0.5;
 /** Segments begin at keyframes: longer ones make seeking slow. */
 const MAX_SPLIT_GAP_SEC = 10;
 const SPLITTABLE = ['h264', 'hevc', 'vp8', 'vp9', 'av1'];
@@ -78,11 +80,14 @@ function isTurned({ side_data_list: list = [] }: ProbedStream): boolean {
   return list.some(({ rotation }) => rotation !== undefined);
 }
 
-function cutRefusal({ scan, lead }: SourceFacts): string | null {
+function cutRefusal({ info, scan, lead }: SourceFacts): string | null {
+  const { durationSec, video } = info;
   if (!scan.hasAllTimestamps) return 'timestamps';
   if (!scan.beginsWithKeyframe) return 'begins without a keyframe';
   if (scan.hasOpenGop) return 'open groups of pictures';
   if (scan.isEdited) return 'edited';
   if (lead > MAX_LEAD_SEC) return 'sound begins before the pictures';
+  if (durationSec - (video.span?.endSec ?? durationSec) > MAX_HOLD_SEC)
+    return 'pictures end before the sound';
   return null;
 }

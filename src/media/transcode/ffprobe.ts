@@ -24,6 +24,7 @@ const Stream = Type.Object({
   color_transfer: Text,
   color_primaries: Text,
   color_space: Text,
+  color_range: Text,
   r_frame_rate: Text,
   avg_frame_rate: Text,
   start_time: Text,
@@ -48,7 +49,16 @@ const Stream = Type.Object({
   tags: Type.Optional(
     Type.Object({ language: Type.Optional(Type.String()), title: Type.Optional(Type.String()) }),
   ),
-  side_data_list: Type.Optional(Type.Array(Type.Object({ rotation: Type.Optional(Type.Number()) }))),
+  side_data_list: Type.Optional(
+    Type.Array(
+      Type.Object({
+        rotation: Type.Optional(Type.Number()),
+        displaymatrix: Type.Optional(Type.String({ maxLength: 1000 })),
+        dv_profile: Count,
+        dv_bl_signal_compatibility_id: Count,
+      }),
+    ),
+  ),
 });
 
 const Report = Type.Object({
@@ -77,7 +87,7 @@ const ENTRIES = [
   `stream_disposition=default,forced,hearing_impaired,visual_impaired,captions,descriptions,${STILLS}`,
   'stream_tags=language,title',
   'chapter=start_time:chapter_tags=title',
-  'stream_side_data=rotation',
+  'stream_side_data=rotation,displaymatrix,dv_profile,dv_bl_signal_compatibility_id',
 ].join(':');
 
 const TIMEOUT_MS = 60_000;

@@ -2,6 +2,7 @@ import type { RungPlan, SourceInfo } from '../contract/index.ts';
 import { type HardwareUse, uploadFilters } from '../ffmpeg/hardware.ts';
 import { isDeep, pixelFormat } from './encoders.ts';
 import { rateText } from './frame-rate.ts';
+import { holdLast, sourceFilters, toneMap } from './source-filters.ts';
 
 /**
  * `source`: every picture at its own time, and no keyframe is left out; `constant`: at the beat of the source's
@@ -40,7 +41,12 @@ export function videoGraph(input: FilterInput, side: readonly SidePictures[] = [
   const isForAll = rungs.some(({ codec }) => codec === 'H264');
   const root: Chain = {
     pad: `0:${source.video.streamIndex}`,
-    filters: [...deinterlace(source), ...pace(input), ...(isForAll ? toneMap(input) : [])],
+    filters: [
+      ...sourceFilters(source),
+      ...pace(input),
+      ...(isForAll ? toneMap(source, input.canToneMap) : []),
+      ...(input.pace === 'constant' ? holdLast(source) : []),
+    ],
     outputs: [],
   };
   const chains = new Map([[SOURCE, root]]);
@@ -102,50 +108,10 @@ function parentOf(rungs: FilterInput['rungs'], index: number): number {
   });
 }
 
-/** Pictures that are made of one frame, in the colours that everybody sees. */
-export function stillFilters(source: SourceInfo, canToneMap: boolean): string[] {
-  return [...deinterlace(source), ...toneMap({ source, canToneMap })];
-}
-
-function deinterlace({ video }: SourceInfo): string[] {
-  return video.isInterlaced ? ['bwdif=mode=send_frame:deint=interlaced'] : [];
-}
-
 function pace({ source, pace }: FilterInput): string[] {
   const { frameRate } = source.video;
-  // Pictures that are missing at the start are made up for, so that the sound stays in step.
+  // Frames that are missing at the start are made up for, so that the audio stays in step.
   return pace === 'constant' ? [`fps=${rateText(frameRate)}:start_time=0`] : [];
-}
-
-/** What zscale makes anything of (ITU-T H.273, tables 2 and 4), as ffprobe calls it; with all else it gives up. */
-const PRIMARIES = [
-  ...['bt709', 'bt470m', 'bt470bg', 'smpte170m', 'smpte240m', 'film', 'bt2020', 'smpte428', 'smpte431'],
-  ...['smpte432', 'jedec-p22', 'ebu3213'],
-];
-const MATRICES = [
-  ...['bt709', 'fcc', 'bt470bg', 'smpte170m', 'smpte240m', 'ycgco', 'bt2020nc', 'chroma-derived-nc'],
-  'ictcp',
-];
-
-/** PQ and HLG to what an ordinary screen shows. */
-function toneMap({ source, canToneMap }: Pick<FilterInput, 'source' | 'canToneMap'>): string[] {
-  if (source.video.range === 'SDR' || !canToneMap) return [];
-  return [
-    ...assumedColours(source),
-    'zscale=t=linear:npl=100,format=gbrpf32le',
-    'zscale=p=bt709,tonemap=hable:desat=0',
-    'zscale=t=bt709:m=bt709:r=tv,format=yuv420p',
-  ];
-}
-
-/** Where the file does not say, or what cannot be: HDR is made in BT.2020. */
-function assumedColours({ video }: SourceInfo): string[] {
-  const { primaries = '', matrix = '' } = video;
-  const assumed = [
-    ...(PRIMARIES.includes(primaries) ? [] : ['color_primaries=bt2020']),
-    ...(MATRICES.includes(matrix) ? [] : ['colorspace=bt2020nc']),
-  ];
-  return assumed.length === 0 ? [] : [`setparams=${assumed.join(':')}`];
 }
 
 /** @param fromRate frames per second of what it is made of. */

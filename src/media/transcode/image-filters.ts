@@ -1,4 +1,5 @@
-import type { SourceInfo } from '../contract/index.ts';
+import type { SourceInfo, Span } from '../contract/index.ts';
+import { STILL_COLORS } from '../ffmpeg/color.ts';
 import { SHEET_TILES, tileSize } from './storyboard.ts';
 
 export const POSTER = 'poster.jpg';
@@ -9,10 +10,15 @@ const POSTER_PLACES = [0.1, 0.3, 0.6];
 export const SEARCH_SEC = 5;
 /** Behind the last picture there is none. */
 export const LAST_PICTURE_SEC = 0.5;
-/** Mean brightness of a picture that shows something; black is 16. */
-const NOT_BLACK = 24;
+/** Mean brightness of a picture that shows something; black is 16, and 0 in JPEG. */
+const NOT_BLACK = { video: 24, jpeg: 9 };
 /** Lets pictures pass that are not black. */
-export const BRIGHT = `signalstats,metadata=select:key=lavfi.signalstats.YAVG:value=${NOT_BLACK}:function=greater`;
+export const BRIGHT = brighterThan(NOT_BLACK.video);
+export const BRIGHT_JPEG = brighterThan(NOT_BLACK.jpeg);
+
+function brighterThan(value: number): string {
+  return `signalstats,metadata=select:key=lavfi.signalstats.YAVG:value=${value}:function=greater`;
+}
 
 const TILES_MAX = 900;
 export const TILE_MIN_SEC = 2;
@@ -23,7 +29,7 @@ export const POSTER_OUTPUT = ['-frames:v', '1', '-q:v', '3', '-f', 'mjpeg'];
 
 export const PREVIEW = 'preview.webp';
 export const PREVIEW_SEC = 4;
-export const PREVIEW_MIN_SEC = 1;
+const PREVIEW_MIN_SEC = 1;
 export const PREVIEW_MAX_BYTES = 500_000;
 const PREVIEW_SIDE = 320;
 export interface PreviewTry {
@@ -38,13 +44,20 @@ export const PREVIEW_TRIES: readonly [PreviewTry, ...PreviewTry[]] = [
   { rate: 4, quality: 10 },
 ];
 
+/** Seconds in which the file has frames: a video may last longer than its pictures. */
+export function picturesOf({ durationSec, video }: SourceInfo): Span {
+  const { startSec = 0, endSec = durationSec } = video.span ?? {};
+  return { startSec: Math.max(0, startSec), endSec: Math.min(durationSec, endSec) };
+}
+
 /** Seconds. */
-export function posterPlaces({ durationSec }: SourceInfo): number[] {
-  return POSTER_PLACES.map((share) => share * durationSec);
+export function posterPlaces(source: SourceInfo): number[] {
+  const { startSec, endSec } = picturesOf(source);
+  return POSTER_PLACES.map((share) => startSec + share * (endSec - startSec));
 }
 
 export function posterSize(source: SourceInfo): string {
-  return scaleTo(source, POSTER_SIDE);
+  return scaleTo(source, POSTER_SIDE, `${STILL_COLORS.jpeg},format=yuvj420p`);
 }
 
 /** A picture every few seconds. */
@@ -56,15 +69,19 @@ export function dueTiles({ durationSec }: SourceInfo): string {
 
 export function tileScale({ video }: SourceInfo): string {
   const { width, height } = tileSize(video);
-  return `scale=${width}:${height},format=yuvj420p,setsar=1`;
+  return `scale=${width}:${height}:${STILL_COLORS.jpeg},format=yuvj420p,setsar=1`;
 }
 
-export function previewStart({ durationSec }: SourceInfo): number {
-  return Math.max(0, Math.min(durationSec * 0.2, durationSec - PREVIEW_SEC));
+/** Where the preview begins; null where so little moves that there is none. */
+export function previewStart(source: SourceInfo): number | null {
+  const { startSec, endSec } = picturesOf(source);
+  const lengthSec = endSec - startSec;
+  if (lengthSec < PREVIEW_MIN_SEC) return null;
+  return startSec + Math.max(0, Math.min(lengthSec * 0.2, lengthSec - PREVIEW_SEC));
 }
 
 export function previewSize(source: SourceInfo): string {
-  return scaleTo(source, PREVIEW_SIDE);
+  return scaleTo(source, PREVIEW_SIDE, `${STILL_COLORS.webp},format=yuv420p`);
 }
 
 export function previewOutput(quality: number): string[] {
@@ -72,8 +89,8 @@ export function previewOutput(quality: number): string[] {
 }
 
 /** At most so many pixels on the longer side, and never more than there are. */
-function scaleTo({ video }: SourceInfo, side: number): string {
+function scaleTo({ video }: SourceInfo, side: number, colors: string): string {
   const scale = Math.min(1, side / Math.max(video.width, video.height));
   const size = [video.width, video.height].map((value) => Math.max(2, Math.round((value * scale) / 2) * 2));
-  return `scale=${size.join(':')}:flags=bicubic,setsar=1`;
+  return `scale=${size.join(':')}:flags=bicubic:${colors},setsar=1`;
 }

@@ -6,7 +6,6 @@ import type { FfmpegAbilities } from '../ffmpeg/check.ts';
 import { inputGuard } from '../ffmpeg/guard.ts';
 import { UnsafeOutput, writeOutput } from '../ffmpeg/output.ts';
 import { lineReader } from '../ffmpeg/text.ts';
-import { stillFilters } from './filters.ts';
 import {
   BRIGHT,
   dueTiles,
@@ -15,10 +14,10 @@ import {
   POSTER_OUTPUT,
   PREVIEW,
   PREVIEW_MAX_BYTES,
-  PREVIEW_MIN_SEC,
   PREVIEW_SEC,
   PREVIEW_TRIES,
   type PreviewTry,
+  picturesOf,
   posterPlaces,
   posterSize,
   previewOutput,
@@ -33,6 +32,7 @@ import {
 } from './image-filters.ts';
 import { encodeLimits } from './limits.ts';
 import { runTool, type Tools } from './run.ts';
+import { decoderOptions, sourceFilters, toneMap } from './source-filters.ts';
 import { renderStoryboard, sheetName, tileSize } from './storyboard.ts';
 
 const TIMEOUT_MS = 120_000;
@@ -91,8 +91,8 @@ function goodPlaces(source: SourceInfo): Place[] {
   ];
 }
 
-function askedPlaces({ durationSec }: SourceInfo, atSec: number): Place[] {
-  const sec = Math.max(0, Math.min(atSec, durationSec - LAST_PICTURE_SEC));
+function askedPlaces(source: SourceInfo, atSec: number): Place[] {
+  const sec = Math.max(0, Math.min(atSec, picturesOf(source).endSec - LAST_PICTURE_SEC));
   return [
     { sec, filters: [] },
     // Some files, such as FLV without an index, cannot be entered in the middle.
@@ -102,7 +102,7 @@ function askedPlaces({ durationSec }: SourceInfo, atSec: number): Place[] {
 
 async function poster(task: ImageTask, { sec, filters, lengthSec }: Place): Promise<boolean> {
   const { source } = task.run;
-  const chain = [...filters, ...stills(task), posterSize(source)];
+  const chain = [...sourceFilters(source), ...filters, ...colors(task), posterSize(source)];
   await ffmpeg(task, {
     input: seek(source, sec, lengthSec ?? null),
     output: ['-vf', chain.join(','), ...POSTER_OUTPUT, POSTER],
@@ -135,7 +135,7 @@ export async function writeStoryboard(
 /** @returns when each tile is shown, in seconds; none when it failed. */
 async function tiles(task: ImageTask, decoderOptions: string[]): Promise<number[]> {
   const { source } = task.run;
-  const small = [dueTiles(source), ...stills(task), tileScale(source)];
+  const small = [dueTiles(source), ...sourceFilters(source), ...colors(task), tileScale(source)];
   const times = createTimes();
   const isDone = await ffmpeg(task, {
     input: [...decoderOptions, ...fromZero(source)],
@@ -169,17 +169,14 @@ export async function makePreview(
   task: ImageTask,
   tries: readonly PreviewTry[] = PREVIEW_TRIES,
 ): Promise<string[]> {
-  const { source } = task.run;
-  if (source.durationSec < PREVIEW_MIN_SEC) return [];
-  let startSec = previewStart(source);
+  const startSec = previewStart(task.run.source);
+  if (startSec === null) return [];
   for (const one of tries) {
-    let bytes = await preview(task, startSec, one);
-    if (bytes === 0 && startSec > 0) {
-      startSec = 0;
-      bytes = await preview(task, startSec, one);
-    }
+    const bytes = await preview(task, startSec, one);
     if (bytes > 0 && bytes <= PREVIEW_MAX_BYTES) return [PREVIEW];
     await rm(join(task.run.outDir, PREVIEW), { force: true });
+    // Only one that is too large is made again, smaller.
+    if (bytes === 0) return [];
   }
   return [];
 }
@@ -187,7 +184,7 @@ export async function makePreview(
 /** @returns its size; 0 when it could not be made. */
 async function preview(task: ImageTask, startSec: number, { rate, quality }: PreviewTry): Promise<number> {
   const { source } = task.run;
-  const filters = [`fps=${rate}`, ...stills(task), previewSize(source)];
+  const filters = [`fps=${rate}`, ...sourceFilters(source), ...colors(task), previewSize(source)];
   const isDone = await ffmpeg(task, {
     input: [...seek(source, startSec, PREVIEW_SEC)],
     output: ['-vf', filters.join(','), ...previewOutput(quality), PREVIEW],
@@ -219,7 +216,7 @@ async function ffmpeg(task: ImageTask, command: ImageCommand): Promise<boolean> 
       args: [
         // Keyframes alone are half of what a decoder wants: its complaints are no reason to give up.
         ...['-nostdin', '-y', '-v', 'error', '-max_error_rate', '1', '-threads', String(tools.threads)],
-        ...[...command.input, ...inputGuard(run.input), ...source],
+        ...[...command.input, ...decoderOptions(run.source), ...inputGuard(run.input), ...source],
         ...['-map_metadata', '-1', ...command.output],
       ],
       limits: encodeLimits(run.source, []),
@@ -242,8 +239,8 @@ export async function sizeOf({ run }: Pick<ImageTask, 'run'>, name: string): Pro
   );
 }
 
-function stills({ run, abilities }: ImageTask): string[] {
-  return stillFilters(run.source, abilities.canToneMap);
+function colors({ run, abilities }: ImageTask): string[] {
+  return toneMap(run.source, abilities.canToneMap);
 }
 
 function fromZero({ zeroSec }: SourceInfo): string[] {

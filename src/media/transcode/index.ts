@@ -18,7 +18,7 @@ import { reserves } from '../ffmpeg/limits.ts';
 import { UnsafeOutput } from '../ffmpeg/output.ts';
 import { extractCaptions } from './captions.ts';
 import { encodeChunk, split, stitch } from './chunks.ts';
-import { audioRenditions, copiedRung, encodedRungs, sourceInput } from './command.ts';
+import { audioRenditions, copiedRung, encodedRungs, silenceInput, sourceInput } from './command.ts';
 import { withHardware } from './hardware-run.ts';
 import { makeImages } from './images.ts';
 import { encodeLimits } from './limits.ts';
@@ -71,7 +71,7 @@ async function copyTop(tools: Tools, run: Parameters<Transcoder['copyTop']>[0]):
   return render(tools, run, {
     rungs: [rung],
     audio,
-    outputs: [...copiedRung(source, rung.name), ...audioRenditions(audio)],
+    outputs: [...copiedRung(source, rung), ...audioRenditions(audio)],
     limits: encodeLimits(source, []),
   });
 }
@@ -151,7 +151,7 @@ async function render(tools: Tools, run: TranscodeRun, what: Render): Promise<Re
   await runTool(tools, {
     program: 'ffmpeg',
     cwd: outDir,
-    args: [...sourceInput(input, source, tools.threads), ...outputs],
+    args: [...sourceInput(input, source, tools.threads), ...silenceInput(audio), ...outputs],
     limits: { ...limits, isReserving: device !== null && reserves(device.kind) },
     devices: device?.nodes ?? [],
     signal,

@@ -3,8 +3,10 @@ import { inputGuard } from '../ffmpeg/guard.ts';
 import { readOutput } from '../ffmpeg/output.ts';
 import { encoderArgs } from './encoders.ts';
 import { rateText } from './frame-rate.ts';
+import { picturesOf } from './image-filters.ts';
 import { encodeLimits } from './limits.ts';
 import { runTool, type Tools } from './run.ts';
+import { decoderOptions, sourceFilters } from './source-filters.ts';
 
 /** Where the source is looked at, as shares of its length, and for how long each time: what is hard in its middle is looked at no more. */
 const MIDDLE = [0.5];
@@ -114,10 +116,12 @@ function sampleArgs(
   places: readonly number[],
 ) {
   const rate = rateText(frameRate);
-  const spans = places.map((share) => Math.max(0, source.durationSec * share - WINDOW_SEC / 2).toFixed(3));
-  const pieces = spans.map(
-    (_, index) => `[${index}:${source.video.streamIndex}]fps=${rate},setpts=PTS-STARTPTS[p${index}]`,
-  );
+  const { endSec } = picturesOf(source);
+  const spans = places.map((share) => Math.max(0, endSec * share - WINDOW_SEC / 2).toFixed(3));
+  const pieces = spans.map((_, index) => {
+    const filters = [`fps=${rate}`, ...sourceFilters(source), 'setpts=PTS-STARTPTS'];
+    return `[${index}:${source.video.streamIndex}]${filters.join()}[p${index}]`;
+  });
   const joined = `${spans.map((_, index) => `[p${index}]`).join('')}concat=n=${spans.length},split=${sizes.length}[a][b]`;
   const outputs = sizes.map(({ width, height }, index) => {
     return `[${'ab'[index]}]scale=${width}:${height}:flags=bicubic,format=yuv420p,setsar=1[v${index}]`;
@@ -125,7 +129,8 @@ function sampleArgs(
   return [
     ...['-nostdin', '-y', '-v', 'error', '-stats_period', '1'],
     ...spans.flatMap((at) => [
-      ...['-threads', String(threads), '-ss', at, '-t', String(WINDOW_SEC), ...inputGuard(input)],
+      ...['-threads', String(threads), '-ss', at, '-t', String(WINDOW_SEC)],
+      ...[...decoderOptions(source), ...inputGuard(input)],
     ]),
     ...['-filter_complex', [...pieces, joined, ...outputs].join(';')],
     ...OUTPUTS.flatMap(({ file }, index) => [

@@ -5,6 +5,7 @@ import {
   MediaFileError,
   type ProcessingNote,
   type SourceInfo,
+  type Span,
   type VideoRange,
 } from '../contract/index.ts';
 import { isReadVideo } from '../ffmpeg/codecs.ts';
@@ -39,6 +40,10 @@ const MAX_STREAMS = 32;
 const DURATION_TOLERANCE_SEC = 1;
 /** Sound that begins so much before the pictures is kept, over a standing first picture. */
 const LEAD_KEPT_SEC = 0.2;
+/** Frames: containers round times to milliseconds. */
+const BEAT_TOLERANCE = 0.05;
+/** What encoders add to the end of the audio to fill a packet. */
+const AUDIO_TAIL_SEC = 0.05;
 /** Headers round, and count empty ends. */
 const CUT_SHORT_SEC = 1;
 
@@ -152,9 +157,18 @@ function choosePictures(report: ProbeReport): ProbedStream {
     throw new MediaFileError('UNSUPPORTED_FORMAT', `The file has more than ${MAX_STREAMS} tracks.`);
   }
   const videos = streams.filter((stream) => stream.codec_type === 'video' && !isStill(stream));
-  const video = videos.find(({ codec_name = '' }) => isReadVideo(codec_name)) ?? videos[0];
+  const [video] = videos.toSorted((a, b) => rankOf(a) - rankOf(b) || areaOf(b) - areaOf(a));
   if (!video) throw new MediaFileError('NO_VIDEO_TRACK', 'The file holds no video.');
   return video;
+}
+
+/** Tracks that can be read come first, and of those the ones that players show by default. */
+function rankOf({ codec_name: codec = '', disposition }: ProbedStream): number {
+  return (isReadVideo(codec) ? 0 : 2) + (disposition?.default === 1 ? 0 : 1);
+}
+
+function areaOf({ width = 0, height = 0 }: ProbedStream): number {
+  return width * height;
 }
 
 /** Cover art and the like. */
@@ -174,6 +188,19 @@ function checkPicture(video: ProbedStream, log: string): void {
   if (Math.max(width, height) > MAX_LONG_SIDE || Math.min(width, height) > MAX_SHORT_SIDE) {
     throw new MediaFileError('UNSUPPORTED_FORMAT', 'The picture is larger than 7680 by 4320.');
   }
+  if (isDolbyVisionAlone(video)) throw new MediaFileError('UNSUPPORTED_FORMAT', DOLBY_VISION);
+}
+
+const DOLBY_VISION =
+  'The video is Dolby Vision without a compatible base layer (such as profile 5), whose colors cannot be shown. Export it as HDR10, HLG or SDR.';
+const INCOMPATIBLE_PROFILE = 5;
+
+/** Reports whether the pictures are only right with the data of Dolby Vision, which ffmpeg does not apply. */
+function isDolbyVisionAlone({ side_data_list: list = [] }: ProbedStream): boolean {
+  return list.some(
+    ({ dv_profile: profile, dv_bl_signal_compatibility_id: compatible }) =>
+      profile !== undefined && (profile === INCOMPATIBLE_PROFILE || compatible === 0),
+  );
 }
 
 /** @throws {MediaFileError} */
@@ -208,9 +235,12 @@ function describe(found: Findings): SourceInfo {
   const lead = audioStart === null ? 0 : videoStart - audioStart;
   const { frameRate, isVariable } = frameRateOf(video, track);
   // At a beat of the pictures, or they would all be moved to the next one.
-  const zeroSec = lead <= LEAD_KEPT_SEC ? videoStart : videoStart % (1 / frameRate);
+  const zeroSec = lead <= LEAD_KEPT_SEC ? videoStart : beatRemainder(videoStart, 1 / frameRate);
   const beginSec = fileStartSec + zeroSec;
   const durationSec = durationOf(found, audio, { beginSec, frameSec: 1 / frameRate });
+  const spanOf = ({ startSec, endSec }: Span): Span => {
+    return { startSec: startSec - beginSec, endSec: endSec - beginSec };
+  };
   checkDuration(durationSec);
   const all = { report, video, audio: heard.tracks, isStill };
   const described = describeTracks({ ...all, zeroSec: beginSec, durationSec });
@@ -226,19 +256,22 @@ function describe(found: Findings): SourceInfo {
       profile: video.profile ?? null,
       pixelFormat: video.pix_fmt ?? '',
       ...shownSize(video),
+      ...(scan.isComplete ? { span: spanOf(track) } : {}),
       frameRate,
       isVariableFrameRate: isVariable,
       range: rangeOf(video),
       ...(video.color_primaries === undefined ? {} : { primaries: video.color_primaries }),
+      ...(video.color_transfer === undefined ? {} : { transfer: video.color_transfer }),
       ...(video.color_space === undefined ? {} : { matrix: video.color_space }),
+      ...(video.color_range === undefined ? {} : { levels: video.color_range }),
       ...(hdr10 === null ? {} : { hdr10 }),
       isInterlaced: ['tt', 'bb', 'tb', 'bt'].includes(video.field_order ?? ''),
       bitrate: Math.round((track.bytes * 8) / Math.max(track.endSec - track.startSec, 0.001)),
     },
     audio: audio.map((one) => {
-      const startSec = scan.audio.get(one.index)?.startSec;
-      const offsetSec = startSec === undefined ? null : startSec - beginSec;
-      return describeAudio(one, { offsetSec, isDeclared, discrete: heard.discrete });
+      const span = scan.audio.get(one.index);
+      const facts = { isDeclared, discrete: heard.discrete, durationSec, frameRate };
+      return describeAudio(one, { ...facts, span: span === undefined ? null : spanOf(span) });
     }),
     ...described,
     notes: [...described.notes, ...notes, ...(found.hasClosedCaptions ? [CLOSED_CAPTIONS] : [])],
@@ -250,27 +283,53 @@ function describe(found: Findings): SourceInfo {
   return { ...info, copyRefusal: topRefusal(facts), canSplit: splitRefusal(facts) === null };
 }
 
+/** What is left of a time after whole frames; nothing where rounding alone makes it less than one. */
+function beatRemainder(sec: number, frameSec: number): number {
+  const frames = sec / frameSec;
+  return Math.max(0, sec - Math.floor(frames + BEAT_TOLERANCE) * frameSec);
+}
+
 /** Headers of broken files promise more than there is, and some promise nothing: the packets tell. */
 function durationOf(
   { scan, track, declaredSec }: Findings,
   audio: readonly ProbedStream[],
   { beginSec, frameSec }: { beginSec: number; frameSec: number },
 ): number {
-  const ends = audio.map(({ index }) => scan.audio.get(index)?.endSec ?? 0);
+  const ends = audio.map(({ index }) => {
+    const { lastSec = 0, endSec = 0 } = scan.audio.get(index) ?? {};
+    return Math.max(lastSec, endSec - AUDIO_TAIL_SEC);
+  });
   const readSec = Math.max(track.endSec, ...ends) - beginSec;
   const sec = scan.isComplete ? readSec : Math.max(readSec, declaredSec ?? 0);
   return Math.max(Math.round(sec * 1000) / 1000, Math.ceil(frameSec * 1000) / 1000);
 }
 
+type Shape = Pick<SourceInfo['video'], 'width' | 'height' | 'rotation' | 'isMirrored' | 'frame'>;
+
 /** The picture with square pixels, turned as the player turns it. */
-function shownSize(video: ProbedStream): { width: number; height: number; rotation: number } {
+function shownSize(video: ProbedStream): Shape {
   const ratio = aspectRatio(video.sample_aspect_ratio);
-  const width = Math.max(1, Math.round((video.width ?? 1) * ratio));
-  const height = video.height ?? 1;
+  const stored = { width: video.width ?? 1, height: video.height ?? 1 };
+  const width = Math.max(1, Math.round(stored.width * ratio));
+  const { height } = stored;
+  const turned = video.side_data_list?.find((data) => data.rotation !== undefined);
   // ffprobe's angle is counterclockwise, and -0 is possible.
-  const degrees = -(video.side_data_list?.find((data) => data.rotation !== undefined)?.rotation ?? 0);
-  const rotation = (((Math.round(degrees / 90) * 90) % 360) + 360) % 360;
-  return rotation % 180 === 0 ? { width, height, rotation } : { width: height, height: width, rotation };
+  const rotation = (((Math.round(-(turned?.rotation ?? 0) / 90) * 90) % 360) + 360) % 360;
+  return {
+    ...(rotation % 180 === 0 ? { width, height } : { width: height, height: width }),
+    rotation,
+    isMirrored: isMirror(turned?.displaymatrix),
+    frame: { ...stored, aspect: (stored.width * ratio) / height },
+  };
+}
+
+/** Reports whether a matrix of ISO/IEC 14496-12 8.2.2.2, as ffprobe prints it, turns pictures over. */
+function isMirror(matrix = ''): boolean {
+  const [[a = 1, b = 0] = [], [c = 0, d = 1] = []] = matrix
+    .trim()
+    .split('\n')
+    .map((row) => row.replace(/^\w+:/, '').trim().split(/\s+/).map(Number));
+  return a * d - b * c < 0;
 }
 
 function seconds(text: string | undefined): number | null {

@@ -22,8 +22,10 @@ export interface PacketScan {
   hasAllTimestamps: boolean;
 }
 
-interface AudioSpan {
+export interface AudioSpan {
   startSec: number;
+  /** When the last packet that is played begins, and when it ends by its own word. */
+  lastSec: number;
   endSec: number;
 }
 
@@ -156,7 +158,7 @@ function createCollector(input: Pick<ScanInput, 'videoIndex' | 'audioIndexes'>):
         if (end > videoEndSec) videoEndSec = end;
         addVideo(pts, Number(size) || 0, flags);
         if (line.includes('New Extradata') || line.includes('Param Change')) isEdited = true;
-      } else audio.add(stream, pts, isPlayed);
+      } else audio.add(stream, pts, end);
       if (pts > reached) reached = pts;
       return reached;
     },
@@ -185,12 +187,16 @@ function createSpans(indexes: readonly number[]) {
   const spans = new Map<number, AudioSpan>();
   return {
     spans,
-    add(stream: string, pts: number, isPlayed: boolean) {
+    add(stream: string, pts: number, end: number) {
       const index = streams.get(stream);
       if (index === undefined || !Number.isFinite(pts)) return;
-      const { startSec = pts, endSec = pts } = spans.get(index) ?? {};
-      const lastSec = isPlayed ? Math.max(endSec, pts) : endSec;
-      spans.set(index, { startSec: Math.min(startSec, pts), endSec: lastSec });
+      const known = spans.get(index) ?? { startSec: pts, lastSec: pts, endSec: pts };
+      const isPlayed = Number.isFinite(end);
+      spans.set(index, {
+        startSec: Math.min(known.startSec, pts),
+        lastSec: isPlayed ? Math.max(known.lastSec, pts) : known.lastSec,
+        endSec: Math.max(known.endSec, end),
+      });
     },
   };
 }

@@ -5,16 +5,16 @@ import type { FfmpegAbilities } from '../ffmpeg/check.ts';
 import { readOutput } from '../ffmpeg/output.ts';
 import { type SidePictures, SOURCE } from './filters.ts';
 import {
-  BRIGHT,
+  BRIGHT_JPEG,
   dueTiles,
   LAST_PICTURE_SEC,
   POSTER,
   POSTER_OUTPUT,
   PREVIEW,
   PREVIEW_MAX_BYTES,
-  PREVIEW_MIN_SEC,
   PREVIEW_SEC,
   PREVIEW_TRIES,
+  picturesOf,
   posterPlaces,
   posterSize,
   previewOutput,
@@ -48,24 +48,14 @@ export interface SideImages {
 export function sideImages(source: SourceInfo, smallest: number, abilities: FfmpegAbilities): SideImages {
   const { canWriteWebp, sourceTimeBase } = abilities;
   const [{ rate, quality }] = PREVIEW_TRIES;
-  const hasPreview = canWriteWebp && source.durationSec >= PREVIEW_MIN_SEC;
-  const fromSec = previewStart(source);
-  const cut = `trim=start=${fromSec.toFixed(3)}:end=${(fromSec + PREVIEW_SEC).toFixed(3)}`;
+  const fromSec = canWriteWebp ? previewStart(source) : null;
   return {
     pictures: [
       { name: 'tiles', of: `v${smallest}`, filters: [dueTiles(source), tileScale(source)] },
       { name: 'sheet', of: 'tiles', filters: [SHEET] },
       { name: 'any', of: SOURCE, filters: [candidates(source), posterSize(source)] },
-      { name: 'poster', of: 'any', filters: [BRIGHT] },
-      ...(hasPreview
-        ? [
-            {
-              name: 'moving',
-              of: SOURCE,
-              filters: [cut, 'setpts=PTS-STARTPTS', `fps=${rate}`, previewSize(source)],
-            },
-          ]
-        : []),
+      { name: 'poster', of: 'any', filters: [BRIGHT_JPEG] },
+      ...(fromSec === null ? [] : [{ name: 'moving', of: SOURCE, filters: moving(source, fromSec, rate) }]),
     ],
     outputs: [
       ...output('sheet', ['-fps_mode', 'passthrough', ...SHEET_QUALITY, `${IMAGES}/${sheetName('%03d')}`]),
@@ -73,9 +63,14 @@ export function sideImages(source: SourceInfo, smallest: number, abilities: Ffmp
       ...['-f', 'framecrc', `${IMAGES}/${TIMES}`],
       ...output('any', [...POSTER_OUTPUT, `${IMAGES}/${ANY}`]),
       ...output('poster', [...POSTER_OUTPUT, `${IMAGES}/${POSTER}`]),
-      ...(hasPreview ? output('moving', [...previewOutput(quality), `${IMAGES}/${PREVIEW}`]) : []),
+      ...(fromSec === null ? [] : output('moving', [...previewOutput(quality), `${IMAGES}/${PREVIEW}`])),
     ],
   };
+}
+
+function moving(source: SourceInfo, fromSec: number, rate: number): string[] {
+  const cut = `trim=start=${fromSec.toFixed(3)}:end=${(fromSec + PREVIEW_SEC).toFixed(3)}`;
+  return [cut, 'setpts=PTS-STARTPTS', `fps=${rate}`, previewSize(source)];
 }
 
 function output(pad: string, options: string[]): string[] {
@@ -84,7 +79,7 @@ function output(pad: string, options: string[]): string[] {
 
 /** A picture each second behind the places where a poster is looked for. */
 function candidates(source: SourceInfo): string {
-  const last = Math.max(0, source.durationSec - LAST_PICTURE_SEC);
+  const last = Math.max(0, picturesOf(source).endSec - LAST_PICTURE_SEC);
   const spans = posterPlaces(source).map((place) => {
     const sec = Math.min(place, last);
     return `between(t\\,${sec.toFixed(3)}\\,${(sec + SEARCH_SEC).toFixed(3)})`;
