@@ -50,15 +50,21 @@ export interface FakeTranscoder extends Transcoder {
   audio: AudioPlan[];
   /** What a look at the pictures leaves out; null for nothing. */
   droppedHeight: number | null;
+  /** Of the ladder. */
+  heights: number[];
+  /** Of every rendition; that of the source when null. */
+  measuredSec: number | null;
   /** The heights that `plan` was asked for. */
   tops: number[];
   /** Instead of nothing, before the function writes its files. */
   before: Partial<Record<Method, Behaviour>>;
 }
 
-const HEIGHTS = [1080, 720, 360];
-
-async function rendition(outDir: string, plan: RungPlan | AudioPlan): Promise<RenditionFiles> {
+async function rendition(
+  outDir: string,
+  plan: RungPlan | AudioPlan,
+  durationSec: number,
+): Promise<RenditionFiles> {
   const { name } = plan;
   const rung = 'width' in plan ? plan : null;
   const files = ['init.mp4', 'index.m3u8', 's_00000.m4s'];
@@ -70,6 +76,7 @@ async function rendition(outDir: string, plan: RungPlan | AudioPlan): Promise<Re
     width: rung?.width ?? null,
     height: rung?.height ?? null,
     frameRate: rung?.frameRate ?? null,
+    durationSec,
     codecs: rung === null ? 'mp4a.40.2' : 'avc1.640028',
     videoRange: 'SDR',
     averageBitrate: 1000,
@@ -109,7 +116,9 @@ function fakeTranscoder(): FakeTranscoder {
     audio: readonly AudioPlan[],
   ) => {
     onProgress?.(0.5);
-    return Promise.all([...rungs, ...audio].map((plan) => rendition(outDir, plan)));
+    return Promise.all(
+      [...rungs, ...audio].map((plan) => rendition(outDir, plan, fake.measuredSec ?? source.durationSec)),
+    );
   };
   const fake: FakeTranscoder = {
     source,
@@ -118,6 +127,8 @@ function fakeTranscoder(): FakeTranscoder {
     further: [],
     encodesWhole: false,
     droppedHeight: null,
+    heights: [1080, 720, 360],
+    measuredSec: null,
     tops,
     before: {},
     needsCopy: async () => false,
@@ -129,15 +140,17 @@ function fakeTranscoder(): FakeTranscoder {
     plan(_source, maxHeight, codecs = []) {
       tops.push(maxHeight);
       const { height, frameRate } = source.video;
-      const rungs = HEIGHTS.filter((lines) => lines <= Math.min(height, maxHeight)).map((lines, i) => ({
-        name: `${lines}p`,
-        codec: 'H264' as const,
-        width: Math.round((lines * 8) / 9) * 2,
-        height: lines,
-        frameRate,
-        bitrate: lines * 2000,
-        isCopy: i === 0 && lines === height && source.copyRefusal === null,
-      }));
+      const rungs = fake.heights
+        .filter((lines) => lines <= Math.min(height, maxHeight))
+        .map((lines, i) => ({
+          name: `${lines}p`,
+          codec: 'H264' as const,
+          width: Math.round((lines * 8) / 9) * 2,
+          height: lines,
+          frameRate,
+          bitrate: lines * 2000,
+          isCopy: i === 0 && lines === height && source.copyRefusal === null,
+        }));
       const further = codecs.flatMap((codec) =>
         rungs.map((rung) => ({ ...rung, codec, name: `${rung.name}-${codec.toLowerCase()}`, isCopy: false })),
       );
@@ -193,7 +206,7 @@ function fakeTranscoder(): FakeTranscoder {
     },
     async stitch(run) {
       await call('stitch', run.signal, [run.rung]);
-      return rendition(run.outDir, run.rung);
+      return rendition(run.outDir, run.rung, fake.measuredSec ?? source.durationSec);
     },
     async images({ outDir, signal, storyboard }) {
       await call('images', signal);

@@ -1,3 +1,5 @@
+import type { SourceInfo } from './transcode.ts';
+
 /** What of a broadcast is kept, in milliseconds since the Unix epoch. */
 export interface BroadcastSpan {
   fromMs: number;
@@ -35,12 +37,14 @@ export interface VideoCutter {
    * frame. What MP4 cannot hold, or cannot be begun in that way, is encoded; so is what goes from one file into the next.
    *
    * @param run.input a file, or MP4 files that come one after the other, with their lengths.
+   * @param run.source what is known of a single file: which of its pictures are taken.
    * @param run.dir for files on the way; it exists and belongs to this run alone.
    * @returns the path of an MP4 or QuickTime file in `dir`.
    * @throws {MediaFileError} when the file cannot be read.
    */
   cut(run: {
     input: string | readonly { path: string; durationSec: number }[];
+    source?: SourceInfo | undefined;
     startSec: number;
     durationSec: number;
     dir: string;

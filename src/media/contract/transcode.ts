@@ -133,9 +133,11 @@ export const NOTE_CODES = [
   'AUDIO_LEFT_OUT',
   'VIDEO_LEFT_OUT',
   'CHAPTERS_LEFT_OUT',
+  'SOURCE_DIFFERS',
+  'COLORS_DIFFER',
 ] as const;
 
-/** Something of a file that its video lacks. */
+/** Something of a file that its video lacks or shows in another way. */
 export interface ProcessingNote {
   code: (typeof NOTE_CODES)[number];
   /** For its owner. */
@@ -195,6 +197,8 @@ export interface RenditionFiles {
   width: number | null;
   height: number | null;
   frameRate: number | null;
+  /** Of its playlist. */
+  durationSec: number;
   codecs: string;
   videoRange: VideoRange;
   averageBitrate: number;
@@ -231,8 +235,8 @@ export interface SourceChunk {
  * leaves a program running.
  */
 export interface Transcoder {
-  /** Is it a file that the other functions read by a copy alone: an animated WebP? */
-  needsCopy(path: string): Promise<boolean>;
+  /** Reports whether the other functions read the file by a copy alone: an animated WebP, or one whose timestamps jump. */
+  needsCopy(path: string, signal: AbortSignal): Promise<boolean>;
   /** Makes it. @param dir exists, and belongs to the copy alone. @returns its path. */
   makeCopy(path: string, dir: string, signal: AbortSignal): Promise<string>;
   probe(input: string, signal: AbortSignal): Promise<SourceInfo>;

@@ -48,6 +48,21 @@ export function videoCodecOfInitSegment(init: Buffer): string | null {
   return av1 === null ? codecOfInitSegment(init) : parseAv1Codec(av1);
 }
 
+const SAMPLE_ENTRIES = ['avc1', 'hvc1', 'av01'];
+/** From the type of a VisualSampleEntry (ISO/IEC 14496-12 12.1.3) to its width. */
+const ENTRY_SIZE_AT = 28;
+
+/** Pixels of the pictures; null when there is no entry that says it. */
+export function sizeOfInitSegment(init: Buffer): { width: number; height: number } | null {
+  const stsd = init.indexOf('stsd', 0, 'latin1');
+  if (stsd < 0) return null;
+  const entries = SAMPLE_ENTRIES.map((type) => init.indexOf(type, stsd, 'latin1'));
+  const at = entries.find((entry) => entry >= 0) ?? init.length;
+  if (at + ENTRY_SIZE_AT + 4 > init.length) return null;
+  const [width, height] = [init.readUInt16BE(at + ENTRY_SIZE_AT), init.readUInt16BE(at + ENTRY_SIZE_AT + 2)];
+  return width === 0 || height === 0 ? null : { width, height };
+}
+
 function configRecord(init: Buffer, box: string): Buffer | null {
   const at = init.indexOf(box, 0, 'latin1');
   return at < 4 ? null : init.subarray(at + 4, at - 4 + init.readUInt32BE(at - 4));

@@ -8,6 +8,7 @@ import { concatGuard, inputGuard } from '../ffmpeg/guard.ts';
 import { openOutput, UnsafeOutput, writeOutput } from '../ffmpeg/output.ts';
 import { endEdits } from './edits.ts';
 import { runTool, type Tools } from './run.ts';
+import { decoderOptions, sourceFilters } from './source-filters.ts';
 
 export type VideoCutterOptions = Omit<Tools, 'stallMs'>;
 
@@ -38,7 +39,8 @@ export function createVideoCutter(options: VideoCutterOptions): VideoCutter {
         const path = await copied(tools, { ...run, input }, format);
         if (path !== null) return path;
       }
-      return encoded(tools, run, { args: inputGuard(input), reads: [] });
+      const decoder = run.source === undefined ? [] : decoderOptions(run.source);
+      return encoded(tools, run, { args: [...decoder, ...inputGuard(input)], reads: [] });
     },
   };
 }
@@ -86,9 +88,11 @@ async function encoded(tools: Tools, run: Cut, { args: input, reads }: Input): P
   const { startSec, durationSec, dir } = run;
   const path = join(dir, 'encoded.mp4');
   const beforeSec = Math.min(startSec, BEFORE_SEC);
+  const filters = run.source === undefined ? [] : sourceFilters(run.source);
   const args = [
     ...['-ss', seconds(startSec - beforeSec), ...input],
     ...['-ss', seconds(beforeSec), '-t', seconds(durationSec)],
+    ...(filters.length === 0 ? [] : ['-vf', filters.join()]),
     // Close to the source: the renditions are encoded from this once more.
     ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '16', '-threads', String(tools.threads)],
     ...['-c:a', 'aac', '-b:a', '256k', '-f', 'mp4', `file:${path}`],
@@ -99,19 +103,23 @@ async function encoded(tools: Tools, run: Cut, { args: input, reads }: Input): P
 }
 
 /** The pictures, and every track of sound; no cover art, no data. */
-const TRACKS = ['-map', '0:V:0', '-map', '0:a?', '-map_chapters', '-1'];
+function tracks({ source }: Cut): string[] {
+  const video = source === undefined ? '0:V:0' : `0:${source.video.streamIndex}`;
+  return ['-map', video, '-map', '0:a?', '-map_chapters', '-1'];
+}
 
 async function runFfmpeg(
   tools: Tools,
-  { dir, signal }: Cut,
+  run: Cut,
   { args, reads = [], isUrgent }: { args: readonly string[]; reads?: readonly string[]; isUrgent: boolean },
 ): Promise<void> {
+  const { dir, signal } = run;
   const output = args.slice(args.indexOf('-i') + 2);
   const input = args.slice(0, args.indexOf('-i') + 2);
   await runTool(tools, {
     program: 'ffmpeg',
     cwd: dir,
-    args: ['-v', 'error', '-nostdin', '-y', ...input, ...TRACKS, ...output],
+    args: ['-v', 'error', '-nostdin', '-y', ...input, ...tracks(run), ...output],
     reads,
     limits: { ...LIMITS, isUrgent },
     signal,

@@ -18,6 +18,7 @@ import { reserves } from '../ffmpeg/limits.ts';
 import { UnsafeOutput } from '../ffmpeg/output.ts';
 import { extractCaptions } from './captions.ts';
 import { encodeChunk, split, stitch } from './chunks.ts';
+import { hasJumpingClock, putOnOneClock } from './clock.ts';
 import { audioRenditions, copiedRung, encodedRungs, silenceInput, sourceInput } from './command.ts';
 import { withHardware } from './hardware-run.ts';
 import { makeImages } from './images.ts';
@@ -28,6 +29,7 @@ import { probeFile } from './probe.ts';
 import { readRendition } from './rendition.ts';
 import { runTool, type Tools } from './run.ts';
 import { collectImages, IMAGES, makeImageFolder, type SideImages, sideImages } from './side-images.ts';
+import { isBroadcastFormat } from './sniff.ts';
 import { isAnimatedWebp } from './webp.ts';
 import { convertWebp } from './webp-video.ts';
 
@@ -50,9 +52,18 @@ export function createTranscoder(options: TranscoderOptions): Transcoder {
   const tools: Tools = { ...options, stallMs: options.stallMs ?? STALL_MS };
   const abilities = once(() => checkFfmpeg(ffmpeg));
   return {
-    needsCopy: isAnimatedWebp,
-    makeCopy: (path, dir, signal) => convertWebp(tools, { path, dir, signal }),
-    probe: (input, signal) => withFolder((dir) => probeFile(tools, { path: input, dir, signal })),
+    needsCopy: async (path, signal) =>
+      (await isAnimatedWebp(path)) ||
+      ((await isBroadcastFormat(path)) &&
+        (await withFolder((dir) => hasJumpingClock(tools, { path, dir, signal })))),
+    makeCopy: async (path, dir, signal) => {
+      const copy = { path, dir, signal };
+      return (await isAnimatedWebp(path)) ? convertWebp(tools, copy) : putOnOneClock(tools, copy);
+    },
+    probe: async (path, signal) => {
+      const { canToneMap } = await abilities();
+      return withFolder((dir) => probeFile(tools, { path, dir, signal, canToneMap }));
+    },
     plan: planLadder,
     copyTop: (run) => copyTop(tools, run),
     encode: async (run) => encode(tools, await abilities(), run),
@@ -89,10 +100,9 @@ async function encode(
   const input = { source, rungs, alignToSource, keyframeSec, threads, images, ...abilities };
   const isIdle = rungs.some(({ codec }) => codec !== 'H264');
   const clear = async () => {
-    for (const { name } of [...rungs, ...audio])
-      await rm(join(outDir, name), { recursive: true, force: true });
+    for (const { name } of [...rungs, ...audio]) await remove(outDir, name);
     if (images === null) return;
-    await rm(join(outDir, IMAGES), { recursive: true, force: true });
+    await remove(outDir, IMAGES);
     await makeImageFolder(outDir);
   };
   return withHardware(tools, { source, rungs, signal, clear }, (hardware) =>
@@ -111,15 +121,16 @@ async function encodeWithImages(
   abilities: FfmpegAbilities,
   run: Parameters<Transcoder['encode']>[0],
 ): Promise<{ renditions: RenditionFiles[]; images: string[] | null }> {
-  const { rungs, source, outDir, signal } = run;
+  const { rungs, audio, source, outDir, signal } = run;
   await makeImageFolder(outDir);
   const side = sideImages(source, rungs.length - 1, abilities);
   let renditions: RenditionFiles[];
   try {
     renditions = await encode(tools, abilities, run, side);
   } catch (error) {
-    if (!(error instanceof MediaFileError) || error instanceof UnsafeOutput) throw error;
-    // It may be the images that cannot be made of the file.
+    if (signal.aborted || isDiskTrouble(error) || error instanceof UnsafeOutput) throw error;
+    tools.log.info({ err: error }, 'an encode with images failed: it is made without them');
+    for (const { name } of [...rungs, ...audio]) await remove(outDir, name);
     return { renditions: await encode(tools, abilities, run), images: null };
   }
   try {
@@ -129,6 +140,11 @@ async function encodeWithImages(
     tools.log.warn({ err: error }, 'the images of a video were not made on the way');
     return { renditions, images: null };
   }
+}
+
+/** What a run has left that failed. */
+function remove(outDir: string, name: string): Promise<void> {
+  return rm(join(outDir, name), { recursive: true, force: true });
 }
 
 interface Render {

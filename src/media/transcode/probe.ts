@@ -9,6 +9,7 @@ import {
   type VideoRange,
 } from '../contract/index.ts';
 import { isReadVideo } from '../ffmpeg/codecs.ts';
+import { hasRareMatrix } from '../ffmpeg/color.ts';
 import { checkAnimation } from './animations.ts';
 import { describeAudio, type Heard, heardTracks, inOrder, isReadableAudio, keptSounds } from './audio.ts';
 import { checkComplete } from './completeness.ts';
@@ -30,6 +31,7 @@ import { readHdr10 } from './hdr10.ts';
 import { fileFault, notRead, type Tools } from './run.ts';
 import { type PacketScan, type ScanInput, scanPackets, type TrackScan } from './scan.ts';
 import { sniff, stillPicture } from './sniff.ts';
+import { tagsOf } from './source-filters.ts';
 import { describeTracks } from './tracks.ts';
 
 /** docs/api/plans.md: 8K, standing or lying. */
@@ -64,6 +66,8 @@ interface ProbeInput {
   /** The programs run there, and write nothing. */
   dir: string;
   signal: AbortSignal;
+  /** This ffmpeg makes SDR of HDR. */
+  canToneMap: boolean;
 }
 
 /**
@@ -106,10 +110,22 @@ export async function probeFile(tools: Tools, input: ProbeInput): Promise<Source
     declaredSec,
     fileStartSec,
   });
+  info.notes.push(...colorNotes(info.video, input.canToneMap));
   // One that stands is shown again and again.
   const shown = info.durationSec * info.video.frameRate;
   if (isGif) checkAnimation('GIF', info.video, Math.max(track.packets, shown));
   return info;
+}
+
+function colorNotes(video: SourceInfo['video'], canToneMap: boolean): ProcessingNote[] {
+  const notTheSame = (message: string): ProcessingNote => ({ code: 'COLORS_DIFFER', message });
+  if (video.range !== 'SDR' && !canToneMap) {
+    return [notTheSame('The video is HDR, which this server cannot convert: its colors look pale in H.264.')];
+  }
+  if (!hasRareMatrix(tagsOf(video))) return [];
+  return [
+    notTheSame(`Players may show other colors: few read the color matrix of the video (${video.matrix}).`),
+  ];
 }
 
 /** Reads the packets and tries the decoders at the same time; when one fails, the others are ended. */
@@ -256,7 +272,7 @@ function describe(found: Findings): SourceInfo {
       profile: video.profile ?? null,
       pixelFormat: video.pix_fmt ?? '',
       ...shownSize(video),
-      ...(scan.isComplete ? { span: spanOf(track) } : {}),
+      ...(scan.isComplete && scan.hasAllTimestamps ? { span: spanOf(track) } : {}),
       frameRate,
       isVariableFrameRate: isVariable,
       range: rangeOf(video),

@@ -5,6 +5,7 @@ import {
   audioCodecOfInitSegment,
   isWholeBoxFile,
   segmentDuration,
+  sizeOfInitSegment,
   videoCodecOfInitSegment,
 } from './boxes.ts';
 import { rangeOf } from './encoders.ts';
@@ -73,8 +74,8 @@ async function read(
   return {
     name,
     kind: rung ? 'VIDEO' : 'AUDIO',
-    width: rung?.width ?? null,
-    height: rung?.height ?? null,
+    ...sizeOf(init, rung),
+    durationSec: totalSec,
     frameRate: rung && fastest(rung.frameRate, pictures?.peakRate ?? 0),
     codecs,
     averageBitrate: average,
@@ -83,6 +84,12 @@ async function read(
     sizeBytes: mediaBytes + init.length + Buffer.byteLength(exact),
     files: [...['index.m3u8', initFile, ...(pictures ? [IFRAMES] : [])], ...segments.map(({ file }) => file)],
   };
+}
+
+/** The size that the muxer wrote, which is that of the file where it is copied. */
+function sizeOf(init: Buffer, rung: RungPlan | null): { width: number | null; height: number | null } {
+  if (rung === null) return { width: null, height: null };
+  return sizeOfInitSegment(init) ?? { width: rung.width, height: rung.height };
 }
 
 interface Pictures {

@@ -5,6 +5,7 @@ const HEAD_BYTES = 4096;
 const TS_PACKET_BYTES = [188, 192, 204];
 const TS_SYNC = 0x47;
 const TS_SYNCS = 5;
+const PROGRAM_STREAM = '000001ba';
 
 /**
  * Looks at the first bytes before any parser of ffmpeg does: text that names other files never gets that far.
@@ -23,6 +24,12 @@ export async function sniff(path: string): Promise<void> {
   const picture = pictureKind(head);
   if (picture !== null) throw stillPicture(picture);
   throw new MediaFileError('UNSUPPORTED_FORMAT', 'This is no video file that can be read.');
+}
+
+/** Reports whether a file is an MPEG transport or program stream, whose timestamps may begin again on the way. */
+export async function isBroadcastFormat(path: string): Promise<boolean> {
+  const head = await readHead(path);
+  return isTransportStream(head) || startsWith(head, PROGRAM_STREAM);
 }
 
 /** @param kind as people call it: `PNG`. */
@@ -66,7 +73,7 @@ function isVideoContainer(head: Buffer): boolean {
     ascii(head, 0, 3) === 'FLV' ||
     /^GIF8[79]a$/.test(ascii(head, 0, 6)) || // of one picture or of many: the packets tell
     ascii(head, 0, 4) === 'OggS' ||
-    startsWith(head, '000001ba') || // MPEG program stream
+    startsWith(head, PROGRAM_STREAM) ||
     startsWith(head, '3026b2758e66cf11') || // ASF, WMV
     isTransportStream(head)
   );

@@ -85,12 +85,12 @@ export function holdsLast({ durationSec, video }: SourceInfo): boolean {
   return video.span !== undefined && durationSec - video.span.endSec > 1 / video.frameRate;
 }
 
-/** `trim` rounds to the nearest frame: the last one may begin before the end, and not after it. */
-const ROUND_UP = 0.49;
+/** Frames: `trim` rounds to the nearest one, and lengths are rounded to milliseconds. */
+const ROUND_UP = 0.4;
 
-/** Repeats the last frame, at the frame rate of the video, until the video ends. */
+/** Repeats the last frame, at the frame rate of the video, until the video ends; also where later ones cannot be decoded. */
 export function holdLast(source: SourceInfo): string[] {
-  if (!holdsLast(source)) return [];
+  if (source.video.span === undefined) return [];
   const endSec = source.durationSec + ROUND_UP / source.video.frameRate;
   return ['tpad=stop=-1:stop_mode=clone', `trim=end=${endSec.toFixed(6)}`];
 }

@@ -81,7 +81,7 @@ function noteOf(stream: ProbedStream, { video, audio, isStill }: Kept): Processi
     return [{ code: 'AUDIO_LEFT_OUT', message }];
   }
   if (type === 'video' && stream !== video && !isStill(stream)) {
-    const message = `${nameOf(stream)} was left out: a video has one picture, and the file has another one before it.`;
+    const message = `${nameOf(stream)} was left out: a video has one picture track, and the file has another one that is shown by default or larger.`;
     return [{ code: 'VIDEO_LEFT_OUT', message }];
   }
   return [];

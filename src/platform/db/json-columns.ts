@@ -45,7 +45,13 @@ export interface ChannelLink {
 
 /** Something of its file that a video lacks. */
 interface ProcessingNote {
-  code: 'CAPTIONS_LEFT_OUT' | 'AUDIO_LEFT_OUT' | 'VIDEO_LEFT_OUT' | 'CHAPTERS_LEFT_OUT';
+  code:
+    | 'CAPTIONS_LEFT_OUT'
+    | 'AUDIO_LEFT_OUT'
+    | 'VIDEO_LEFT_OUT'
+    | 'CHAPTERS_LEFT_OUT'
+    | 'SOURCE_DIFFERS'
+    | 'COLORS_DIFFER';
   message: string;
 }
 

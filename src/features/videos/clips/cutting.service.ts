@@ -54,7 +54,7 @@ interface Cutting extends ClipCuttingDeps {
 
 type Run = JobRun<Static<typeof clipJob.payload>>;
 type Original = { key: string; sizeBytes: number };
-type Taken = Pick<Parameters<VideoCutter['cut']>[0], 'input' | 'startSec' | 'durationSec'>;
+type Taken = Pick<Parameters<VideoCutter['cut']>[0], 'input' | 'source' | 'startSec' | 'durationSec'>;
 
 /** One account alone does not have them all: a clip of hours may have to be encoded. */
 const CONCURRENCY = 3;
@@ -122,9 +122,10 @@ async function ofVideo(
   wanted?: number,
 ): Promise<Original> {
   const { startSec, endSec } = run.payload;
-  const { key, zeroSec } = await fileOf(deps, sourceId, wanted);
+  const { key, source, zeroSec } = await fileOf(deps, sourceId, wanted);
+  const durationSec = endSec - startSec;
   return deps.originals.use(key, run.signal, (input) =>
-    cutOut(deps, run, dir, { input, startSec: zeroSec + startSec, durationSec: endSec - startSec }),
+    cutOut(deps, run, dir, { input, source, startSec: zeroSec + startSec, durationSec }),
   );
 }
 
@@ -146,7 +147,8 @@ async function fileOf({ db, store }: Cutting, videoId: string, wanted?: number) 
   const key = isReplaced ? await formerOriginal(db, videoId, revision) : video.original_key;
   if (key === null || (await store.head(key)) === null) throw gone();
   const known = await processing.findProcessing(db, videoId, revision);
-  return { key, zeroSec: known?.source.zeroSec ?? 0, durationSec: video.duration_sec ?? 0 };
+  const source = known?.source;
+  return { key, source, zeroSec: source?.zeroSec ?? 0, durationSec: video.duration_sec ?? 0 };
 }
 
 function gone(): MediaFileError {
@@ -232,7 +234,8 @@ async function ofRecordings(
   return useAll(deps.originals, run.signal, keys, (paths) => {
     const [path = '', ...more] = paths;
     const all = paths.map((one, index) => ({ path: one, durationSec: lengths[index] ?? 0 }));
-    return cutOut(deps, run, dir, { input: more.length === 0 ? path : all, startSec, durationSec });
+    const one = more.length === 0 ? { input: path, source: first.source } : { input: all };
+    return cutOut(deps, run, dir, { ...one, startSec, durationSec });
   });
 }
 
@@ -250,8 +253,8 @@ function useAll<T>(
 }
 
 async function cutOut({ cutter, store }: Cutting, run: Run, dir: string, taken: Taken): Promise<Original> {
-  const { input, startSec, durationSec } = taken;
-  const path = await cutter.cut({ input, startSec, durationSec, dir, signal: run.signal });
+  const { input, source, startSec, durationSec } = taken;
+  const path = await cutter.cut({ input, source, startSec, durationSec, dir, signal: run.signal });
   const { workspaceId, videoId } = run.payload;
   const isQuickTime = extname(path) === '.mov';
   const key = originalKey({ workspace_id: workspaceId, id: videoId }, run.id);

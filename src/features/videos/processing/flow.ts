@@ -18,6 +18,7 @@ import {
   hasPosterOf,
   IMAGES_TASKS,
   type ImagesTask,
+  isOptional,
   type NextStep,
   nextSteps,
   priorityOf,
@@ -47,21 +48,21 @@ export type Run<P extends Target = Target> = Pick<
  * Runs `work` under the lock of the video while the job is ours and the video is still being processed.
  * What a run has made becomes visible here and nowhere else.
  *
- * @param during the state of the video in which the job has a meaning.
+ * @param during the states of the video in which the job has a meaning.
  * @returns false when the video was deleted, finished or begun anew meanwhile: what was made is for nobody.
  */
 export async function commitRun(
   deps: ProcessingDeps,
   run: Run,
   work: (tx: Tx, append: AppendEvent, video: ProcessedVideo) => Promise<void>,
-  during: VideoRow['status'] = 'PROCESSING',
+  during: readonly VideoRow['status'][] = ['PROCESSING'],
 ): Promise<boolean> {
   const { videoId, revision } = run.payload;
   const write = async (tx: Tx, append: AppendEvent) => {
     // The video before the job: a deletion takes them in this order.
     const video = await lockProcessed(tx, videoId, revision);
     await run.confirm(tx);
-    if (video === undefined || video.status !== during) return false;
+    if (video === undefined || !during.includes(video.status)) return false;
     await work(tx, append, video);
     return true;
   };
@@ -83,11 +84,15 @@ async function patiently<T>(write: () => Promise<T>, signal: AbortSignal): Promi
 }
 
 /** The video of a job, PROCESSING from now on; undefined when there is nothing to do for it any more. */
-export async function begin(deps: ProcessingDeps, run: Run): Promise<ProcessedVideo | undefined> {
+export async function begin(
+  deps: ProcessingDeps,
+  run: Run,
+  during: readonly VideoRow['status'][] = ['PROCESSING'],
+): Promise<ProcessedVideo | undefined> {
   const { videoId, revision } = run.payload;
   return deps.events.transaction(async (tx, append) => {
     const row = await lockProcessed(tx, videoId, revision);
-    if (row === undefined || row.status === 'PROCESSING') return row;
+    if (row === undefined || during.includes(row.status)) return row;
     const now = deps.clock.now();
     if (row.replaces) return pickReplacement(tx, row, now);
     const picked = await transitions.pick({ tx, append, row, now });
@@ -103,7 +108,8 @@ export async function advance(
   video: ProcessedVideo,
 ): Promise<void> {
   const steps = await stepsOf(tx, video);
-  if (steps.length === 0) return complete(deps, tx, append, video);
+  if (steps.every((step) => isOptional(step, video))) await complete(deps, tx, append, video);
+  if (steps.length === 0) return;
   const owner = await ownerOf(tx, video.workspace_id);
   const now = deps.clock.now();
   await repository.updateProcessing(tx, video.id, video.revision, { touched_at: now });
@@ -117,7 +123,9 @@ export async function completeIfLast(
   append: AppendEvent,
   video: ProcessedVideo,
 ): Promise<void> {
-  if ((await stepsOf(tx, video)).length === 0) await complete(deps, tx, append, video);
+  if (video.status !== 'PROCESSING') return;
+  const steps = await stepsOf(tx, video);
+  if (steps.every((step) => isOptional(step, video))) await complete(deps, tx, append, video);
 }
 
 async function stepsOf(tx: Tx, video: VideoRow): Promise<NextStep[]> {

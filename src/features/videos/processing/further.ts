@@ -70,7 +70,7 @@ async function encodeOne(deps: ProcessingContext, run: Run, one: One): Promise<b
       });
       if (all.every(({ folder }) => folder !== null)) await enqueueCleanUp(deps, tx, row);
     },
-    'READY',
+    ['READY'],
   );
 }
 
@@ -83,6 +83,6 @@ export async function giveUpFurther(deps: ProcessingDeps, run: Run): Promise<voi
       await dropFurther(tx, row.id, row.revision);
       await enqueueCleanUp(deps, tx, row);
     },
-    'READY',
+    ['READY'],
   );
 }

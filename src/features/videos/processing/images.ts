@@ -1,9 +1,11 @@
 import type { Static } from 'typebox';
+import type { AppendEvent } from '../../../events/index.ts';
 import type { JobRun } from '../../../jobs/job.ts';
 import { newUuid } from '../../../kernel/ids.ts';
 import { videoPrefix } from '../../../kernel/media-keys.ts';
 import type { SourceInfo } from '../../../media/contract/index.ts';
 import type { Tx } from '../../../platform/db/index.ts';
+import { isDiskTrouble } from '../../../platform/disk.ts';
 import { VIDEO_TOPIC } from '../locked.ts';
 import { lockAnyVideo, updateVideo, type VideoRow } from '../repository.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';
@@ -15,12 +17,15 @@ import { findProcessed, type ProcessedVideo, updateProcessed } from './processed
 import * as repository from './repository.ts';
 import { hasPosterOf } from './rules.ts';
 
+/** Images may come to a video that is READY. */
+const DURING = ['PROCESSING', 'READY'] as const;
+
 type ImagesRun = Run<Static<typeof imagesJob.payload>>;
 
 /** The poster first, which a page shows as soon as the video can be played; then, where no encode makes them, the others. */
 export async function makeImages(deps: ProcessingContext, run: ImagesRun): Promise<void> {
   const { db, scratchDir } = deps;
-  const video = await begin(deps, run);
+  const video = await begin(deps, run, DURING);
   if (video === undefined) return;
   const processing = await repository.findProcessing(db, video.id, video.revision);
   if (processing === undefined || processing.images_done) return;
@@ -31,17 +36,44 @@ export async function makeImages(deps: ProcessingContext, run: ImagesRun): Promi
   await withScratch(scratchDir, run.id, (dir) =>
     useOriginal(deps, video, run.signal, async (input) => {
       const poster = await makeSome(deps, run, { video, folder, dir, input, source, storyboard: false });
-      await commitRun(deps, run, async (tx, _append, row) => {
-        if (hasPosterOf(row)) return;
-        await updateProcessed(tx, row, { image_folder: folder, has_storyboard: false, has_preview: false });
-      });
+      await commitRun(deps, run, (tx, append, row) => showPoster(deps, tx, append, row, folder), DURING);
       if (isPosterAlone) return;
-      const all = await makeSome(deps, run, { video, folder, dir, input, source, storyboard: true, poster });
-      await commitRun(deps, run, async (tx, append, row) => {
-        const after = await finishImages(tx, row, folder, all);
-        await completeIfLast(deps, tx, append, after);
-      });
+      const all = { video, folder, dir, input, source, storyboard: true, poster };
+      await makeOptional(deps, run, all);
     }),
+  );
+}
+
+async function showPoster(
+  deps: ProcessingDeps,
+  tx: Tx,
+  append: AppendEvent,
+  row: ProcessedVideo,
+  folder: string,
+): Promise<void> {
+  if (hasPosterOf(row)) return;
+  const shown = { image_folder: folder, has_storyboard: false, has_preview: false };
+  await completeIfLast(deps, tx, append, await updateProcessed(tx, row, shown));
+}
+
+/** Storyboard and preview, in one try: a video is READY before them, and stays so without them. */
+async function makeOptional(deps: ProcessingContext, run: ImagesRun, images: ImageRun): Promise<void> {
+  let names: string[];
+  try {
+    names = await makeSome(deps, run, images);
+  } catch (error) {
+    if (run.signal.aborted || isDiskTrouble(error)) throw error;
+    deps.log.warn({ err: error, videoId: images.video.id }, 'a video has a poster and no further images');
+    return doWithoutImages(deps, run);
+  }
+  await commitRun(
+    deps,
+    run,
+    async (tx, append, row) => {
+      const after = await finishImages(tx, row, images.folder, names);
+      await completeIfLast(deps, tx, append, after);
+    },
+    DURING,
   );
 }
 
@@ -109,10 +141,15 @@ async function makeSome(
 /** A video is played without images as well: its processing goes on. A poster comes with the others. */
 export async function doWithoutImages(deps: ProcessingDeps, run: ImagesRun): Promise<void> {
   if (run.payload.task === 'POSTER') return;
-  await commitRun(deps, run, async (tx, append, row) => {
-    await repository.updateProcessing(tx, row.id, row.revision, { images_done: true });
-    await completeIfLast(deps, tx, append, row);
-  });
+  await commitRun(
+    deps,
+    run,
+    async (tx, append, row) => {
+      await repository.updateProcessing(tx, row.id, row.revision, { images_done: true });
+      await completeIfLast(deps, tx, append, row);
+    },
+    DURING,
+  );
 }
 
 /** A moment of the original becomes the thumbnail, unless it was withdrawn or replaced meanwhile. */

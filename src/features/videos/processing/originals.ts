@@ -19,6 +19,7 @@ interface Copy {
 
 /** The next job of the same video comes at once, or has to wait for a slot. */
 const KEEP_MS = 60_000;
+const MAX_ANSWERS = 1000;
 
 interface OriginalsDeps {
   store: BlobStore;
@@ -35,11 +36,21 @@ export function createOriginals(
   keepMs = KEEP_MS,
 ): Originals {
   const copies = new Map<string, Copy>();
+  /** Of files on a disk: a file does not change under its key. */
+  const answers = new Map<string, boolean>();
 
+  const needsCopy = async (key: string, path: string, signal: AbortSignal) => {
+    const known = answers.get(key);
+    if (known !== undefined) return known;
+    const answer = await transcoder.needsCopy(path, signal);
+    if (answers.size >= MAX_ANSWERS) answers.clear();
+    answers.set(key, answer);
+    return answer;
+  };
   const copyTo = async (own: string, key: string, signal: AbortSignal) => {
     await mkdir(own, { recursive: true });
     const path = store.localPath(key) ?? (await store.toLocalFile(key, own, signal));
-    return (await transcoder.needsCopy(path)) ? transcoder.makeCopy(path, own, signal) : path;
+    return (await needsCopy(key, path, signal)) ? transcoder.makeCopy(path, own, signal) : path;
   };
   const take = (key: string): Copy => {
     const held = copies.get(key);
@@ -76,7 +87,7 @@ export function createOriginals(
   return {
     async use(key, signal, work) {
       const stored = store.localPath(key);
-      if (stored !== null && !(await transcoder.needsCopy(stored))) return work(stored);
+      if (stored !== null && !(await needsCopy(key, stored, signal))) return work(stored);
       const copy = take(key);
       let isWhole = false;
       try {

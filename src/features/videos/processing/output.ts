@@ -11,6 +11,7 @@ import type { VideoRow } from '../repository.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';
 import { storeRenditions } from './files.ts';
 import { advance, commitRun, type Run } from './flow.ts';
+import { reconcile } from './measured.ts';
 import type { ProcessedVideo } from './processed.ts';
 import * as repository from './repository.ts';
 
@@ -53,7 +54,8 @@ export async function publishRenditions(
     if (!row.replaces && !wasPlayable && made.some(({ kind }) => kind === 'VIDEO')) {
       for (const hook of onPlayable) await hook(tx, append, row);
     }
-    await advance(deps, tx, append, showImages === undefined ? row : await showImages(tx, row));
+    const measured = await reconcile(tx, row, made);
+    await advance(deps, tx, append, showImages === undefined ? measured : await showImages(tx, measured));
   });
 }
 

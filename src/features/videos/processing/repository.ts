@@ -101,7 +101,7 @@ export async function insertProcessing(tx: Tx, made: NewProcessing): Promise<voi
 }
 
 type ProcessingChange = Partial<
-  Pick<VideoProcessingTable, 'mode' | 'ladder' | 'touched_at'> & {
+  Pick<VideoProcessingTable, 'mode' | 'source' | 'ladder' | 'touched_at'> & {
     images_done: boolean;
     captions_done: boolean;
     revivals: number;

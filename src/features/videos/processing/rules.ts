@@ -103,6 +103,14 @@ export type NextStep =
   | { kind: 'CAPTIONS' }
   | { kind: 'ENCODE'; task: EncodeTask; chunk: number | null };
 
+/** Reports whether a video is READY without a step: all images but the poster, which are shown when they are there. */
+export function isOptional(
+  step: NextStep,
+  video: { image_folder: string | null; revision: number },
+): boolean {
+  return step.kind === 'IMAGES' && step.task === 'ALL' && hasPosterOf(video);
+}
+
 /**
  * What may be done now. A step that already waits or runs is named again: the queue does not add it twice.
  * Nothing is left to do when it is empty: the video is READY.
