@@ -58,7 +58,7 @@ test('codecs: cover art, subtitles, attachments and timecodes do not make a good
   await writeFile(subtitles, '1\n00:00:00,000 --> 00:00:01,000\nhello\n');
   const av = await make(dir, ...pictures('64x48', 25, 1), ...tone(1), ...H264, '-c:a', 'aac', 'av.mp4');
   const cover = (codec: string) =>
-    make(dir, ...pictures('32x32', 1, 1), '-frames:v', '1', '-c:v', codec, '-f', 'image2', `cover.${codec}`);
+    make(dir, ...pictures('128x96', 1, 1), '-frames:v', '1', '-c:v', codec, '-f', 'image2', `cover.${codec}`);
   const [png, jpeg, gif, tiff, bmp] = await Promise.all(['png', 'mjpeg', 'gif', 'tiff', 'bmp'].map(cover));
   const attach = (path = '', mimetype = '', index = 0) => [
     ...['-attach', path, `-metadata:s:t:${index}`, `mimetype=${mimetype}`],
