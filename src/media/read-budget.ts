@@ -22,17 +22,20 @@ export const READ_BUDGETS = {
   playoutQueue: { items: 32_768, bytes: 128 * MIB, ms: 300_000 },
   /** Frames of one track of a bridge. */
   playoutTrack: { items: 20_000, bytes: 1_200_000_000, ms: 20_000 },
-  roomTrack: { items: 4_000, bytes: 8_000_000, ms: 2_000 },
-  rtspConnection: { items: 100_000, bytes: 600_000_000, ms: 10_000 },
-  rtspDescription: { items: 2_000, bytes: 131_072, ms: 8_000 },
   /** Messages of one publish, whatever protocol it came by. */
   publish: { items: 4000, bytes: 64 * MIB, ms: 2000 },
+  /** RTP packets of one track of a room that is broadcast. */
+  roomTrack: { items: 4000, bytes: 8 * MIB, ms: 2000 },
   /** Messages of an RTMP client before its publish is accepted. */
   rtmpCommands: { items: 256, bytes: MIB, ms: 10_000 },
   /** Messages of an RTMP server that a stream is pulled from. */
   rtmpPull: { items: 4000, bytes: 128 * MIB, ms: 2000 },
   /** Messages of an RTMP server that a stream is sent to. */
   rtmpReplies: { items: 65_536, bytes: 4 * MIB, ms: 256_000 },
+  /** Packets, responses and reads of an RTSP source. */
+  rtspConnection: { items: 100_000, bytes: 600_000_000, ms: 10_000 },
+  /** Lines of the session description of an RTSP source, and the time for a response. */
+  rtspDescription: { items: 2000, bytes: 128 * 1024, ms: 8000 },
   /** Control packets of an SRT peer: acknowledgements, loss reports, drop requests. */
   srtControl: { items: 2000, bytes: 4 * MIB, ms: 2000 },
   /** Data packets of an SRT source. */
@@ -41,16 +44,6 @@ export const READ_BUDGETS = {
   whipAudio: { items: 1000, bytes: MIB, ms: 2000 },
   /** H.264 packets of a WHIP client. */
   whipVideo: { items: 80_000, bytes: 64 * MIB, ms: 2000 },
-  /** RTP packets of one track of a room that is broadcast. */
-  roomTrack: { items: 4000, bytes: 8 * MIB, ms: 2000 },
-  /** Messages of an RTMP server that a stream is pulled from. */
-  rtmpPull: { items: 4000, bytes: 128 * MIB, ms: 2000 },
-  /** Packets, responses and reads of an RTSP source. */
-  rtspConnection: { items: 100_000, bytes: 600_000_000, ms: 10_000 },
-  /** Lines of the session description of an RTSP source, and the time for a response. */
-  rtspDescription: { items: 2000, bytes: 128 * 1024, ms: 8000 },
-  /** Data packets of an SRT source. */
-  srtData: { items: 100_000, bytes: 128 * MIB, ms: 2000 },
 } satisfies Record<string, ReadBudget>;
 
 /**

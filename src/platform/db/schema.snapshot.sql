@@ -1795,6 +1795,7 @@ create table sign_in_place (
   account_id text not null,
   place bytea not null,
   seen_at timestamp with time zone not null,
+  network bytea,
   constraint sign_in_place_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   constraint sign_in_place_pkey PRIMARY KEY (account_id, place)
 );

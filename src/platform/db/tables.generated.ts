@@ -1581,6 +1581,7 @@ export interface SignInPlaceTable {
   account_id: string;
   place: Uint8Array;
   seen_at: Date;
+  network: Uint8Array | null;
 }
 
 export interface SignalSimulationTable {

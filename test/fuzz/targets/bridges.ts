@@ -113,6 +113,7 @@ async function rtspResponses(input: Buffer): Promise<void> {
   const connection = new RtspConnection({
     paced: new PacedSocket(socket, READ_BUDGETS.rtspConnection),
     credentials: { user: 'a', password: 'b' },
+    userAgent: 'Marquee',
     onPacket() {
       packets += 1;
     },
