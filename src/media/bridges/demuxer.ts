@@ -5,6 +5,7 @@ import { sourceGuard } from '../ffmpeg/guard.ts';
 import { liveLimits } from '../ffmpeg/limits.ts';
 import { type FfmpegExit, spawnFfmpeg } from '../ffmpeg/process.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
+import { timeRead } from '../longest-read.ts';
 import { PushFailure } from '../restream/failure.ts';
 import { FlvReader, type FlvTag } from '../restream/flv-reader.ts';
 
@@ -47,10 +48,14 @@ export function createDemuxer(open: () => Promise<FfmpegProgram>, log: Logger): 
         onTag(tag);
       },
     );
-    const onBytes = (bytes: Buffer) => {
-      reader.push(bytes);
-      onFlush();
-    };
+    const onBytes = (bytes: Buffer) =>
+      timeRead(
+        () => `${format} of a source`,
+        () => {
+          reader.push(bytes);
+          onFlush();
+        },
+      );
     const args = demuxerArgs(format);
     const child = spawnFfmpeg({ program, args, log, input: given.resolve, onBytes });
     const stdin = await given.promise;

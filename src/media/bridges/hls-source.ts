@@ -2,6 +2,7 @@ import { createDecipheriv } from 'node:crypto';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { HlsAddress } from '../../kernel/pull-address.ts';
 import { type Download, GuardError, OutboundError } from '../../platform/outbound/index.ts';
+import { timeRead } from '../longest-read.ts';
 import { READ_BUDGETS, ReadMeter } from '../read-budget.ts';
 import { failureOf, PushFailure } from '../restream/failure.ts';
 import type { Demux, SourceFormat } from './demuxer.ts';
@@ -125,7 +126,10 @@ class Fetcher {
     const { bytes: maxBytes, ms } = READ_BUDGETS.hlsPlaylist;
     const answer = await this.#again(() => this.#get({ url, range: null }, maxBytes, ms));
     const startedMs = performance.now();
-    const playlist = worded(() => parsePlaylist(answer.bytes.toString('utf8')));
+    const playlist = timeRead(
+      () => `HLS source ${new URL(answer.url).host}`,
+      () => worded(() => parsePlaylist(answer.bytes.toString('utf8'))),
+    );
     return { playlist, base: answer.url, parseMs: performance.now() - startedMs };
   }
 

@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { until } from '../../../test/harness/wait.ts';
 import { startTcp } from '../../../test/restream/far-ends.ts';
+import { takeLongestRead } from '../longest-read.ts';
 import { READ_BUDGETS } from '../read-budget.ts';
 import type { PushFailure } from '../restream/failure.ts';
 import { PacedSocket } from './paced-socket.ts';
@@ -46,6 +47,7 @@ test('other connections get their turn while thousands of empty packets are read
     isOver = true;
   });
   const count = 40_000;
+  takeLongestRead();
   await open(t, (socket) => socket.write(Buffer.concat(Array(count).fill(EMPTY_PACKET))), {
     onPacket() {
       packets += 1;
@@ -54,6 +56,7 @@ test('other connections get their turn while thousands of empty packets are read
     },
   });
   await until(() => packets === count);
+  assert.equal(takeLongestRead()?.reader, 'RTSP source 127.0.0.1');
   assert.ok(mostInTurn <= 128, `${mostInTurn} packets in one turn`);
 });
 
