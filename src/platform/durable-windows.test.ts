@@ -163,6 +163,20 @@ test('a node that was killed loses only hits that were not stored yet', async (t
   });
 });
 
+test('a window that was stored by a clock far ahead ends with the next one', async () => {
+  const hit = (node: TestApp) => node.container.caps(900).hit('clock');
+  clock.advance(1000 * DAY_MS);
+  await withNode(async (node) => assert.equal((await hit(node)).count, 1));
+  clock.advance(-1000 * DAY_MS);
+  await withNode(async (node) => {
+    assert.deepEqual(await hit(node), { count: 1, resetInMs: QUARTER_MS });
+    await flush(node);
+    assert.deepEqual(await hit(node), { count: 3, resetInMs: QUARTER_MS });
+  });
+  clock.advance(QUARTER_MS);
+  await withNode(async (node) => assert.equal((await hit(node)).count, 1));
+});
+
 test('two processes on one database count together', async () => {
   const key = await newQuotaKey(6);
   const before = await storedHits('day');

@@ -10,6 +10,15 @@ test('ever new keys cost no more than the ceiling; the window that opened first 
   assert.equal((await windows.peek('key 9899')).count, 0);
 });
 
+test('a clock that is set back makes no window longer', async () => {
+  let now = 1_000_000;
+  const windows = memoryWindows(() => 1000, { nowMs: () => now });
+  await windows.hit('a');
+  now -= 500_000;
+  assert.deepEqual(await windows.hit('a'), { count: 1, resetInMs: 1000 });
+  assert.deepEqual(await windows.hit('a'), { count: 2, resetInMs: 1000 });
+});
+
 test('windows that are over make room before any that is open', async () => {
   let now = 0;
   const windows = memoryWindows(() => 1000, { maxKeys: 3, nowMs: () => now });

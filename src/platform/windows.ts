@@ -45,7 +45,7 @@ const wholeMs = () => Math.floor(performance.now());
  * so that whoever hits with ever new keys costs no memory: callers cap what a single address can bring.
  *
  * @param windowMs how long a window that opens now stays open.
- * @param nowMs a clock that never goes back; where there is a journal, epoch milliseconds.
+ * @param nowMs milliseconds, and where there is a journal, since the epoch.
  */
 export function memoryWindows(
   windowMs: () => number,
@@ -69,7 +69,9 @@ export function memoryWindows(
   };
   const open = (key: string, now: number): Window | undefined => {
     const window = windows.get(key) ?? restore(key, now);
-    return window !== undefined && window.endsAtMs > now ? window : undefined;
+    if (window === undefined || window.endsAtMs <= now) return undefined;
+    // A window that ends later than one that opens now is from before the clock was set back.
+    return window.endsAtMs - now <= windowMs() ? window : undefined;
   };
   const countOf = ({ count, endsAtMs }: Window, now: number): WindowCount => ({
     count,

@@ -18,7 +18,7 @@ const toStored = ({ key, ends_at: endsAt, hits }: Row): StoredWindow => ({
 });
 
 /**
- * Adds hits to the windows of one counter, each key at most once. A stored window that is still open keeps its end.
+ * Adds hits to the windows of one counter, each key at most once. Of two open windows of a key the earlier end counts.
  *
  * @param nowMs epoch milliseconds.
  * @returns the windows with the hits of all processes.
@@ -39,7 +39,7 @@ export async function addHits(
       ${sorted.map(({ hits }) => hits)}::bigint[])
     on conflict (name, key) do update set
       hits = excluded.hits + case when stored.ends_at > ${now} then stored.hits else 0 end,
-      ends_at = case when stored.ends_at > ${now} then stored.ends_at else excluded.ends_at end
+      ends_at = case when stored.ends_at > ${now} then least(stored.ends_at, excluded.ends_at) else excluded.ends_at end
     returning key, ends_at, hits`;
   return rows.map(toStored);
 }
@@ -59,10 +59,13 @@ const READ_ROWS = 5000;
 
 /** Deletes the windows that are over, and of each counter those beyond `maxWindows` that end first. */
 export async function purgeWindows(sql: Sql, nowMs: number, maxWindows = MAX_KEYS): Promise<void> {
-  await sql`delete from counter_window where ends_at <= ${dateFromMs(nowMs)}`;
+  // Rows that are being written are left for the next time: waiting for them could deadlock.
+  await sql`delete from counter_window where (name, key) in (
+    select name, key from counter_window where ends_at <= ${dateFromMs(nowMs)} for update skip locked)`;
   const crowded = await sql<{ name: string; excess: number }[]>`
     select name, count(*) - ${maxWindows} as excess from counter_window group by name having count(*) > ${maxWindows}`;
   for (const { name, excess } of crowded)
     await sql`delete from counter_window where (name, key) in (
-      select name, key from counter_window where name = ${name} order by ends_at limit ${excess})`;
+      select name, key from counter_window where name = ${name} order by ends_at limit ${excess}
+      for update skip locked)`;
 }
