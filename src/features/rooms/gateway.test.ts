@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { OWN_ORIGIN } from '../../../test/auth/browser.ts';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { runTask } from '../../../test/harness/parts.ts';
 import { until } from '../../../test/harness/wait.ts';
@@ -340,7 +341,7 @@ describe('moderation', () => {
 });
 
 function joinPage(name: string, cookie = ''): RequestInit {
-  const headers = { 'content-type': 'application/json', origin: app.url, cookie };
+  const headers = { 'content-type': 'application/json', origin: OWN_ORIGIN, cookie };
   return { method: 'POST', headers, body: JSON.stringify({ name }) };
 }
 
@@ -360,7 +361,7 @@ test('whoever has the address says a name and waits; a ban covers the browser', 
   const setCookie = answer.headers.get('set-cookie') ?? '';
   assert.match(setCookie, /HttpOnly; SameSite=Strict/);
   assert.equal(await connectRoom(app, id, [data.token], { origin: 'https://evil.example' }).end(), 4401);
-  const guest = connectRoom(app, id, [data.token], { origin: app.url });
+  const guest = connectRoom(app, id, [data.token], { origin: OWN_ORIGIN });
   await guest.next('waiting');
   const cookie = setCookie.split(';')[0];
   const same = Object(await (await ask('Ali', cookie)).json()).data;
