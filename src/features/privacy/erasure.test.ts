@@ -11,15 +11,12 @@ import {
   startAuthFixture,
 } from '../../../test/auth/fixture.ts';
 import { makeResources } from '../../../test/contract/resources.ts';
-import { commandLine } from '../../../test/harness/command-line.ts';
 import { joinTeam } from '../../../test/harness/factories.ts';
 import { jobWorker, requestsWritten } from '../../../test/harness/parts.ts';
 import { tablesSaying as saying } from '../../../test/harness/said.ts';
-import { until } from '../../../test/harness/wait.ts';
 import { unzip } from '../../../test/harness/zip.ts';
 import { buyer } from '../../../test/money/buyer.ts';
 import { JobPostponed } from '../../jobs/job.ts';
-import { startJobWorkers } from '../../jobs/worker.ts';
 import { newId } from '../../kernel/ids.ts';
 import { HOLDINGS } from './holdings.ts';
 
@@ -353,28 +350,6 @@ describe('an account with everything', () => {
     const { accounts } = auth.app.container;
     await accounts.create({ email: person.email, password: PASSWORD, username: USERNAME, verified: true });
   });
-});
-
-test('the operator erases an account that its owner has just closed, without the seven days', async () => {
-  const { app } = auth;
-  const person = await auth.person();
-  const browser = new Browser(app);
-  await browser.signIn(person);
-  (await close(browser)).assertOk(200);
-  const token = linkToken((await auth.mailsTo(person.email)).at(-1));
-  const erase = () => commandLine(app, 'account', 'erase', '--email', person.email, '--json');
-  for (let time = 1; time <= 2; time += 1) {
-    assert.deepEqual(JSON.parse(await erase()), { id: person.id, email: person.email });
-    assert.equal((await fetch(`${app.url}/keep-account?token=${token}`)).status, 404);
-  }
-  const workers = startJobWorkers({ ...app.container, workers: [jobWorker(app.container, 'account.erase')] });
-  const isErased = async () => !(await tablesSaying([person.email])).includes('account');
-  try {
-    await until(isErased, { message: 'the erasure' });
-  } finally {
-    await workers.stop();
-  }
-  await assert.rejects(erase(), /marquee: [^\n]*no such/);
 });
 
 test('a name that is a word of everybody takes nothing of others along', async () => {

@@ -10,11 +10,15 @@ import {
 } from '../../../test/auth/fixture.ts';
 import { behindLock } from '../../../test/harness/behind-lock.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
+import { commandLine } from '../../../test/harness/command-line.ts';
 import { jobWorker, runTask } from '../../../test/harness/parts.ts';
+import { tablesSaying } from '../../../test/harness/said.ts';
+import { until } from '../../../test/harness/wait.ts';
 import { CARDS } from '../../../test/money/buyer.ts';
 import { selling } from '../../../test/money/shop.ts';
 import { creator } from '../../../test/money/subscriber.ts';
 import { JobPostponed } from '../../jobs/job.ts';
+import { startJobWorkers } from '../../jobs/worker.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { DAY_MS, MINUTE_MS } from '../../kernel/durations.ts';
 import { workspaceOf } from '../../platform/db/workspace.ts';
@@ -126,4 +130,24 @@ test('what began after all puts the erasure off, and the owner can still take th
   clock.advance(7 * DAY_MS);
   await erase(person.id);
   assert.equal((await app.request('GET', '/me', { key: person.key })).status, 401);
+});
+
+test('the operator erases an account that its owner has just closed, without the seven days', async () => {
+  const { app } = auth;
+  const person = await auth.person();
+  (await close(person)).assertOk(200);
+  const token = linkToken((await auth.mailsTo(person.email)).at(-1));
+  const command = () => commandLine(app, 'account', 'erase', '--email', person.email, '--json');
+  for (let time = 1; time <= 2; time += 1) {
+    assert.deepEqual(JSON.parse(await command()), { id: person.id, email: person.email });
+    assert.equal((await fetch(`${app.url}/keep-account?token=${token}`)).status, 404);
+  }
+  const workers = startJobWorkers({ ...app.container, workers: [jobWorker(app.container, 'account.erase')] });
+  const isErased = async () => !(await tablesSaying(app.container.sql, [person.email])).includes('account');
+  try {
+    await until(isErased, { message: 'the erasure' });
+  } finally {
+    await workers.stop();
+  }
+  await assert.rejects(command(), /marquee: [^\n]*no such/);
 });
