@@ -12,7 +12,7 @@ export interface GeneratedSource {
   rate: string;
   color: 'untagged' | 'bt709' | 'full';
   video: 'whole' | 'late' | 'short' | 'single' | 'reshaped' | 'gap';
-  audio: 'none' | 'whole' | 'late' | 'short' | 'relaid';
+  audio: 'none' | 'whole' | 'late' | 'short' | 'long' | 'relaid';
 }
 
 export const STEP_SEC = 0.4;
@@ -21,6 +21,8 @@ export const LENGTH_SEC = 1.6;
 export const LATE_SEC = 0.5;
 export const SHORT_SEC = 0.8;
 const HALF_SEC = 0.8;
+/** What the longest audio has more than the longest video. */
+export const MORE_SEC = 0.3;
 /** Color of the left edge. */
 export const EDGE = [200, 60, 30] as const;
 const LEVELS = [70, 190, 110, 230, 150];
@@ -41,7 +43,7 @@ const VALUES = {
   rate: ['10', '25', '30000/1001', '50'],
   color: ['untagged', 'bt709', 'full'],
   video: ['whole', 'late', 'short', 'single', 'reshaped', 'gap'],
-  audio: ['none', 'whole', 'late', 'short', 'relaid'],
+  audio: ['none', 'whole', 'late', 'short', 'long', 'relaid'],
 } as const;
 
 /** What containers and encoders take. */
@@ -193,7 +195,10 @@ async function audioPiece(dir: string, { audio }: GeneratedSource): Promise<stri
     }
     return ['-i', path(name)];
   }
-  const lengthSec = { whole: LENGTH_SEC, late: LENGTH_SEC - LATE_SEC, short: SHORT_SEC }[audio];
+  const lengthSec = {
+    ...{ whole: LENGTH_SEC, late: LENGTH_SEC - LATE_SEC, short: SHORT_SEC },
+    long: LENGTH_SEC + MORE_SEC,
+  }[audio];
   const name = `a_${audio}.mp4`;
   if (await isThere(path(name))) return ['-i', path(name)];
   const fromSec = audio === 'late' ? LATE_SEC : 0;

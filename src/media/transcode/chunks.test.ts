@@ -128,6 +128,15 @@ test('chunks: their cuts are those of the copied rung and of one that was made w
   }
 });
 
+test('chunks: the last picture is held to the end of audio that is longer', async () => {
+  const tracks = [...pictures('160x90', 25, 6), ...tone(6.3), ...BFRAMES, '-g', '50', '-c:a', 'aac'];
+  const input = await make(dir, ...tracks, 'longer.mp4');
+  const { source, chunks } = await cut(input, 2);
+  const { made } = await rejoin({ source, chunks }, rung(25));
+  assertNear(source.durationSec, 6.3, 0.06, 'the length of the source');
+  assertNear(made.durationSec, source.durationSec, 0.04, 'the length of the rendition');
+});
+
 test('chunks: what cannot be cut exactly is not cut', async () => {
   const hevc = ['-c:v', 'libx265', '-preset', 'fast', '-pix_fmt', 'yuv420p', '-x265-params'];
   const open = 'log-level=error:open-gop=1:keyint=50:bframes=3:b-adapt=0';

@@ -9,11 +9,9 @@ import { encoderArgs } from './encoders.ts';
 import { type FilterInput, videoGraph } from './filters.ts';
 import { REDUCED_RATES, rateDivisor } from './frame-rate.ts';
 import type { SideImages } from './side-images.ts';
-import { colorOf, decoderOptions, holdsLast, tagsOf } from './source-filters.ts';
+import { colorOf, decoderOptions, tagsOf } from './source-filters.ts';
 import { decoderThreads } from './threads.ts';
 
-/** Containers round times to milliseconds. */
-const LAST_TOLERANCE_SEC = 0.003;
 /** What the muxer waits for before it cuts; the keyframes decide where it does. */
 const SEGMENT_SEC = 6;
 /** Timestamps are rounded differently in different rungs: a keyframe that is nearly due is due. */
@@ -59,24 +57,10 @@ function hls(folder: string, segmentSec: number): string[] {
 }
 
 /** The source's own pictures, cut at their keyframes, with the colors that the other renditions have. */
-export function copiedRung(source: SourceInfo, { name, frameRate }: RungPlan): string[] {
-  const { video } = source;
+export function copiedRung({ video }: SourceInfo, name: string): string[] {
   const track = ['-map', `0:${video.streamIndex}`, '-c:v', 'copy'];
-  const filters = [
-    ...(isTagged(tagsOf(video)) ? [] : [describeCopy(colorOf(video))]),
-    ...lastDuration(source, frameRate),
-  ];
-  const changed = filters.length === 0 ? [] : ['-bsf:v', filters.join()];
-  return [...track, ...changed, ...hls(name, SEGMENT_SEC - CUT_TOLERANCE_SEC)];
-}
-
-/** Lets the last packet of a rendition at the source's pace last to the end of the video. */
-function lastDuration(source: SourceInfo, frameRate: number): string[] {
-  const { durationSec, video } = source;
-  if (video.span === undefined || !holdsLast(source)) return [];
-  const fromSec = video.span.endSec - 1 / frameRate - LAST_TOLERANCE_SEC;
-  const isLast = `gte(PTS*TB\\,${fromSec.toFixed(6)})`;
-  return [`setts=duration=if(${isLast}\\,${durationSec.toFixed(6)}/TB-PTS\\,DURATION)`];
+  const colors = isTagged(tagsOf(video)) ? [] : ['-bsf:v', describeCopy(colorOf(video))];
+  return [...track, ...colors, ...hls(name, SEGMENT_SEC - CUT_TOLERANCE_SEC)];
 }
 
 /** `ainterleave` counts in microseconds, whatever the time base of its output is. */
@@ -152,7 +136,7 @@ export function encodedRungs(input: EncodeInput): string[] {
     ...graph(input, alignToSource ? 'source' : 'constant'),
     ...rungs.flatMap((rung, index) => [
       ...picture(rung, index, input),
-      ...(alignToSource ? atSourcePace(rung, input) : fixedKeyframes(group.framesOf(rung))),
+      ...(alignToSource ? sourceKeyframes(input) : fixedKeyframes(group.framesOf(rung))),
       ...hls(rung.name, segmentSec),
     ]),
     ...(input.images?.outputs ?? []),
@@ -164,7 +148,7 @@ export function encodedChunk(input: Omit<EncodeInput, 'alignToSource'>): string[
   return [
     ...graph({ ...input, alignToSource: true }, 'source'),
     ...input.rungs.flatMap((rung, index) => [
-      ...[...picture(rung, index, input), ...atSourcePace(rung, input), ...PLAIN],
+      ...[...picture(rung, index, input), ...sourceKeyframes(input), ...PLAIN],
       ...['-f', 'matroska', `${rung.name}.mkv`],
     ]),
   ];
@@ -180,15 +164,8 @@ function picture(rung: RungPlan, index: number, input: Omit<EncodeInput, 'alignT
   return ['-map', `[v${index}]`, ...encoderArgs(rung, input), '-fps_mode', 'passthrough'];
 }
 
-function atSourcePace(
-  { frameRate }: RungPlan,
-  { source, sourceTimeBase }: Pick<EncodeInput, 'source' | 'sourceTimeBase'>,
-): string[] {
-  const filters = lastDuration(source, frameRate);
-  return [
-    ...['-force_key_frames', 'source', '-g', '99999', '-enc_time_base', sourceTimeBase],
-    ...(filters.length === 0 ? [] : ['-bsf:v', filters.join()]),
-  ];
+function sourceKeyframes({ sourceTimeBase }: Pick<FfmpegAbilities, 'sourceTimeBase'>): string[] {
+  return ['-force_key_frames', 'source', '-g', '99999', '-enc_time_base', sourceTimeBase];
 }
 
 function fixedKeyframes(frames: number): string[] {

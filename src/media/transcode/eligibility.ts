@@ -21,7 +21,7 @@ const MAX_COPY_BITRATE_SHARE = 1.5;
 const ALWAYS_COPIED_BITRATE = 2_000_000;
 const MAX_LEAD_SEC = 0.2;
 /** For so long the last picture of a copy is held. */
-const MAX_HOLD_SEC = 0.5;
+export const MAX_HOLD_SEC = 0.5;
 /** Segments begin at keyframes: longer ones make seeking slow. */
 const MAX_SPLIT_GAP_SEC = 10;
 const SPLITTABLE = ['h264', 'hevc', 'vp8', 'vp9', 'av1'];

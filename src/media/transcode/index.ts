@@ -82,7 +82,7 @@ async function copyTop(tools: Tools, run: Parameters<Transcoder['copyTop']>[0]):
   return render(tools, run, {
     rungs: [rung],
     audio,
-    outputs: [...copiedRung(source, rung), ...audioRenditions(audio)],
+    outputs: [...copiedRung(source, rung.name), ...audioRenditions(audio)],
     limits: encodeLimits(source, []),
   });
 }

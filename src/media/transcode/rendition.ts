@@ -8,9 +8,11 @@ import {
   sizeOfInitSegment,
   videoCodecOfInitSegment,
 } from './boxes.ts';
+import { MAX_HOLD_SEC } from './eligibility.ts';
 import { rangeOf } from './encoders.ts';
 import { withHdr10Boxes } from './hdr10-boxes.ts';
 import { type PrivateSegment, parsePrivatePlaylist } from './hls-playlist.ts';
+import { withLongerLast } from './hold.ts';
 import { type IFrame, peakIFrameBitrate, readSegmentHead, renderIFrames } from './iframes.ts';
 import { storageFull } from './run.ts';
 
@@ -37,7 +39,7 @@ export async function readRendition(
   try {
     const videoRange = 'width' in plan ? rangeOf(source, plan) : 'SDR';
     const hdr10 = videoRange === 'PQ' ? (source.video.hdr10 ?? null) : null;
-    return { ...(await read(outDir, plan, hdr10)), videoRange };
+    return { ...(await read(outDir, plan, { hdr10, source })), videoRange };
   } catch (error) {
     const { bavail, bsize } = await statfs(outDir);
     throw bavail * bsize < FULL_BYTES ? storageFull() : error;
@@ -47,7 +49,7 @@ export async function readRendition(
 async function read(
   outDir: string,
   plan: RungPlan | AudioPlan,
-  hdr10: Hdr10 | null,
+  { hdr10, source }: { hdr10: Hdr10 | null; source: SourceInfo },
 ): Promise<Omit<RenditionFiles, 'videoRange'>> {
   const { name } = plan;
   const rung = 'width' in plan ? plan : null;
@@ -60,6 +62,7 @@ async function read(
   const written = await readOutput(outDir, path(initFile), INIT_MAX_BYTES);
   const init = hdr10 === null ? written : withHdr10Boxes(written, hdr10);
   if (init.length > written.length) await writeOutput(outDir, path(initFile), init);
+  if (rung !== null) await holdLast(outDir, rung, source, segments);
   const sizes: number[] = [];
   for (const { file } of segments) sizes.push(await wholeSize(outDir, path(file)));
   const exact = await exactPlaylist((file) => openOutput(outDir, path(file)), playlist, segments);
@@ -84,6 +87,28 @@ async function read(
     sizeBytes: mediaBytes + init.length + Buffer.byteLength(exact),
     files: [...['index.m3u8', initFile, ...(pictures ? [IFRAMES] : [])], ...segments.map(({ file }) => file)],
   };
+}
+
+/** What is read of the end of a rendition: some seconds of the largest picture. */
+const SEGMENT_MAX_BYTES = 2 ** 28;
+
+/** Lets the last frame of a rendition that ends a little early last to the end of the video (docs/decisions/transcoding.md#one-length). */
+async function holdLast(
+  outDir: string,
+  { name, frameRate }: RungPlan,
+  { durationSec, video }: SourceInfo,
+  segments: readonly PrivateSegment[],
+): Promise<void> {
+  const last = segments.at(-1);
+  if (last === undefined || video.span === undefined) return;
+  const path = `${name}/${last.file}`;
+  const file = await openOutput(outDir, path);
+  const lastSec = await segmentDuration(file).finally(() => file.close());
+  const beforeSec = segments.slice(0, -1).reduce((sum, segment) => sum + segment.durationSec, 0);
+  const missingSec = durationSec - beforeSec - (lastSec ?? last.durationSec);
+  if (missingSec <= 1 / frameRate || missingSec > MAX_HOLD_SEC + 1 / frameRate) return;
+  const held = withLongerLast(await readOutput(outDir, path, SEGMENT_MAX_BYTES), missingSec);
+  if (held !== null) await writeOutput(outDir, path, held);
 }
 
 /** The size that the muxer wrote, which is that of the file where it is copied. */

@@ -80,11 +80,6 @@ function fit(video: SourceInfo['video']): string[] {
   ];
 }
 
-/** Reports whether the pictures end more than a frame before the video does, so that the last one is held. */
-export function holdsLast({ durationSec, video }: SourceInfo): boolean {
-  return video.span !== undefined && durationSec - video.span.endSec > 1 / video.frameRate;
-}
-
 /** Frames: `trim` rounds to the nearest one, and lengths are rounded to milliseconds. */
 const ROUND_UP = 0.4;
 
