@@ -20,7 +20,6 @@ import type { Plan } from '../../src/kernel/plans.ts';
 import type { VideoCodec } from '../../src/kernel/video-codecs.ts';
 import type {
   AudioPlan,
-  RenditionFiles,
   RungPlan,
   SourceInfo,
   TranscodeRun,
@@ -32,6 +31,7 @@ import { insertAccount } from '../harness/factories.ts';
 import { eventWatcher } from '../harness/seen.ts';
 import { until } from '../harness/wait.ts';
 import { openQueue } from '../jobs/fixture.ts';
+import { writeRendition } from './fake-rendition.ts';
 import { fakeSource } from './fake-source.ts';
 
 type Method = keyof Transcoder;
@@ -50,41 +50,13 @@ export interface FakeTranscoder extends Transcoder {
   audio: AudioPlan[];
   /** What a look at the pictures leaves out; null for nothing. */
   droppedHeight: number | null;
-  /** Of the ladder. */
   heights: number[];
-  /** Of every rendition; that of the source when null. */
+  /** Of renditions; null for the length of the source. */
   measuredSec: number | null;
   /** The heights that `plan` was asked for. */
   tops: number[];
   /** Instead of nothing, before the function writes its files. */
   before: Partial<Record<Method, Behaviour>>;
-}
-
-async function rendition(
-  outDir: string,
-  plan: RungPlan | AudioPlan,
-  durationSec: number,
-): Promise<RenditionFiles> {
-  const { name } = plan;
-  const rung = 'width' in plan ? plan : null;
-  const files = ['init.mp4', 'index.m3u8', 's_00000.m4s'];
-  await mkdir(join(outDir, name), { recursive: true });
-  for (const file of files) await writeFile(join(outDir, name, file), `${name} ${file}`);
-  return {
-    name,
-    kind: rung === null ? 'AUDIO' : 'VIDEO',
-    width: rung?.width ?? null,
-    height: rung?.height ?? null,
-    frameRate: rung?.frameRate ?? null,
-    durationSec,
-    codecs: rung === null ? 'mp4a.40.2' : 'avc1.640028',
-    videoRange: 'SDR',
-    averageBitrate: 1000,
-    peakBitrate: 1200,
-    iframeBitrate: null,
-    sizeBytes: 30,
-    files,
-  };
 }
 
 /** A copied stereo. */
@@ -117,7 +89,9 @@ function fakeTranscoder(): FakeTranscoder {
   ) => {
     onProgress?.(0.5);
     return Promise.all(
-      [...rungs, ...audio].map((plan) => rendition(outDir, plan, fake.measuredSec ?? source.durationSec)),
+      [...rungs, ...audio].map((plan) =>
+        writeRendition(outDir, plan, fake.measuredSec ?? source.durationSec),
+      ),
     );
   };
   const fake: FakeTranscoder = {
@@ -206,7 +180,7 @@ function fakeTranscoder(): FakeTranscoder {
     },
     async stitch(run) {
       await call('stitch', run.signal, [run.rung]);
-      return rendition(run.outDir, run.rung, fake.measuredSec ?? source.durationSec);
+      return writeRendition(run.outDir, run.rung, fake.measuredSec ?? source.durationSec);
     },
     async images({ outDir, signal, storyboard }) {
       await call('images', signal);
