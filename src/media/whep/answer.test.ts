@@ -5,18 +5,16 @@ import { chooseMedia, plainAnswer, portsOf } from './answer.ts';
 const h264 = (payloadType: number, profile: string, mode = 1) => ({
   payloadType,
   name: 'H264',
+  ...{ clockRate: 90_000, channels: 1 },
   parameters: `level-asymmetry-allowed=1;packetization-mode=${mode};profile-level-id=${profile}`,
 });
-const opus = { payloadType: 111, name: 'OPUS', parameters: 'minptime=10' };
+const opus = { payloadType: 111, name: 'OPUS', clockRate: 48_000, channels: 2, parameters: 'minptime=10' };
 const video = (...codecs: ReturnType<typeof h264>[]) =>
-  ({ kind: 'video', mid: '0', direction: 'recvonly', codecs, isSimulcast: false, lines: [] }) as const;
+  ({ kind: 'video', direction: 'recvonly', codecs }) as const;
 const audio = {
   kind: 'audio',
-  mid: '1',
   direction: 'recvonly',
   codecs: [opus],
-  isSimulcast: false,
-  lines: [],
 } as const;
 
 test('pictures go by the profile of the encoder where the offer has it', () => {

@@ -1,10 +1,14 @@
-import { BadOffer, type OfferedCodec, type OfferedMedia } from '../whip/offer.ts';
+import { parseSdp } from '../protocols/sdp/parse.ts';
+import type { SdpCodec } from '../protocols/sdp/session-description.ts';
+import { BadOffer, type OfferedMedia } from '../whip/offer.ts';
 
 /** What one section of an offer is answered with. */
 export interface ChosenMedia {
   kind: 'audio' | 'video';
-  codec: OfferedCodec;
+  codec: SdpCodec;
 }
+
+type ReceivedMedia = Pick<OfferedMedia, 'kind' | 'codecs' | 'direction'>;
 
 const NAMES = { video: 'H264', audio: 'OPUS' } as const;
 const RTPMAPS = { video: 'H264/90000', audio: 'opus/48000/2' } as const;
@@ -17,7 +21,7 @@ const FEEDBACK = { video: ['nack', 'nack pli'], audio: [] } as const;
  * @param codec of the picture, by RFC 6381: what an offer says beside it is a matter of decoding.
  * @throws {BadOffer}
  */
-export function chooseMedia(media: readonly OfferedMedia[], codec: string | null): ChosenMedia[] {
+export function chooseMedia(media: readonly ReceivedMedia[], codec: string | null): ChosenMedia[] {
   return media.map(({ kind, codecs, direction }) => {
     if (direction === 'sendonly' || direction === 'inactive')
       throw new BadOffer(`The ${kind} section of the offer receives nothing: it is a=${direction}.`);
@@ -34,10 +38,10 @@ export function chooseMedia(media: readonly OfferedMedia[], codec: string | null
 }
 
 /** Of the same profile where the offer has one; browsers decode the others as well as those that they name. */
-function pictureCodec(fitting: readonly OfferedCodec[], codec: string | null): OfferedCodec | undefined {
+function pictureCodec(fitting: readonly SdpCodec[], codec: string | null): SdpCodec | undefined {
   const whole = fitting.filter(({ parameters }) => /(?:^|;)\s*packetization-mode=1\b/.test(parameters));
   const profile = codec?.slice('avc1.'.length, 'avc1.'.length + 2).toLowerCase();
-  const isOfProfile = ({ parameters }: OfferedCodec) =>
+  const isOfProfile = ({ parameters }: SdpCodec) =>
     /profile-level-id=([0-9a-f]{2})/i.exec(parameters)?.[1]?.toLowerCase() === profile;
   return whole.find(isOfProfile) ?? whole[0];
 }
@@ -61,9 +65,7 @@ export function plainAnswer(chosen: readonly ChosenMedia[], address: string, por
 
 /** Where Janus takes the packets of each section, by the description that it has made for its peer; null where it takes none. */
 export function portsOf(description: string): { audio: number | null; video: number | null } {
-  const portOf = (kind: string) => {
-    const [, port] = new RegExp(`^m=${kind} (\\d+) `, 'm').exec(description) ?? [];
-    return Number(port ?? 0) || null;
-  };
+  const { media } = parseSdp(description);
+  const portOf = (wanted: string) => media.find(({ kind }) => kind === wanted)?.port || null;
   return { audio: portOf('audio'), video: portOf('video') };
 }

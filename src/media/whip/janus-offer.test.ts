@@ -60,13 +60,13 @@ test('Janus is given what it needs, and no address', () => {
     'a=setup:active',
   ]);
   assert.deepEqual(video, [
-    ...['m=video 9 UDP/TLS/RTP/SAVPF 97 98', 'a=mid:v', 'a=sendonly', 'a=rtcp-mux'],
+    ...['m=video 9 UDP/TLS/RTP/SAVPF 97 98', 'c=IN IP4 0.0.0.0', 'a=sendonly', 'a=mid:v', 'a=rtcp-mux'],
     ...[`a=extmap:1 ${MID_EXTENSION}`, 'a=extmap:2 urn:3gpp:video-orientation'],
     ...['a=rtpmap:97 H264/90000', 'a=rtpmap:98 rtx/90000', 'a=fmtp:97 packetization-mode=1'],
     ...['a=fmtp:98 apt=97', 'a=rtcp-fb:97 nack pli', 'a=ssrc:1 msid:-'],
   ]);
   assert.deepEqual(audio, [
-    ...['m=audio 9 UDP/TLS/RTP/SAVPF 111', 'a=mid:a', 'a=sendonly', 'a=rtcp-mux'],
+    ...['m=audio 9 UDP/TLS/RTP/SAVPF 111', 'c=IN IP4 0.0.0.0', 'a=sendonly', 'a=mid:a', 'a=rtcp-mux'],
     ...['a=rtpmap:111 opus/48000/2', 'a=ssrc:2 cname:x'],
   ]);
 });
