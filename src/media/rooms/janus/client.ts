@@ -238,3 +238,7 @@ function refusalOf(message: Json): JanusError | null {
   const { error_code: code, error } = objectOf(objectOf(message.plugindata).data);
   return code === undefined ? null : new JanusError(numberOf(code), String(error));
 }
+
+/** Returns the objects of a list in a message; none for what is no list. */
+export const listOf = (value: unknown): Json[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'object' && one !== null) : [];

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
+import { SdpError } from '../../protocols/sdp/session-description.ts';
 import type { EngineConnection, RoomPeer, RoomTrack, RoomTrackKind, Signal } from '../engine.ts';
 import { BadSignal } from '../engine.ts';
-import { withoutCandidates } from './candidates.ts';
-import { type JanusClient, JanusError, type JanusHandle, type PluginEvent } from './client.ts';
+import { type JanusClient, JanusError, type JanusHandle, listOf, type PluginEvent } from './client.ts';
 import { Receiver } from './receiver.ts';
+import { readRoomAnswer, readRoomOffer } from './room-sdp.ts';
 import {
-  describe,
+  isMuted,
   isPermitted,
   isSource,
   kindOf,
-  readLevelIds,
-  readSdp,
-  readSources,
+  readDescription,
   type Source,
+  type StreamInfo,
 } from './sources.ts';
 
 type Json = Record<string, unknown>;
@@ -44,9 +44,12 @@ export class JanusConnection implements EngineConnection {
   readonly #feed = randomUUID();
   #handle: JanusHandle | null = null;
   #receiver: Receiver | null = null;
-  #sources = new Map<string, Source>();
   #sending = new Set<Source>();
   #isPublishing = false;
+  /** Kind and mid of each section of the last offer. */
+  #sections: readonly string[] = [];
+  /** All that Janus lists of this feed, by mid. */
+  #streams = new Map<string, OwnStream>();
   #isClosed = false;
   #work: Promise<unknown> = Promise.resolve();
 
@@ -85,6 +88,7 @@ export class JanusConnection implements EngineConnection {
     try {
       await work;
     } catch (error) {
+      if (error instanceof SdpError) throw new BadSignal(error.message);
       if (!(error instanceof JanusError)) throw error;
       throw new BadSignal(`The media server refuses: ${error.message}`);
     }
@@ -96,13 +100,13 @@ export class JanusConnection implements EngineConnection {
     await Promise.all([this.#receiver?.close(), this.#handle?.detach()]);
   }
 
-  /** Mutes or lets through again, of what it sends now. */
-  async setMuted(kind: RoomTrackKind, muted: boolean): Promise<void> {
-    const { room } = this.#options;
-    for (const [mid, source] of this.#sources) {
-      if (kindOf(source) === kind)
-        await this.#handle?.send({ request: 'moderate', room, id: this.#feed, mid, mute: muted });
-    }
+  /**
+   * Applies a host's mutes to every stream that Janus lists.
+   *
+   * @throws {Error} when Janus does not confirm it. The connection is closed then, and muted when it is made again.
+   */
+  async applyMutes(): Promise<void> {
+    await this.#moderate();
     this.#tellTracks();
   }
 
@@ -116,12 +120,12 @@ export class JanusConnection implements EngineConnection {
       case 'sending':
         return this.#setSending(message.sources);
       case 'answer':
-        return this.#receiver?.answer(withoutCandidates(readSdp(message.sdp)));
+        return this.#receiver?.answer(readRoomAnswer(message.sdp));
       case 'candidate':
         // Where the browser is, is found by what it sends.
         if (isCandidate(message.candidate)) return;
         if (message.pc === 'send') this.#handle?.trickle(null);
-        else this.#receiver?.trickle(null);
+        else this.#receiver?.endCandidates();
         return;
       case 'restart':
         return this.#receiver?.restart();
@@ -132,28 +136,39 @@ export class JanusConnection implements EngineConnection {
     }
   }
 
-  async #publish({ sdp: given, sources: named }: Signal): Promise<void> {
-    const { peer, room } = this.#options;
-    const sdp = readSdp(given);
-    const sources = readSources(sdp, named, peer.permissions);
-    const levelIds = readLevelIds(sdp);
-    const descriptions = [...sources].map(([mid, source]) => ({
-      mid,
-      description: describe({ source, identity: peer.identity, levelId: levelIds.get(mid) ?? null }),
-    }));
+  async #publish({ sdp, sources }: Signal): Promise<void> {
+    const { peer } = this.#options;
+    const offer = readRoomOffer(sdp, sources, peer, this.#sections);
+    const { descriptions } = offer;
     const request = this.#isPublishing ? 'configure' : 'publish';
-    const answer = await this.#handle?.send(
-      { request, descriptions },
-      { type: 'offer', sdp: withoutCandidates(sdp) },
-    );
+    const answer = await this.#handle
+      ?.send({ request, descriptions }, { type: 'offer', sdp: offer.sdp })
+      .catch((error: unknown) => {
+        // Without a response the streams are unknown.
+        if (error instanceof JanusError && error.code === 0) this.#gone('participant');
+        throw error;
+      });
     if (answer?.jsep?.type !== 'answer') throw new BadSignal('The media server has not answered the offer.');
     this.#isPublishing = true;
-    this.#sources = sources;
-    for (const [mid, source] of sources) {
-      if (this.#options.muted.has(kindOf(source)))
-        await this.#handle?.send({ request: 'moderate', room, id: this.#feed, mid, mute: true });
-    }
+    this.#sections = offer.sections;
+    this.#streams = streamsIn(answer, this.#streams);
+    await this.#moderate();
     this.#send({ op: 'answer', sdp: answer.jsep.sdp });
+  }
+
+  async #moderate(): Promise<void> {
+    const { room, muted } = this.#options;
+    try {
+      for (const [mid, stream] of this.#streams) {
+        const mute = isMuted(stream, muted);
+        if (stream.isMuted === mute) continue;
+        stream.isMuted = mute;
+        await this.#handle?.send({ request: 'moderate', room, id: this.#feed, mid, mute });
+      }
+    } catch (error) {
+      this.#gone('participant');
+      throw error;
+    }
   }
 
   #setSending(given: unknown): void {
@@ -182,7 +197,8 @@ export class JanusConnection implements EngineConnection {
   #peer(state: 'up' | 'hangup'): void {
     if (state === 'up') return;
     this.#isPublishing = false;
-    this.#sources.clear();
+    this.#sections = [];
+    this.#streams.clear();
     this.#send({ op: 'lost', pc: 'send' });
   }
 
@@ -195,6 +211,26 @@ export class JanusConnection implements EngineConnection {
   #send(signal: Signal): void {
     if (!this.#isClosed) this.#options.send(signal);
   }
+}
+
+/** A stream of this connection. */
+interface OwnStream extends StreamInfo {
+  /** The last state that was sent to Janus. */
+  isMuted: boolean;
+}
+
+/** @param former streams of the previous response; Janus keeps their mutes. */
+function streamsIn(
+  { data: { streams } }: PluginEvent,
+  former: ReadonlyMap<string, OwnStream>,
+): Map<string, OwnStream> {
+  const found = new Map<string, OwnStream>();
+  for (const { mid, type, description } of listOf(streams)) {
+    if (typeof mid !== 'string') continue;
+    const source = readDescription(description)?.source ?? null;
+    found.set(mid, { isAudio: type === 'audio', source, isMuted: former.get(mid)?.isMuted === true });
+  }
+  return found;
 }
 
 function publisherOf(value: unknown): { id: string; streams: string[] } {

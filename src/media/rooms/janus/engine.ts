@@ -9,11 +9,11 @@ import type {
   RoomTrackKind,
   Signal,
 } from '../engine.ts';
-import { JanusClient, JanusError, type JanusHandle } from './client.ts';
+import { JanusClient, JanusError, type JanusHandle, listOf } from './client.ts';
 import { JanusConnection } from './connection.ts';
 import { type JanusLink, readLink } from './link.ts';
 import { ROOM_EXISTS, roomRequest } from './room-request.ts';
-import { kindOf, readDescription } from './sources.ts';
+import { isMuted, kindOf, readDescription } from './sources.ts';
 
 type Json = Record<string, unknown>;
 
@@ -69,7 +69,7 @@ class JanusEngine implements RoomEngine {
   async endRoom(ref: string): Promise<void> {
     const room = this.#rooms.get(ref);
     this.#rooms.delete(ref);
-    await Promise.all([...(room?.connections.values() ?? [])].map((connection) => connection.close()));
+    await Promise.all([...(room?.values() ?? [])].map(({ connection }) => connection.close()));
     if (this.#session === null) return;
     const { desk } = this.#session;
     await accept(NO_SUCH_ROOM, () => desk.send({ request: 'destroy', room: ref }));
@@ -77,13 +77,13 @@ class JanusEngine implements RoomEngine {
 
   async connect(ref: string, peer: RoomPeer, send: (signal: Signal) => void): Promise<EngineConnection> {
     const { client } = this.#reach();
-    const room = this.#rooms.get(ref) ?? newRoom();
+    const room: Room = this.#rooms.get(ref) ?? new Map();
     this.#rooms.set(ref, room);
     const { identity } = peer;
-    const former = room.connections.get(identity);
-    const muted = room.muted.get(identity) ?? new Set();
-    room.muted.set(identity, muted);
-    const isMine = () => room.connections.get(identity) === connection;
+    const former = room.get(identity);
+    // The gateway applies the mutes to each new connection.
+    const muted = new Set<RoomTrackKind>();
+    const isMine = () => room.get(identity)?.connection === connection;
     const connection = new JanusConnection({
       client,
       room: ref,
@@ -95,24 +95,24 @@ class JanusEngine implements RoomEngine {
       },
       onGone: (what) => {
         if (!isMine()) return;
-        room.connections.delete(identity);
+        room.delete(identity);
         this.#emit(what === 'room' ? { type: 'ended', ref } : { type: 'left', ref, identity });
       },
       onError: (error) => this.#options.log.warn({ err: error, ref }, 'a room could not be received'),
     });
-    room.connections.set(identity, connection);
-    await former?.close();
+    room.set(identity, { connection, muted });
+    await former?.connection.close();
     try {
       await connection.open();
     } catch (error) {
-      if (isMine()) room.connections.delete(identity);
+      if (isMine()) room.delete(identity);
       await connection.close();
       throw error;
     }
     return {
       signal: (message) => connection.signal(message),
       close: async () => {
-        if (isMine()) room.connections.delete(identity);
+        if (isMine()) room.delete(identity);
         await connection.close();
       },
     };
@@ -125,16 +125,15 @@ class JanusEngine implements RoomEngine {
       identity,
       tracks: streams
         .filter((stream) => stream.identity === identity)
-        .map(({ kind, muted }) => ({ kind, muted })),
+        .flatMap(({ source, muted }) => (source === null ? [] : { kind: kindOf(source), muted })),
     }));
   }
 
   async removeParticipant(ref: string, identity: string): Promise<void> {
     const room = this.#rooms.get(ref);
-    const connection = room?.connections.get(identity);
-    room?.connections.delete(identity);
-    room?.muted.delete(identity);
-    await connection?.close();
+    const seat = room?.get(identity);
+    room?.delete(identity);
+    await seat?.connection.close();
     const { desk } = this.#reach();
     for (const person of await this.#people(ref)) {
       if (person.identity !== identity) continue;
@@ -144,18 +143,15 @@ class JanusEngine implements RoomEngine {
 
   async setMuted(ref: string, identity: string, kind: RoomTrackKind, muted: boolean): Promise<void> {
     const { desk } = this.#reach();
-    const room = this.#rooms.get(ref) ?? newRoom();
-    const kinds = room.muted.get(identity) ?? new Set();
-    if (muted) kinds.add(kind);
-    else kinds.delete(kind);
-    room.muted.set(identity, kinds);
-    this.#rooms.set(ref, room);
-    const connection = room.connections.get(identity);
-    if (connection !== undefined) return connection.setMuted(kind, muted);
+    const seat = this.#rooms.get(ref)?.get(identity);
+    if (seat !== undefined) {
+      if (muted) seat.muted.add(kind);
+      else seat.muted.delete(kind);
+      return seat.connection.applyMutes();
+    }
     // It is connected to another process.
-    for (const stream of await this.#streams(ref)) {
-      if (stream.identity !== identity || stream.kind !== kind) continue;
-      const { feed: id, mid } = stream;
+    for (const { feed: id, mid, ...stream } of await this.#streams(ref)) {
+      if (stream.identity !== identity || !isMuted(stream, new Set([kind]))) continue;
       await accept(NO_SUCH_FEED, () => desk.send({ request: 'moderate', room: ref, id, mid, mute: muted }));
     }
   }
@@ -172,8 +168,7 @@ class JanusEngine implements RoomEngine {
 
   async close(): Promise<void> {
     clearInterval(this.#look);
-    const connections = [...this.#rooms.values()].flatMap((room) => [...room.connections.values()]);
-    await Promise.all(connections.map((connection) => connection.close()));
+    await Promise.all(this.#seats().map(({ connection }) => connection.close()));
     this.#rooms.clear();
     this.#session?.client.close();
     this.#session = null;
@@ -209,11 +204,15 @@ class JanusEngine implements RoomEngine {
 
   #lost(): void {
     this.#session = null;
-    const connections = [...this.#rooms.values()].flatMap((room) => [...room.connections.values()]);
-    for (const room of this.#rooms.values()) room.connections.clear();
-    for (const connection of connections) void connection.close();
-    this.#options.log.warn({ connections: connections.length }, 'Janus is gone');
+    const seats = this.#seats();
+    for (const room of this.#rooms.values()) room.clear();
+    for (const { connection } of seats) void connection.close();
+    this.#options.log.warn({ connections: seats.length }, 'Janus is gone');
     this.#emit({ type: 'down' });
+  }
+
+  #seats(): Seat[] {
+    return [...this.#rooms.values()].flatMap((room) => [...room.values()]);
   }
 
   async #people(ref: string): Promise<{ id: string; identity: string }[]> {
@@ -232,8 +231,8 @@ class JanusEngine implements RoomEngine {
       const joined = await accept(NO_SUCH_ROOM, () =>
         visitor.send({ request: 'join', ptype: 'publisher', room: ref, id: randomUUID() }),
       );
-      return listOf(joined?.data.publishers).flatMap(({ id, streams }) =>
-        typeof id === 'string' ? listOf(streams).flatMap((stream) => toTrack(id, stream)) : [],
+      return listOf(joined?.data.publishers).flatMap(({ id, display, streams }) =>
+        typeof id === 'string' ? listOf(streams).flatMap((stream) => streamOf(id, display, stream)) : [],
       );
     } finally {
       await visitor.detach();
@@ -241,27 +240,25 @@ class JanusEngine implements RoomEngine {
   }
 }
 
-interface Room {
-  /** By identity: those of this process. */
-  connections: Map<string, JanusConnection>;
-  muted: Map<string, Set<RoomTrackKind>>;
-}
+/** By identity: those of this process. */
+type Room = Map<string, Seat>;
 
-const newRoom = (): Room => ({ connections: new Map(), muted: new Map() });
+interface Seat {
+  connection: JanusConnection;
+  /** What a host has muted. */
+  muted: Set<RoomTrackKind>;
+}
 
 const yes = () => true;
 const no = () => false;
 const SILENT = { onEvent() {}, onTrickle() {}, onPeer() {}, onDetached() {} };
 
-function toTrack(feed: string, stream: Json) {
-  const known = readDescription(stream.description);
-  const { mid, disabled, moderated } = stream;
-  if (known === null || typeof mid !== 'string' || disabled === true) return [];
-  return [{ feed, mid, identity: known.identity, kind: kindOf(known.source), muted: moderated === true }];
+/** @param display the identity of whoever publishes it. */
+function streamOf(feed: string, display: unknown, { mid, type, description, disabled, moderated }: Json) {
+  if (typeof mid !== 'string' || typeof display !== 'string') return [];
+  const source = disabled === true ? null : (readDescription(description)?.source ?? null);
+  return [{ feed, mid, identity: display, isAudio: type === 'audio', source, muted: moderated === true }];
 }
-
-const listOf = (value: unknown): Json[] =>
-  Array.isArray(value) ? value.filter((one) => typeof one === 'object' && one !== null) : [];
 
 /** The answer, or null where Janus refuses with this code, which is as good. */
 async function accept<T>(code: number, ask: () => Promise<T>): Promise<T | null> {

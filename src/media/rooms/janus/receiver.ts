@@ -19,6 +19,8 @@ interface Options {
   onError(error: unknown): void;
 }
 
+type Request = 'again' | 'restart' | 'candidates';
+
 /**
  * All that one browser receives, in one peer connection, which grows and is negotiated anew with what is published.
  * Janus offers, and keeps a further offer back until the last one was answered.
@@ -31,6 +33,10 @@ export class Receiver {
   #work: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   #isWanted = false;
+  /** Requests of the browser that wait: one of each kind, however often it asks. */
+  readonly #waiting = new Set<Request>();
+  /** Offers that the browser has not answered. */
+  #answersDue = 0;
 
   constructor(options: Options) {
     this.#options = options;
@@ -48,25 +54,30 @@ export class Receiver {
     for (const key of [...this.#subscribed]) if (feedOf(key) === feed) this.#subscribed.delete(key);
   }
 
+  /** An answer to no offer is dropped. */
   answer(sdp: string): void {
-    this.#withHandle((handle) => handle.send({ request: 'start' }, { type: 'answer', sdp }));
+    if (this.#answersDue === 0) return;
+    this.#answersDue -= 1;
+    this.#enqueue(async () => (await this.#handle)?.send({ request: 'start' }, { type: 'answer', sdp }));
   }
 
-  trickle(candidate: Json | null): void {
-    this.#withHandle(async (handle) => handle.trickle(candidate));
+  /** The browser has no further candidates. */
+  endCandidates(): void {
+    this.#once('candidates', async () => (await this.#handle)?.trickle(null));
   }
 
   /** A new offer with new ICE credentials, for a browser that has changed its network. */
   restart(): void {
-    this.#withHandle(async (handle) =>
-      this.#offer(await handle.send({ request: 'configure', restart: true })),
-    );
+    this.#once('restart', async () => {
+      const handle = await this.#handle;
+      if (handle !== null) this.#offer(await handle.send({ request: 'configure', restart: true }));
+    });
   }
 
   /** For a browser that has lost its peer connection: all over again, in a new one. */
   again(): void {
     this.#isWanted = true;
-    this.#enqueue(async () => {
+    this.#once('again', async () => {
       await this.#drop();
       await this.#follow();
     });
@@ -77,6 +88,15 @@ export class Receiver {
     await this.#drop();
   }
 
+  #once(request: Request, work: () => Promise<unknown>): void {
+    if (this.#waiting.has(request)) return;
+    this.#waiting.add(request);
+    this.#enqueue(() => {
+      this.#waiting.delete(request);
+      return work();
+    });
+  }
+
   #enqueue(work: () => Promise<unknown>): void {
     this.#work = this.#work
       .then(async () => {
@@ -85,15 +105,10 @@ export class Receiver {
       .catch(this.#options.onError);
   }
 
-  #withHandle(work: (handle: JanusHandle) => Promise<unknown>): void {
-    this.#enqueue(async () => {
-      if (this.#handle !== null) await work(await this.#handle);
-    });
-  }
-
   async #drop(): Promise<void> {
     const handle = this.#handle;
     this.#handle = null;
+    this.#answersDue = 0;
     this.#subscribed.clear();
     await (await handle?.catch(() => null))?.detach();
   }
@@ -156,6 +171,7 @@ export class Receiver {
   #offer({ data, jsep }: PluginEvent): void {
     if (jsep?.type !== 'offer') return;
     const streams = Array.isArray(data.streams) ? data.streams : [];
+    this.#answersDue += 1;
     this.#options.send({ op: 'offer', sdp: jsep.sdp, streams: streams.flatMap(toStream) });
   }
 }

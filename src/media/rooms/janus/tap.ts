@@ -2,7 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../../platform/logger.ts';
-import { JanusClient, type JanusHandle, type PluginEvent } from './client.ts';
+import { JanusClient, type JanusHandle, listOf, type PluginEvent } from './client.ts';
 import { type JanusLink, readLink } from './link.ts';
 import { isRoom } from './room-request.ts';
 import { readDescription, type Source } from './sources.ts';
@@ -298,6 +298,3 @@ class JanusTap implements RoomTap {
     return gone;
   }
 }
-
-const listOf = (value: unknown): Json[] =>
-  Array.isArray(value) ? value.filter((one) => typeof one === 'object' && one !== null) : [];

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ParticipantInfo } from '@livekit/protocol';
+import { parseSdp } from '../../protocols/sdp/parse.ts';
+import { attributeOf } from '../../protocols/sdp/session-description.ts';
 import type { JanusClient, JanusHandle } from '../janus/client.ts';
 import { describe, type Source } from '../janus/sources.ts';
 import type { LivekitServer } from './api.ts';
@@ -88,10 +90,9 @@ export class Leg {
     const { track } = this.#options;
     if (track === null) return [];
     const description = describe({ ...track, levelId: null });
-    const sections = sdp.split(/^(?=m=)/m).filter((section) => /^m=(?:audio|video) /.test(section));
-    return sections.flatMap((section) => {
-      const mid = /^a=mid:(\S+)/m.exec(section)?.[1];
-      return mid === undefined ? [] : [{ mid, description }];
+    return parseSdp(sdp).media.flatMap(({ kind, attributes }) => {
+      const mid = attributeOf(attributes, 'mid');
+      return mid === undefined || (kind !== 'audio' && kind !== 'video') ? [] : [{ mid, description }];
     });
   }
 
