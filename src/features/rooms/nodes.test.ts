@@ -7,6 +7,7 @@ import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { runTask } from '../../../test/harness/parts.ts';
 import { until } from '../../../test/harness/wait.ts';
 import { connectRoom, createRoom, joinRoom, mintToken, type RoomClient } from '../../../test/rooms/client.ts';
+import { writeSdp } from '../../media/protocols/sdp/write.ts';
 
 const NODE = join(import.meta.dirname, '../../../test/harness/node-main.ts');
 /** Whose address a request comes from, a test says by a header. */
@@ -40,7 +41,7 @@ test('people on two nodes are in one room: presence, chat, signals, moderation',
   ada.send({ type: 'chat', text: 'over there' });
   assert.equal((await bob.next('chat')).text, 'over there');
   // Longer than what a notification of PostgreSQL holds.
-  const sdp = `v=0\r\n${'a=candidate\r\n'.repeat(2000)}`;
+  const sdp = `${writeSdp({ attributes: [], media: [] })}${'a=candidate\r\n'.repeat(2000)}`;
   bob.send({ type: 'signal', data: { to: 'ada', description: { type: 'offer', sdp } } });
   assert.deepEqual((await ada.next('signal')).data, { from: 'bob', description: { type: 'offer', sdp } });
   ada.send({ type: 'moderate', action: 'mute', identity: 'bob', kind: 'AUDIO' });

@@ -20,9 +20,11 @@ function twoNodes() {
   return [createMeshEngine({ relay: relayTo(1) }), createMeshEngine({ relay: relayTo(0) })] as const;
 }
 
-const offer = (direction: string) => ({
+const HEAD = 'v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\n';
+/** As the platform writes it. */
+const offer = (...lines: string[]) => ({
   type: 'offer',
-  sdp: `v=0\r\nm=audio 9 UDP 111\r\na=${direction}\r\nm=application 9 UDP 1\r\n`,
+  sdp: `${HEAD}m=audio 9 UDP 111\r\nc=IN IP4 0.0.0.0\r\n${lines.map((line) => `a=${line}\r\n`).join('')}m=application 9 UDP 1\r\nc=IN IP4 0.0.0.0\r\n`,
 });
 
 test('a signal reaches the one it names, on its node and on another one, and says from whom', async () => {
@@ -72,8 +74,30 @@ test('who may not publish can only offer to receive', async () => {
   const permissions = { ...all, canPublish: false };
   const viewer = await engine.connect(ref, peer('eve', { role: 'VIEWER', permissions }), () => {});
   await viewer.signal({ to: 'ada', description: offer('recvonly') });
-  for (const direction of ['sendrecv', 'sendonly', 'mid:0']) {
-    await assert.rejects(viewer.signal({ to: 'ada', description: offer(direction) }), BadSignal);
+  const refused: unknown[] = [
+    ...[['sendrecv'], ['sendonly'], ['mid:0'], ['recvonly', 'sendrecv'], ['recvonly', 'SendRecv']].map(
+      (lines) => offer(...lines),
+    ),
+    offer('x:\u2028a=recvonly', 'sendonly'),
+    { type: 'offer', sdp: offer('bundle-only', 'sendonly').sdp.replace('audio 9', 'audio 0') },
+    { type: 'offer', sdp: offer('recvonly').sdp.replaceAll('\r\n', '\r') },
+    { type: 'offer', sdp: [offer('sendrecv').sdp] },
+    { type: ['offer'], sdp: offer('recvonly').sdp },
+    [offer('sendrecv')],
+    offer('sendrecv').sdp,
+    { type: 'offer', sdp: HEAD + 'm=audio 9 UDP 111\r\na=inactive\r\n'.repeat(13) },
+  ];
+  for (const description of refused) {
+    await assert.rejects(viewer.signal({ to: 'ada', description }), BadSignal, JSON.stringify(description));
   }
   assert.equal(got.length, 1);
+  await viewer.signal({
+    to: 'ada',
+    description: offer('mid:0', 'sendrecv:x', 'recvonly', 'x:y\u2028a=sendrecv'),
+  });
+  assert.deepEqual(
+    got[1]?.description,
+    offer('recvonly', 'mid:0', 'x:y\u2028a=sendrecv'),
+    'one direction, and nothing that a browser could take for one',
+  );
 });

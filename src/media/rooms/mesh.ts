@@ -1,4 +1,7 @@
-import type { EngineConnection, RoomEngine, RoomPeer, Signal } from './engine.ts';
+import { parseSdp } from '../protocols/sdp/parse.ts';
+import { isSending, SdpError, type SdpMedia } from '../protocols/sdp/session-description.ts';
+import { writeSdp } from '../protocols/sdp/write.ts';
+import type { EngineConnection, RoomEngine, RoomPeer, RoomPermissions, Signal } from './engine.ts';
 import { BadSignal } from './engine.ts';
 
 /** Carries signals to people who are connected to other nodes. */
@@ -52,8 +55,7 @@ export function createMeshEngine({ relay }: { relay: SignalRelay }): RoomEngine 
           if (!isIn()) return;
           const { to, ...rest } = message;
           if (typeof to !== 'string') throw new BadSignal('A signal names in `to` whom it is for.');
-          refuseMedia(peer, rest);
-          const signal = { ...rest, from: peer.identity };
+          const signal = { ...rest, ...descriptionIn(rest, peer.permissions), from: peer.identity };
           const near = rooms.get(ref)?.get(to);
           if (near === undefined) relay.send(ref, to, signal);
           else near.send(signal);
@@ -74,12 +76,33 @@ export function createMeshEngine({ relay }: { relay: SignalRelay }): RoomEngine 
   };
 }
 
-/** @throws {BadSignal} when the description would send what its author may not. */
-function refuseMedia({ permissions }: RoomPeer, { description }: Signal): void {
-  if (permissions.canPublish || typeof description !== 'object' || description === null) return;
-  const sdp = 'sdp' in description ? description.sdp : null;
-  if (typeof sdp !== 'string') return;
-  const media = sdp.split(/^(?=m=)/m).filter((section) => /^m=(audio|video)/.test(section));
-  if (media.every((section) => /^a=(recvonly|inactive)\s*$/m.test(section))) return;
-  throw new BadSignal('You may not send sound or pictures into this room.');
+/**
+ * Returns the description of a signal, parsed and written again, so that a browser reads nothing in it that was not
+ * checked.
+ *
+ * @throws {BadSignal} when it is malformed, or sends what its author may not send.
+ */
+function descriptionIn({ description }: Signal, permissions: RoomPermissions): Signal {
+  if (description === undefined || description === null) return {};
+  const { type, sdp }: Signal = typeof description === 'object' ? { ...description } : {};
+  // Browsers convert other values to text.
+  if (typeof sdp !== 'string' || !isDescriptionType(type))
+    throw new BadSignal('A description has a `type` and the text of a session description in `sdp`.');
+  try {
+    const parsed = parseSdp(sdp);
+    if (parsed.media.every((section) => maySend(section, permissions)))
+      return { description: { type, sdp: writeSdp(parsed) } };
+  } catch (error) {
+    if (error instanceof SdpError) throw new BadSignal(error.message);
+    throw error;
+  }
+  throw new BadSignal('You may not send this media or data into the room.');
+}
+
+function isDescriptionType(type: unknown): boolean {
+  return type === 'offer' || type === 'pranswer' || type === 'answer';
+}
+
+function maySend(section: SdpMedia, { canPublish, canPublishData }: RoomPermissions): boolean {
+  return !isSending(section) || (section.kind === 'application' ? canPublishData : canPublish);
 }
