@@ -5,7 +5,8 @@ import { AccessToken } from 'livekit-server-sdk';
 export interface StubPerson {
   identity: string;
   attributes?: Record<string, string>;
-  tracks?: { sid: string; source: string; muted?: boolean }[];
+  tracks?: { sid: string; type: 'AUDIO' | 'VIDEO'; source: string; muted?: boolean }[];
+  permission?: object;
 }
 
 /** What a platform asks of a LiveKit server, without one: it notes the calls, and knows who is in which room. */

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { RoomServiceClient } from 'livekit-server-sdk';
 import type { Page } from 'playwright-core';
-import type { RoomEngineEvent } from '../../src/media/rooms/engine.ts';
+import type { RoomEngineEvent, RoomPermissions } from '../../src/media/rooms/engine.ts';
 import { startTestApp, type TestApp } from '../harness/app.ts';
 import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../harness/browser.ts';
 import { freePort } from '../harness/platform.ts';
@@ -88,6 +89,79 @@ test('a host mutes at the server, media come back with LiveKit, and whoever is n
     assert.ok(given[0] !== undefined);
     return given[0];
   }
+});
+
+/** A client of LiveKit in a page that sends what it wants to, by the token of somebody. */
+const INTRUDER = `(async () => {
+  const { Room } = await import('livekit-client');
+  const rooms = new Map();
+  window.eve = {
+    async join(name, url, token) {
+      rooms.set(name, new Room());
+      await rooms.get(name).connect(url, token);
+    },
+    async send(name, kind, source) {
+      const [track] = (await navigator.mediaDevices.getUserMedia({ [kind]: true })).getTracks();
+      return rooms.get(name).localParticipant.publishTrack(track, { source }).then(() => 'sent', String);
+    },
+    state: (name) => rooms.get(name).state,
+  };
+})()`;
+
+test('a viewer sends nothing, and a mute holds against older tokens, later tracks and false sources', {
+  skip,
+}, async (t) => {
+  const { engine, server, close } = await openLivekit();
+  const studio = await openStudio({ browser, engine });
+  t.after(async () => {
+    await studio.close();
+    await close();
+  });
+  const { page } = await studio.enter('host');
+  await page.evaluate(INTRUDER);
+  const call = (name: string, ...given: string[]) =>
+    page.evaluate<unknown>(`window.eve.${name}(...${JSON.stringify(given)})`);
+  const enter = async (identity: string, permissions: Partial<RoomPermissions> = {}) => {
+    const tokens: string[] = [];
+    const all = { canPublish: true, canSubscribe: true, canPublishData: true, canScreenShare: true };
+    const peer = { identity, name: null, role: 'SPEAKER' as const, permissions: { ...all, ...permissions } };
+    const connection = await engine.connect(studio.ref, peer, ({ token }) => tokens.push(String(token)));
+    await connection.signal({ op: 'hello' });
+    return tokens.at(-1) ?? '';
+  };
+  const { LIVEKIT_URL: url, LIVEKIT_API_KEY: apiKey, LIVEKIT_API_SECRET: secret } = server.env;
+  const api = new RoomServiceClient(url, apiKey, secret);
+  const sentBy = async (identity: string) =>
+    (await api.listParticipants(studio.ref)).find((one) => one.identity === identity)?.tracks.length;
+
+  const none = { canPublish: false, canScreenShare: false };
+  await call('join', 'viewer', url, await enter('viewer', none));
+  for (const [kind, source] of [
+    ['video', 'camera'],
+    ['audio', 'microphone'],
+    ['video', 'screen_share'],
+    ['video', 'unknown'],
+  ] as const)
+    assert.match(String(await call('send', 'viewer', kind, source)), /insufficient permissions/, source);
+  assert.equal(await sentBy('viewer'), 0);
+
+  const older = await enter('eve');
+  await enter('eve');
+  await engine.setMuted(studio.ref, 'eve', 'VIDEO', true);
+  await engine.setMuted(studio.ref, 'eve', 'AUDIO', true);
+  await call('join', 'eve', url, older);
+  // Before LiveKit has told of her it may be taken.
+  await call('send', 'eve', 'video', 'camera');
+  await until(async () => (await sentBy('eve')) === 0, { timeoutMs: 10_000, message: 'her camera is gone' });
+  for (const [kind, source] of [
+    ['video', 'camera'],
+    ['audio', 'microphone'],
+    ['audio', 'screen_share_audio'],
+  ] as const)
+    assert.match(String(await call('send', 'eve', kind, source)), /insufficient permissions/, source);
+  await call('send', 'eve', 'audio', 'screen_share');
+  await until(async () => (await call('state', 'eve')) === 'disconnected', { timeoutMs: 10_000 });
+  assert.equal(await sentBy('eve'), undefined);
 });
 
 /** Joins from a page with a client of its own, sends, and asks for all that there is. */

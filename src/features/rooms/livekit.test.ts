@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test';
 import { decodeJwt, jwtVerify } from 'jose';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { until } from '../../../test/harness/wait.ts';
-import { createRoom, joinRoom, type RoomClient } from '../../../test/rooms/client.ts';
-import { type LivekitStub, startLivekitStub } from '../../../test/rooms/livekit-stub.ts';
+import { connectRoom, createRoom, joinRoom, type RoomClient } from '../../../test/rooms/client.ts';
+import { type LivekitStub, type StubPerson, startLivekitStub } from '../../../test/rooms/livekit-stub.ts';
 import { ROOM_RECORDER_TOPIC } from './index.ts';
 
 let stub: LivekitStub;
@@ -115,6 +115,47 @@ test('a mute takes the source away, also from whoever comes by a token from befo
   await bob.close();
 });
 
+test('whoever comes by a token of before has the rights of the seat, and what is sent under a false name is removed', async () => {
+  const id = await createRoom(first, key);
+  const bob = await joinRoom(first, key, id, { identity: 'bob' });
+  const token = await tokenFor(bob);
+  const says = async (event: string) => {
+    const message = { event, room: { name: id }, participant: { identity: 'bob' } };
+    assert.equal((await post(first, await stub.message(message))).status, 204);
+  };
+  const rightsOf = () => Object(stub.said(`UpdateParticipant ${id} bob`)?.permission);
+
+  // The same seat by another connection, muted meanwhile.
+  const again = connectRoom(first, id, [String(bob.welcome.resumeToken)]);
+  await again.next('welcome');
+  const mute = { key, body: { kind: 'AUDIO' } };
+  (await first.request('POST', `/rooms/${id}/participants/bob/mute`, mute)).assertOk(200);
+  await called(`UpdateParticipant ${id} bob`);
+  stub.calls.length = 0;
+  come(id, token);
+  await says('participant_joined');
+  await called(`UpdateParticipant ${id} bob`);
+  assert.deepEqual(rightsOf().canPublishSources, ['CAMERA', 'SCREEN_SHARE']);
+
+  // A newer stay with another role.
+  stub.people.delete(id);
+  const viewer = await joinRoom(first, key, id, { identity: 'bob', role: 'VIEWER' });
+  const { sub, attributes } = decodeJwt(await tokenFor(viewer));
+  const permission = { canPublish: true, canSubscribe: true, canPublishSources: ['CAMERA'] };
+  const him: StubPerson = { identity: String(sub), attributes: Object(attributes), permission };
+  stub.people.set(id, [him]);
+  stub.calls.length = 0;
+  await says('participant_joined');
+  await called(`UpdateParticipant ${id} bob`);
+  assert.equal(rightsOf().canPublish ?? false, false);
+
+  him.permission = { canPublish: false, canSubscribe: true };
+  him.tracks = [{ sid: 'TR_1', type: 'VIDEO', source: 'MICROPHONE' }];
+  await says('track_published');
+  await called(`RemoveParticipant ${id} bob`);
+  await viewer.close();
+});
+
 test('whoever was sent away is removed, and again when they come by what they still have', async () => {
   const id = await createRoom(first, key);
   const ada = await joinRoom(first, key, id, { identity: 'ada', role: 'HOST' });
@@ -171,7 +212,7 @@ test('whose media LiveKit has lost is connected anew, and what is not sent is no
   assert.equal(Object((await ada.next('updated')).participant).video, true);
   const [him] = stub.people.get(id) ?? [];
   assert.ok(him !== undefined);
-  him.tracks = [{ sid: 'TR_1', source: 'CAMERA' }];
+  him.tracks = [{ sid: 'TR_1', type: 'VIDEO', source: 'CAMERA' }];
   await tell('track_published');
   him.tracks = [];
   await tell('track_unpublished');

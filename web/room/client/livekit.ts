@@ -176,13 +176,14 @@ class Livekit extends ServerEngine {
     );
     for (const one of people) {
       for (const publication of one.trackPublications.values()) {
-        if (publication.isDesired !== isPeer(one)) publication.setSubscribed(isPeer(one));
+        const isWanted = isPeer(one) && sourceOf(publication) !== null;
+        if (publication.isDesired !== isWanted) publication.setSubscribed(isWanted);
       }
     }
   }
 
-  #show(track: RemoteTrack, { source: given }: RemoteTrackPublication, from: RemoteParticipant): void {
-    const source = sourceOf(given);
+  #show(track: RemoteTrack, publication: RemoteTrackPublication, from: RemoteParticipant): void {
+    const source = sourceOf(publication);
     if (source === null) return;
     const identity = identityOf(from);
     this.#shown.set(track, { identity, source });
@@ -239,15 +240,18 @@ function identityOf({ identity, attributes }: RemoteParticipant): string {
   return attributes.identity ?? identity;
 }
 
-function sourceOf(source: Track.Source): TrackSource | null {
+/** Returns the source of a track; null when its kind is that of another source, which would evade a mute. */
+function sourceOf({ source, kind }: RemoteTrackPublication): TrackSource | null {
+  const isAudio = kind === Track.Kind.Audio;
   switch (source) {
     case Track.Source.Camera:
-      return 'CAMERA';
+      return isAudio ? null : 'CAMERA';
     case Track.Source.Microphone:
-      return 'MICROPHONE';
+      return isAudio ? 'MICROPHONE' : null;
     case Track.Source.ScreenShare:
+      return isAudio ? null : 'SCREEN';
     case Track.Source.ScreenShareAudio:
-      return 'SCREEN';
+      return isAudio ? 'SCREEN' : null;
     default:
       return null;
   }

@@ -14,7 +14,7 @@ import type {
 } from '../engine.ts';
 import { LivekitApi, type LivekitServer } from './api.ts';
 import { LivekitConnection } from './connection.ts';
-import { identityOf, isUpToDate, isVisitor, tracksOf, type Visit, visitOf } from './people.ts';
+import { hasFalseTrack, identityOf, isUpToDate, isVisitor, tracksOf, type Visit, visitOf } from './people.ts';
 import { createLivekitWebhook } from './webhook.ts';
 
 /** Tells every node that something has changed in a room at the server. */
@@ -257,17 +257,20 @@ class LivekitEngine implements RoomEngine {
     return isMissing;
   }
 
-  /** Mutes those who came by a token from before they were muted. */
+  /** Updates participants that joined with an older token to the rights of their seat, and removes those with false tracks. */
   async #amend(ref: string, people: readonly ParticipantInfo[]): Promise<void> {
     for (const info of people) {
       const seat = this.#rooms.get(ref)?.get(identityOf(info));
-      if (seat === undefined || isUpToDate(info, seat.muted)) continue;
-      if (visitOf(info) !== seat.connection.who.visit) continue;
-      await this.#api
-        .update(ref, seat.connection.who, seat.connection.permissions)
-        .catch((error: unknown) =>
-          this.#options.log.warn({ err: error, ref }, 'somebody could not be muted'),
-        );
+      if (seat === undefined) continue;
+      const { who, permissions } = seat.connection;
+      const isFalse = hasFalseTrack(info);
+      if (!isFalse && isUpToDate(info, who, permissions)) continue;
+      const change = isFalse
+        ? this.#api.remove(ref, who.identity, null)
+        : this.#api.update(ref, who, permissions);
+      await change.catch((error: unknown) =>
+        this.#options.log.warn({ err: error, ref }, 'somebody could not be muted'),
+      );
     }
   }
 }

@@ -3,6 +3,7 @@ import {
   type AccessTokenOptions,
   type ParticipantInfo,
   TrackSource,
+  TrackType,
   type VideoGrant,
 } from 'livekit-server-sdk';
 import type { RoomPermissions, RoomTrack, RoomTrackKind } from '../engine.ts';
@@ -70,15 +71,16 @@ const SOURCES: Record<RoomTrackKind, readonly TrackSource[]> = {
 const KINDS = ['AUDIO', 'VIDEO', 'SCREEN'] as const;
 
 /**
- * What LiveKit lets somebody do. What a host has muted is no source they may send from: LiveKit's own muting can be
+ * What LiveKit lets somebody do. A mute of `AUDIO` covers screen audio as well: browsers name their own sources. What a
+ * host has muted is no source they may send from: LiveKit's own muting can be
  * lifted by whoever is muted. Nothing goes over LiveKit's data channels: the gateway carries what is written.
  */
 export function rightsOf(permissions: RoomPermissions, muted: ReadonlySet<RoomTrackKind>) {
   const { canPublish, canScreenShare, canSubscribe } = permissions;
   const may = { AUDIO: canPublish, VIDEO: canPublish, SCREEN: canScreenShare };
-  const canPublishSources = KINDS.filter((kind) => may[kind] && !muted.has(kind)).flatMap(
-    (kind) => SOURCES[kind],
-  );
+  const canPublishSources = KINDS.filter((kind) => may[kind] && !muted.has(kind))
+    .flatMap((kind) => SOURCES[kind])
+    .filter((source) => source !== TrackSource.SCREEN_SHARE_AUDIO || !muted.has('AUDIO'));
   // An empty list would stand for every source.
   return {
     canPublish: canPublishSources.length > 0,
@@ -93,13 +95,32 @@ function mutedOf({ attributes }: Pick<ParticipantInfo, 'attributes'>): string[] 
   return (attributes[ATTRIBUTES.muted] ?? '').split(' ').filter((kind) => kind !== '');
 }
 
-/** Has the server been told what is muted? One who comes by a token that is a moment old may have escaped. */
+/** Reports whether the server has the current rights of a seat. Whoever joins with an older token has those of that token. */
 export function isUpToDate(
-  info: Pick<ParticipantInfo, 'attributes'>,
-  muted: ReadonlySet<RoomTrackKind>,
+  info: Pick<ParticipantInfo, 'attributes' | 'permission'>,
+  who: Visit,
+  permissions: RoomPermissions,
 ): boolean {
   const known = mutedOf(info);
-  return known.length === muted.size && [...muted].every((kind) => known.includes(kind));
+  const isMutedSo = known.length === who.muted.size && [...who.muted].every((kind) => known.includes(kind));
+  return isMutedSo && visitOf(info) === who.visit && hasRights(info, rightsOf(permissions, who.muted));
+}
+
+function hasRights(
+  { permission }: Pick<ParticipantInfo, 'permission'>,
+  rights: ReturnType<typeof rightsOf>,
+): boolean {
+  // The server always sends it.
+  if (permission === undefined) return true;
+  const { canPublish, canPublishSources: sources, canSubscribe, canPublishData } = permission;
+  const wanted = rights.canPublishSources;
+  return (
+    canPublish === rights.canPublish &&
+    canSubscribe === rights.canSubscribe &&
+    canPublishData === rights.canPublishData &&
+    sources.length === wanted.length &&
+    wanted.every((source) => sources.includes(source))
+  );
 }
 
 /** What somebody sends; of what is muted by a host, nothing arrives, and it is told of all the same. */
@@ -112,17 +133,25 @@ export function tracksOf(info: Pick<ParticipantInfo, 'tracks' | 'attributes'>): 
   });
 }
 
-const NAMES: Partial<Record<TrackSource, Source>> = {
-  [TrackSource.MICROPHONE]: 'MICROPHONE',
-  [TrackSource.CAMERA]: 'CAMERA',
-  [TrackSource.SCREEN_SHARE]: 'SCREEN',
-  [TrackSource.SCREEN_SHARE_AUDIO]: 'SCREEN',
+const NAMES: Partial<Record<TrackSource, { source: Source; type: TrackType }>> = {
+  [TrackSource.MICROPHONE]: { source: 'MICROPHONE', type: TrackType.AUDIO },
+  [TrackSource.CAMERA]: { source: 'CAMERA', type: TrackType.VIDEO },
+  [TrackSource.SCREEN_SHARE]: { source: 'SCREEN', type: TrackType.VIDEO },
+  [TrackSource.SCREEN_SHARE_AUDIO]: { source: 'SCREEN', type: TrackType.AUDIO },
 };
 
 /** What can be subscribed to. */
 export function remoteTracksOf(info: Pick<ParticipantInfo, 'tracks'>): { sid: string; source: Source }[] {
-  return info.tracks.flatMap(({ sid, source: given }) => {
-    const source = NAMES[given];
-    return source === undefined ? [] : [{ sid, source }];
+  return info.tracks.flatMap(({ sid, type, source: given }) => {
+    const known = NAMES[given];
+    return known?.type === type ? [{ sid, source: known.source }] : [];
+  });
+}
+
+/** Reports whether a track has the kind of another source, such as video from a microphone: LiveKit allows it, and no mute covers it. */
+export function hasFalseTrack({ tracks }: Pick<ParticipantInfo, 'tracks'>): boolean {
+  return tracks.some(({ type, source }) => {
+    const known = NAMES[source];
+    return known !== undefined && known.type !== type;
   });
 }
