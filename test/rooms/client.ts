@@ -16,6 +16,8 @@ export interface RoomClient {
   next(type: string, fits?: (message: Message) => boolean): Promise<Message>;
   /** @returns the close code. */
   end(): Promise<number>;
+  /** Reads nothing from now on, not even that it is closed; it can still send. */
+  deafen(): void;
   /** Breaks the connection off without a word. */
   cut(): void;
   close(): Promise<void>;
@@ -60,6 +62,7 @@ export function connectRoom(
       );
     },
     end: async () => (await until(() => client.closed, { message: 'the connection to be closed' })).code,
+    deafen: () => socket.pause(),
     cut: () => socket.terminate(),
     async close() {
       socket.close();

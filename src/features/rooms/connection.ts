@@ -6,8 +6,11 @@ import type { ParticipantRow } from './participants.repository.ts';
 
 /** What waits for a browser that is too slow. */
 const MAX_WAITING_BYTES = 1_000_000;
-const PER_SECOND = 30;
-const BURST = 120;
+/** Limits of what a client sends, applied before parsing. */
+const PER_SECOND = { messages: 30, bytes: 512 * 1024 };
+const BURST = { messages: 120, bytes: 2 * 1024 * 1024 };
+/** Size of a message before admission: `ping` or `leave`. */
+const MAX_OUTSIDE_BYTES = 4096;
 /** Messages that wait while one is worked on. */
 const MAX_QUEUED = 200;
 const SILENCE_MS = 30_000;
@@ -29,11 +32,13 @@ export class Connection {
   hasLeft = false;
   /** Resolves when the socket is closed. */
   readonly over: Promise<void>;
+  /** The socket is closed or closing: what the client still sends is ignored. */
   isOver = false;
   readonly #socket: WebSocket;
   #work: Promise<void> = Promise.resolve();
+  #moderation: Promise<void> = Promise.resolve();
   #queued = 0;
-  #budget = BURST;
+  readonly #budget = { ...BURST };
   #lastAt = performance.now();
   #heardAt = performance.now();
 
@@ -59,6 +64,7 @@ export class Connection {
 
   close(reason: CloseReason): void {
     const [code, words] = CLOSE[reason];
+    this.isOver = true;
     this.#socket.close(code, words);
     // A browser that does not answer keeps nothing.
     setTimeout(() => this.#socket.terminate(), CLOSE_MS).unref();
@@ -66,6 +72,7 @@ export class Connection {
 
   /** At once, without a word. */
   drop(): void {
+    this.isOver = true;
     this.#socket.terminate();
   }
 
@@ -83,6 +90,11 @@ export class Connection {
     });
   }
 
+  /** Runs work of moderation, which messages of the client do not delay. @param work that never throws. */
+  moderate(work: () => Promise<void>): void {
+    this.#moderation = this.#moderation.then(work);
+  }
+
   #heard(): void {
     this.#heardAt = performance.now();
   }
@@ -92,21 +104,32 @@ export class Connection {
     isBinary: boolean,
     onMessage: (connection: Connection, message: Incoming) => Promise<void>,
   ): void {
+    if (this.isOver) return;
     this.#heard();
-    if (!this.#mayGoOn()) {
+    const bytes = bytesIn(data);
+    if (!this.#isWithinBudget(bytes)) {
       this.close('TOO_FAST');
       return;
     }
-    const message = isBinary ? null : readMessage(String(data));
+    const isTooLong = this.shown !== 'IN' && bytes > MAX_OUTSIDE_BYTES;
+    const message = isBinary || isTooLong ? null : readMessage(String(data));
     if (message?.type === 'leave') this.hasLeft = true;
     if (message === null) this.close('BAD_MESSAGE');
     else this.enqueue(() => onMessage(this, message));
   }
 
-  #mayGoOn(): boolean {
+  /** Counts a message against the token buckets. */
+  #isWithinBudget(bytes: number): boolean {
     const now = performance.now();
-    this.#budget = Math.min(BURST, this.#budget + ((now - this.#lastAt) / 1000) * PER_SECOND) - 1;
+    const seconds = (now - this.#lastAt) / 1000;
     this.#lastAt = now;
-    return this.#budget >= 0 && this.#queued < MAX_QUEUED;
+    const left = this.#budget;
+    left.messages = Math.min(BURST.messages, left.messages + seconds * PER_SECOND.messages) - 1;
+    left.bytes = Math.min(BURST.bytes, left.bytes + seconds * PER_SECOND.bytes) - bytes;
+    return left.messages >= 0 && left.bytes >= 0 && this.#queued < MAX_QUEUED;
   }
+}
+
+function bytesIn(data: RawData): number {
+  return Array.isArray(data) ? data.reduce((sum, part) => sum + part.length, 0) : data.byteLength;
 }

@@ -40,7 +40,10 @@ function madeUpEngine() {
     endRoom: (ref) => note(`end ${ref}`),
     async connect(_ref, { identity }) {
       await note(`connect ${identity}`);
-      return { signal: ({ op }) => note(`signal ${String(op)}`), close: () => note(`close ${identity}`) };
+      return {
+        signal: ({ op }) => (op === 'hang' ? new Promise(() => {}) : note(`signal ${String(op)}`)),
+        close: () => note(`close ${identity}`),
+      };
     },
     listParticipants: async () => {
       await note('list');
@@ -149,6 +152,47 @@ test('what events of the engine have lost, the look every 30 seconds finds', asy
   assert.equal(calls.filter((call) => call === 'connect dan').length, 1, 'who is there stays connected');
   (await app.request('POST', `/rooms/${id}/end`, { key })).assertOk(200);
   await Promise.all([cy.end(), dan.end()]);
+});
+
+test('whose seat is only kept is let go by the engine', async () => {
+  const id = await createRoom(app, key);
+  const [hal, ida] = [await join(id, 'hal'), await join(id, 'ida')];
+  await Promise.all([hal.next('welcome'), ida.next('welcome'), called('connect hal'), called('connect ida')]);
+  hal.cut();
+  await called('close hal');
+  const isAway = async () => {
+    const rows = await app.container.sql`
+      select from room_participant where room_id = ${id} and away_since is not null`;
+    return rows.length === 1;
+  };
+  await until(isAway, { message: 'the seat of hal is kept' });
+  state.people.splice(
+    0,
+    state.people.length,
+    { identity: 'hal', tracks: [] },
+    { identity: 'ida', tracks: [] },
+  );
+  state.tell({ type: 'joined', ref: 'ref', roomId: id, identity: 'ida' });
+  state.tell({ type: 'joined', ref: 'ref', roomId: id, identity: 'hal' });
+  await called('remove hal');
+  clock.advance(30_000);
+  await called('remove hal', 2);
+  assert.equal(calls.includes('remove ida'), false, 'who is there stays');
+  await ida.close();
+});
+
+test('a mute does not wait for what somebody has sent', async () => {
+  const id = await createRoom(app, key);
+  const gil = await join(id, 'gil');
+  await gil.next('welcome');
+  await called('connect gil');
+  gil.send({ type: 'signal', data: { op: 'hang' } });
+  gil.send({ type: 'signal', data: { op: 'late' } });
+  const mute = { key, body: { kind: 'AUDIO' } };
+  (await app.request('POST', `/rooms/${id}/participants/gil/mute`, mute)).assertOk(200);
+  await called('mute gil AUDIO true');
+  assert.equal(calls.includes('signal late'), false);
+  await gil.close();
 });
 
 test('who says that they leave and is gone before that was worked on has left', async () => {

@@ -19,9 +19,9 @@ export async function attachEngine(engine: RoomEngine, ref: string, connection: 
   connection.engine = seat;
   connection.isEngineDown = false;
   if (connection.isOver) return leaveEngine(connection);
-  const muted = mutesOf(row);
   for (const kind of engine.caps.serverMute ? KINDS : []) {
-    if (muted[kind]) await engine.setMuted(ref, row.identity, kind, true);
+    // The newest row: a host may mute meanwhile.
+    if (mutesOf(connection.row ?? row)[kind]) await engine.setMuted(ref, row.identity, kind, true);
   }
   if (isAgain) connection.send({ type: 'engine', state: 'up' });
 }

@@ -125,6 +125,7 @@ async function enterLocked(
     : [await countActive(tx, room.id), await capacityNow(tx, room, engineMax())];
   if (count >= max) throw new RoomRefusal('FULL');
   const allowed = permissionsOf(role, defaultsOf(room), grant.permissions);
+  const last = await participants.findNewestStay(tx, room.id, identity);
   const row = await participants.insertParticipant(tx, {
     id: newId('rpt'),
     room_id: room.id,
@@ -135,6 +136,10 @@ async function enterLocked(
     can_subscribe: allowed.canSubscribe,
     can_publish_data: allowed.canPublishData,
     can_screen_share: allowed.canScreenShare,
+    // A mute holds until a host lifts it, also when the participant leaves and rejoins.
+    audio_muted: last?.audio_muted ?? false,
+    video_muted: last?.video_muted ?? false,
+    screen_muted: last?.screen_muted ?? false,
     state: waits ? 'JOINING' : 'ACTIVE',
     ...toColumns(connection),
     created_at: now,

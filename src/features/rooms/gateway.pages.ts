@@ -175,14 +175,14 @@ class RoomGateway {
     void room?.refresh();
   }
 
-  /** What lets into the engine's room outlives a seat by minutes: whoever has none is sent out of it again. */
+  /** Removes a participant from the engine's room who has no connection here: the engine's tokens outlive seats and mutes. */
   async #screen(roomId: string, { ref, identity }: { ref: string; identity: string }): Promise<void> {
     const { db, engine, log } = this.#deps;
     try {
       // The server may have rooms of others, too.
       if ((await repository.findAnyRoom(db, roomId)) === undefined) return;
       const row = await participants.findPresent(db, roomId, identity);
-      if (row?.state !== 'ACTIVE') await engine.removeParticipant(ref, identity);
+      if (row?.state !== 'ACTIVE' || row.away_since !== null) await engine.removeParticipant(ref, identity);
     } catch (error) {
       log.warn({ err: error, roomId }, 'whoever has joined the media server was not looked at');
     }

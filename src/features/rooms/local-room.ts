@@ -148,7 +148,9 @@ export class LocalRoom {
     const ref = await this.#ref?.catch(() => null);
     if (ref === null || ref === undefined) return;
     const known = await this.#ports.engine.listParticipants(ref);
-    const active = new Set([...this.#present.values()].filter(isActive).map(({ identity }) => identity));
+    // Read after the list, so that a participant who has just joined is not removed.
+    const { present } = await this.#ports.read(this.id);
+    const active = new Set(present.filter(isSeated).map(({ identity }) => identity));
     for (const { identity, tracks } of known) {
       const connection = this.#of(identity);
       if (!active.has(identity)) await this.#ports.engine.removeParticipant(ref, identity);
@@ -246,7 +248,7 @@ export class LocalRoom {
     for (const kind of KINDS) {
       if (was[kind] === is[kind]) continue;
       connection.send({ type: 'muted', kind, muted: is[kind] });
-      connection.enqueue(async () => {
+      connection.moderate(async () => {
         const ref = await this.#ref?.catch(() => null);
         if (typeof ref !== 'string' || !this.#ports.engine.caps.serverMute) return;
         await this.#ports.engine
@@ -374,6 +376,8 @@ export class LocalRoom {
 const NOT_READ = 'a room could not be read';
 
 const isActive = ({ state }: ParticipantRow): boolean => state === 'ACTIVE';
+
+const isSeated = (row: ParticipantRow): boolean => isActive(row) && row.away_since === null;
 
 function waitingMessage(rows: Iterable<ParticipantRow>): { type: 'waitingRoom'; people: object[] } {
   const people = [...rows].filter(({ state }) => state === 'JOINING');

@@ -79,6 +79,22 @@ export function findPresent(db: Db, roomId: string, identity: string): Promise<P
     .executeTakeFirst();
 }
 
+/** Returns the newest stay of an identity, whether or not it has ended. */
+export function findNewestStay(
+  db: Db,
+  roomId: string,
+  identity: string,
+): Promise<ParticipantRow | undefined> {
+  return db
+    .selectFrom('room_participant')
+    .selectAll()
+    .where('room_id', '=', roomId)
+    .where('identity', '=', identity)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
 /** Those who are there or wait, the first to come first. */
 export function presentIn(db: Db, roomId: string): Promise<ParticipantRow[]> {
   return db
