@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The operator's command line (`npx marquee …`): hands over to Node 26 from node_modules. */
+/** The operator's command line (`node scripts/marquee.mjs …`): hands over to Node 26 from node_modules. */
 import { existsSync } from 'node:fs';
 import { handOver } from './bootstrap/hand-over.mjs';
 import { nodePath } from './bootstrap/packages.mjs';

@@ -290,5 +290,5 @@ export const commands: ReadonlyMap<string, Command> = new Map([...coreCommands, 
 export function usage(): string {
   const all = [...commands.values(), ...maintenanceCommands.values(), ...remoteCommands.values()];
   const lines = all.map((command) => `  marquee ${command.usage} [--json]`);
-  return `Usage:\n${lines.join('\n')}\n\nThe database is that of DATABASE_URL, or the embedded one in DATA_DIR (./data).\n`;
+  return `Usage:\n${lines.join('\n')}\n\nmarquee is "node scripts/marquee.mjs" in the checkout. The database is that of DATABASE_URL, or the embedded one in DATA_DIR (./data).\n`;
 }

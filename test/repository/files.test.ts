@@ -42,6 +42,16 @@ test('no file names a folder of somebody’s machine', { skip }, () => {
   );
 });
 
+test('no file runs the command line by npx, which outside a checkout installs a package of somebody else', {
+  skip,
+}, () => {
+  const pattern = /\b(?:npx|npm (?:exec|x)|pnpx|pnpm dlx|yarn dlx|bunx)\b[^|;]*\smarquee\b/;
+  for (const runner of ['npx', 'npx --yes', 'npm exec --', 'pnpm dlx'])
+    assert.match(`$ ${runner} marquee doctor`, pattern, 'the pattern finds what it should');
+  assert.doesNotMatch('npx vite build, then node scripts/marquee.mjs doctor', pattern);
+  assert.deepEqual(find(pattern), []);
+});
+
 test('the lock file names no registry: npm takes the one that is configured', { skip }, () => {
   const lock = texts.filter(({ path }) => path === 'package-lock.json');
   assert.equal(lock.length, 1);
