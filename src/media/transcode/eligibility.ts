@@ -1,8 +1,10 @@
 import { MAX_UPLOAD_FPS } from '../../kernel/plans.ts';
 import type { SourceInfo } from '../contract/index.ts';
+import { conversionOptions } from '../ffmpeg/color.ts';
 import { aspectRatio, type ProbedStream } from './ffprobe.ts';
 import { targetBitrate } from './plan.ts';
 import type { PacketScan } from './scan.ts';
+import { tagsOf } from './source-filters.ts';
 
 export interface SourceFacts {
   info: SourceInfo;
@@ -43,6 +45,7 @@ export function topRefusal(facts: SourceFacts): string | null {
     [video.isInterlaced || video.range !== 'SDR', 'interlaced or HDR'],
     [isTurned(stream), 'rotation'],
     [aspectRatio(stream.sample_aspect_ratio) !== 1, 'pixels are not square'],
+    [conversionOptions(tagsOf(video)).length > 0, 'colors'],
     [!declaresSettings(container), 'container'],
     [video.frameRate > MAX_UPLOAD_FPS + 1, 'frame rate'],
     [scan.maxKeyframeGapSec > MAX_COPY_GAP_SEC, 'keyframe distance'],

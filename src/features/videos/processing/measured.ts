@@ -31,7 +31,13 @@ export async function reconcile(
   if (measured === null) return row;
   const { durationSec, ...video } = measured;
   const replaced: SourceInfo = { ...source, durationSec, video: { ...source.video, ...video } };
-  await repository.updateProcessing(tx, row.id, row.revision, { source: JSON.stringify(replaced) });
+  const audio = ladder.audio.map(({ span, ...plan }) => {
+    return span === undefined ? plan : { ...plan, span: { ...span, endSec: durationSec } };
+  });
+  await repository.updateProcessing(tx, row.id, row.revision, {
+    source: JSON.stringify(replaced),
+    ladder: JSON.stringify({ ...ladder, audio }),
+  });
   const notes = [...row.processing_notes, ...differences(probed, measured)];
   return updateProcessed(tx, row, {
     duration_sec: durationSec,
