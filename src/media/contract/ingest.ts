@@ -41,6 +41,8 @@ export interface VideoInfo {
   lacksKeyframes?: true;
   /** Frames may be two fields of different times. */
   isInterlaced?: true;
+  /** What the header of H.264 says of colors, in numbers of ITU-T H.273; absent where it says nothing. */
+  color?: { primaries: number; transfer: number; matrix: number };
 }
 
 export interface AudioInfo {

@@ -139,6 +139,18 @@ const CODES: Readonly<Record<keyof OutputColor, Readonly<Record<string, number>>
   matrix: { bt709: 1, fcc: 4, bt470bg: 5, smpte170m: 6, smpte240m: 7, ycgco: 8, bt2020nc: 9 },
 };
 
+/** Returns the names of a color description; fields are absent where a number has no name here. */
+export function colorNames(codes: Readonly<Record<keyof OutputColor, number>>): Partial<OutputColor> {
+  const nameOf = (field: keyof OutputColor) =>
+    Object.entries(CODES[field]).find(([, code]) => code === codes[field])?.[0];
+  const [primaries, transfer, matrix] = [nameOf('primaries'), nameOf('transfer'), nameOf('matrix')];
+  return {
+    ...(primaries === undefined ? {} : { primaries }),
+    ...(transfer === undefined ? {} : { transfer }),
+    ...(matrix === undefined ? {} : { matrix }),
+  };
+}
+
 /** Bitstream filter that writes the description into H.264 that is copied. */
 export function describeCopy({ primaries, transfer, matrix }: OutputColor): string {
   const fields = [

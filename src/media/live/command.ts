@@ -1,12 +1,17 @@
+import type { VideoInfo } from '../contract/index.ts';
 import type { FfmpegAbilities } from '../ffmpeg/check.ts';
+import { colorNames, describeFilter, outputColor } from '../ffmpeg/color.ts';
 import { liveGuard } from '../ffmpeg/guard.ts';
 import { deviceArgs, type Hardware, liveEncoderOptions, uploadFilters } from '../ffmpeg/hardware.ts';
 import type { LadderPlan, Rung } from './ladder.ts';
 
+/** The video of a publish as its header describes it. */
+export type SourceVideo = Pick<VideoInfo, 'width' | 'height'> & Partial<Pick<VideoInfo, 'codec' | 'color'>>;
+
 export interface PackagerCommandInput {
   plan: LadderPlan;
   /** The picture that was announced; null without one. */
-  source: { width: number; height: number } | null;
+  source: SourceVideo | null;
   segmentSeconds: number;
   /** How long a part is, but for the last before a keyframe. */
   partSeconds: number;
@@ -85,7 +90,7 @@ function encodedIndexes(plan: LadderPlan): number[] {
   return plan.rungs.flatMap((rung, index) => (rung.mode === 'encode' ? [index] : []));
 }
 
-function filterArgs({ plan, hardware }: PackagerCommandInput): string[] {
+function filterArgs({ plan, hardware, source }: PackagerCommandInput): string[] {
   const encoded = encodedIndexes(plan);
   if (encoded.length === 0) return [];
   const deinterlace = plan.deinterlaces ? 'bwdif=mode=send_frame:deint=interlaced,' : '';
@@ -94,10 +99,26 @@ function filterArgs({ plan, hardware }: PackagerCommandInput): string[] {
   const scales = encoded.map((index) => {
     const rung = plan.rungs[index];
     const upload = rung?.isHardware && hardware !== null ? uploadFilters(hardware.kind, false) : [];
-    const filters = [`scale=${rung?.width}:${rung?.height}:flags=bicubic`, 'format=yuv420p', ...upload];
+    const filters = [
+      `scale=${rung?.width}:${rung?.height}:flags=bicubic`,
+      'format=yuv420p',
+      ...describedColor(source),
+      ...upload,
+    ];
     return `[i${index}]${filters.join()}[o${index}]`;
   });
   return ['-filter_complex', [split, ...scales].join(';')];
+}
+
+/**
+ * Players guess the colors of an untagged rendition by its own size, so all renditions say what holds for the source. ffmpeg
+ * knows what other codecs than H.264 say of themselves.
+ */
+function describedColor(source: SourceVideo | null): string[] {
+  if (source === null || !/^avc/.test(source.codec ?? '') || source.width === 0) return [];
+  const { width, height, color } = source;
+  const names = color === undefined ? {} : colorNames(color);
+  return [describeFilter(outputColor({ pixelFormat: 'yuv420p', range: 'SDR', width, height, ...names }))];
 }
 
 function mapArgs(rung: Rung, index: number, plan: LadderPlan, hasVideo: boolean): string[] {

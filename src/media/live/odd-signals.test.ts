@@ -146,3 +146,14 @@ test('interlaced video is named where it is copied, and deinterlaced in the enco
   assert.deepEqual([await combed('src'), await combed('360')], [true, false]);
   assert.ok(issues().includes('INTERLACED'), issues().join());
 });
+
+test('renditions of an untagged HD source carry the colors of HD', async (t) => {
+  const { dir, after } = await broadcast(t, [], { maxRungs: 1, width: 1280, height: 720 });
+  const last = (await after(1, '360')).segments.at(-1);
+  assert.ok(last !== undefined);
+  const files = ['init.mp4', last.file].map((file) => join(dir, last.epoch, '360', file));
+  const entries = 'stream=color_range,color_space,color_transfer,color_primaries';
+  const args = ['-v', 'error', '-select_streams', 'v', '-show_entries', entries, '-of', 'csv=p=0'];
+  const { stdout } = await run('ffprobe', [...args, `concat:${files.join('|')}`]);
+  assert.equal(stdout.trim(), 'tv,bt709,bt709,bt709');
+});

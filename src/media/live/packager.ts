@@ -7,7 +7,7 @@ import type { Hardware } from '../ffmpeg/hardware.ts';
 import { liveLimits, reserves } from '../ffmpeg/limits.ts';
 import { type FfmpegProcess, OUTPUT_FD, spawnFfmpeg } from '../ffmpeg/process.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
-import { type PackagerCommandInput, packagerArgs, scaledArgs } from './command.ts';
+import { type PackagerCommandInput, packagerArgs, type SourceVideo, scaledArgs } from './command.ts';
 import type { Composer, EpochInput } from './composer.ts';
 import { DirectPackager } from './direct-packager.ts';
 import { EncoderChoice } from './encoder-choice.ts';
@@ -26,7 +26,7 @@ export interface PackagerOptions {
   /** Called once, when that has failed: from now on all is encoded in software. */
   onSoftware?: () => void;
   /** The picture that was announced; null without one. */
-  source: { width: number; height: number } | null;
+  source: SourceVideo | null;
   /** RFC 6381 of the copied audio; a transcode and silence are AAC-LC. */
   audioCodec: string;
   segmentSeconds: number;

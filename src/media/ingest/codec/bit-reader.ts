@@ -73,6 +73,15 @@ export interface PictureFormat {
   fps: number;
   /** Frames may be two fields of different times. */
   isInterlaced?: true;
+  /** What the header says of colors; absent where it says nothing. */
+  color?: ColorCodes;
+}
+
+/** Numbers of ITU-T H.273. */
+export interface ColorCodes {
+  primaries: number;
+  transfer: number;
+  matrix: number;
 }
 
 const DIMENSION_MAX = 16384;

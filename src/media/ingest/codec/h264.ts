@@ -1,6 +1,7 @@
 import {
   BitReader,
   CodecError,
+  type ColorCodes,
   checkedFormat,
   type PictureFormat,
   removeEmulationPrevention,
@@ -46,13 +47,12 @@ export function parseSps(nal: Uint8Array): PictureFormat {
     : [0, 0, 0, 0];
   const unitX = chromaFormat === 1 || chromaFormat === 2 ? 2 : 1;
   const unitY = (chromaFormat === 1 ? 2 : 1) * (framesOnly ? 1 : 2);
-  const fps = reader.flag() ? readVuiFrameRate(reader) : 0;
-  const format = checkedFormat(
-    codedWidth - (left + right) * unitX,
-    codedHeight - (top + bottom) * unitY,
-    fps,
-  );
-  return framesOnly ? format : { ...format, isInterlaced: true };
+  const { fps, color } = reader.flag() ? readVui(reader) : { fps: 0 };
+  return {
+    ...checkedFormat(codedWidth - (left + right) * unitX, codedHeight - (top + bottom) * unitY, fps),
+    ...(framesOnly ? {} : { isInterlaced: true }),
+    ...(color === undefined ? {} : { color }),
+  };
 }
 
 /** chroma_format_idc; 0 also for separate colour planes, whose crop units are the same as monochrome's. */
@@ -92,20 +92,23 @@ function skipPictureOrderCount(reader: BitReader): void {
   for (let i = 0; i < cycle; i++) reader.se();
 }
 
-/** Frames per second by the VUI's timing (Annex E), 0 when it has none; a tick is a field. */
-function readVuiFrameRate(reader: BitReader): number {
+/** Reads colors and frames per second of the VUI (Annex E); 0 when it has no timing. A tick is a field. */
+function readVui(reader: BitReader): { fps: number; color?: ColorCodes } {
   if (reader.flag() && reader.bits(8) === EXTENDED_SAR) reader.skip(32);
   if (reader.flag()) reader.skip(1); // overscan
+  let color: { color?: ColorCodes } = {};
   if (reader.flag()) {
     reader.skip(4); // video_format, video_full_range_flag
-    if (reader.flag()) reader.skip(24); // colour description
+    if (reader.flag()) {
+      color = { color: { primaries: reader.bits(8), transfer: reader.bits(8), matrix: reader.bits(8) } };
+    }
   }
   if (reader.flag()) {
     reader.ue(); // chroma_sample_loc_type_top_field
     reader.ue();
   }
-  if (!reader.flag()) return 0;
+  if (!reader.flag()) return { ...color, fps: 0 };
   const unitsInTick = reader.bits(32);
   const timeScale = reader.bits(32);
-  return unitsInTick === 0 ? 0 : timeScale / unitsInTick / 2;
+  return { ...color, fps: unitsInTick === 0 ? 0 : timeScale / unitsInTick / 2 };
 }
