@@ -92,6 +92,15 @@ test('a stall of both tracks and a jump of the clock replace nothing', () => {
   assert.deepEqual(emitted, []);
 });
 
+test('timestamps that run ahead of the clock are not filled', () => {
+  const { made, emitted, both } = filler();
+  both(0, 4000);
+  // 1,000 frames in a second, each nine seconds after the one before.
+  for (let i = 1; i <= 1000; i += 1)
+    made.video((4000 + i * 9000) % 2 ** 32, videoFrame(false), false, 4000 + i);
+  assert.ok(emitted.length <= 4000 / AUDIO_MS, `${emitted.length} packets of silence`);
+});
+
 for (const config of CONFIGS) {
   test(`the silence of AAC ${config} is decoded without an error`, () => {
     const header = audioHeader(config);

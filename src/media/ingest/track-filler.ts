@@ -18,6 +18,8 @@ const IMAGE_STEP_MS = 200;
 const IMAGE_BYTES_PER_MS = 1000;
 /** After a longer pause a track starts to flow again: a stall of both tracks is not the end of one. */
 const PAUSE_MS = 2000;
+/** How far the replaced time may be ahead of our clock. */
+const MAX_AHEAD_MS = 3000;
 /** A larger step of a track is a jump of its clock. */
 const MAX_GAP_MS = 10_000;
 
@@ -34,6 +36,8 @@ interface Track {
   /** Since when it has sent frames without a pause. */
   flowingSinceMs: number;
   isReplaced: boolean;
+  /** How much has been replaced since then. */
+  replacedMs: number;
 }
 
 /**
@@ -78,6 +82,7 @@ export class TrackFiller {
       seenMs: nowMs,
       flowingSinceMs: flowingSince(track, nowMs),
       isReplaced: false,
+      replacedMs: 0,
     };
     this.#fillAudio(timestamp, nowMs);
     return true;
@@ -91,9 +96,9 @@ export class TrackFiller {
     if (aheadMs > durationMs / 2 && aheadMs < MAX_GAP_MS) return false;
     this.#audio = {
       ...{ endMs: (timestamp + durationMs) % 2 ** 32, seenMs: nowMs },
-      ...{ flowingSinceMs: flowingSince(track, nowMs), isReplaced: false },
+      ...{ flowingSinceMs: flowingSince(track, nowMs), isReplaced: false, replacedMs: 0 },
     };
-    this.#fillVideo(timestamp);
+    this.#fillVideo(timestamp, nowMs);
     return true;
   }
 
@@ -121,15 +126,18 @@ export class TrackFiller {
   #fillAudio(videoMs: number, nowMs: number): void {
     const silence = this.#silence;
     if (silence === null) return;
-    this.#audio ??= { endMs: videoMs, seenMs: nowMs, flowingSinceMs: nowMs, isReplaced: false };
+    this.#audio ??= {
+      ...{ endMs: videoMs, seenMs: nowMs, flowingSinceMs: nowMs },
+      ...{ isReplaced: false, replacedMs: 0 },
+    };
     const track = this.#audio;
     if (!hasStopped(track, this.#video, videoMs, STOPPED_MS)) return;
-    this.#fill(track, videoMs, silence.durationMs, (timestamp) =>
+    this.#fill(track, { otherMs: videoMs, nowMs, stepMs: silence.durationMs }, (timestamp) =>
       this.#options.emit(FlvTagType.audio, timestamp, silence.payload, false),
     );
   }
 
-  #fillVideo(audioMs: number): void {
+  #fillVideo(audioMs: number, nowMs: number): void {
     const [track, keyframe] = [this.#video, this.#keyframe];
     if (track === null || keyframe === null) return;
     const stoppedMs = Math.max(STOPPED_MS, STOPPED_INTERVALS * this.#longestIntervalMs);
@@ -137,19 +145,26 @@ export class TrackFiller {
     const stepMs = Math.max(IMAGE_STEP_MS, keyframe.length / IMAGE_BYTES_PER_MS);
     // The last frame was shown for a step.
     if (!track.isReplaced) track.endMs = (track.endMs + stepMs) % 2 ** 32;
-    this.#fill(track, audioMs, stepMs, (timestamp) =>
+    this.#fill(track, { otherMs: audioMs, nowMs, stepMs }, (timestamp) =>
       this.#options.emit(FlvTagType.video, timestamp, keyframe, true),
     );
   }
 
-  #fill(track: Track, otherMs: number, stepMs: number, emit: (timestamp: number) => void): void {
+  /** Timestamps are the encoder's word: no more is replaced than has passed on our clock, and a little. */
+  #fill(
+    track: Track,
+    { otherMs, nowMs, stepMs }: { otherMs: number; nowMs: number; stepMs: number },
+    emit: (timestamp: number) => void,
+  ): void {
     track.isReplaced = true;
+    const maxReplacedMs = nowMs - track.seenMs + MAX_AHEAD_MS;
     const gapMs = step(track.endMs, otherMs);
-    // A jump of the other track: there is nothing to make up for.
-    if (gapMs < 0 || gapMs > MAX_GAP_MS) track.endMs = otherMs;
+    const isJump = gapMs < 0 || track.replacedMs + gapMs - MARGIN_MS > maxReplacedMs;
+    if (isJump) track.endMs = otherMs;
     while (step(track.endMs, otherMs) >= MARGIN_MS) {
       emit(Math.round(track.endMs) % 2 ** 32);
       track.endMs = (track.endMs + stepMs) % 2 ** 32;
+      track.replacedMs += stepMs;
     }
   }
 }

@@ -17,6 +17,7 @@ const AAC_SILENCE: Readonly<Record<number, Buffer>> = {
   6: Buffer.from('011820010880230460231004608c0c230000e0', 'hex'),
   8: Buffer.from('011820010880230460231004608c04a2008c11818460001c', 'hex'),
 };
+const MAX_AAC_RATE = 96_000;
 /** 20 ms of silence in CELT, full band, stereo (RFC 6716, 3.1). */
 const OPUS_SILENCE = Buffer.of(0xfc, 0xff, 0xfe);
 
@@ -32,7 +33,8 @@ export function silentPacket(packet: AudioPacket, payload: Buffer): SilentPacket
   if (codec === 'mp4a' && kind === 'header') {
     const { sampleRate, channels, samples } = aacFrame(config);
     const data = AAC_SILENCE[channels];
-    if (data === undefined || sampleRate === 0) return null;
+    // Rates beyond that of AAC would be packets without a length.
+    if (data === undefined || sampleRate === 0 || sampleRate > MAX_AAC_RATE) return null;
     const head = isEnhanced ? codedFrames('mp4a') : Buffer.of(payload[0] ?? 0, 1);
     return { payload: Buffer.concat([head, data]), durationMs: (samples * 1000) / sampleRate };
   }
