@@ -25,6 +25,11 @@ export class ReadSlices {
     this.#resume = resume;
   }
 
+  /** Whether input is left for the next iteration. */
+  get isInterrupted(): boolean {
+    return this.#isInterrupted;
+  }
+
   /**
    * Calls `step` until it returns false or the slice of this iteration is used up. In the second case `resume` is
    * called in the next iteration, and until then no step is taken.

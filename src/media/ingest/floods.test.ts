@@ -58,6 +58,19 @@ test('messages at the limit are taken, and an aggregate of 512 parts', async (t)
   assert.deepEqual(ingest.sessions('refused'), []);
 });
 
+test('what came before the end of a connection is handled, however many slices it takes', async (t) => {
+  const ingest = await startIngest(t);
+  const client = await openPublisher(t, ingest.port, 'key-a');
+  const bytes = emptyMessages(3900);
+  client.write(bytes);
+  client.command(0, 'deleteStream', 6, [null, 1]);
+  client.socket.end();
+  await until(() => ingest.ends().length === 1, { message: 'the end' });
+  const [end] = ingest.ends();
+  assert.equal(end?.reason, 'unpublish');
+  assert.ok((end?.bytes ?? 0) >= bytes.length, `${end?.bytes} bytes`);
+});
+
 test('chunk headers count toward the bitrate', async (t) => {
   const ingest = await startIngest(t);
   const client = await openPublisher(t, ingest.port, 'key-a');

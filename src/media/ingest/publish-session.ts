@@ -140,7 +140,8 @@ export class PublishSession implements PublishSink {
   }
 
   ended(reason: 'unpublish' | 'closed'): void {
-    void this.end(reason);
+    // What is refused ends as that, once the reason is told.
+    if (!this.#refused) void this.end(reason);
   }
 
   describe(): IngestSession {

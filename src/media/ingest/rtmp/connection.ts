@@ -91,6 +91,7 @@ export class RtmpConnection {
   #acknowledgedBytes = 0;
   #ackWindowBytes = WINDOW_BYTES;
   #linger: NodeJS.Timeout | undefined;
+  #isClosed = false;
 
   constructor(socket: Socket, host: ConnectionHost, log: Logger) {
     this.#socket = socket;
@@ -156,8 +157,11 @@ export class RtmpConnection {
     this.destroy();
   }
 
+  /** What has come before is handled first: the encoder may have said that it ends. */
   #onClose(): void {
+    this.#isClosed = true;
     clearTimeout(this.#linger);
+    if (this.#slices.isInterrupted && this.#isReading) return;
     this.#phase = 'closing';
     const sink = this.#sink;
     this.#sink = null;
@@ -196,7 +200,8 @@ export class RtmpConnection {
     });
     if (this.#phase === 'closing') return;
     this.#count();
-    if (!isAllRead || this.#isHeldUp) this.#socket.pause();
+    if (this.#isClosed) this.#onClose();
+    else if (!isAllRead || this.#isHeldUp) this.#socket.pause();
     else if (this.#socket.isPaused()) this.#socket.resume();
   }
 
@@ -204,7 +209,6 @@ export class RtmpConnection {
     return this.#phase !== 'accepting' && this.#phase !== 'closing' && this.#sink?.isRefused !== true;
   }
 
-  /** More waits than may. */
   get #isHeldUp(): boolean {
     const { pendingBytes, pendingPieces } = this.#reader;
     return (
