@@ -16,11 +16,16 @@ import { hashStreamKey } from './service.ts';
 
 // Who may publish, and what: `StreamSignals` says what each is asked for.
 
+/** Removes the slashes and white space around a key, which people type or paste with it; a key has none itself. */
+function normalizeStreamKey(typed: string): string {
+  return /^[\s/]*([^\s/]+)[\s/]*$/.exec(typed)?.[1] ?? typed;
+}
+
 export async function authorise(
   { db, streamKeys }: { db: Db; streamKeys: SecretLookups },
   request: PublishRequest,
 ): Promise<PublishGrant | null> {
-  const hash = hashStreamKey(request.key);
+  const hash = hashStreamKey(normalizeStreamKey(request.key));
   const name = nameOf(hash);
   if (!(await streamKeys.exists(name))) return null;
   const found = await repository.findPublisher(db, hash);
