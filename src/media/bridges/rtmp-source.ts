@@ -1,5 +1,4 @@
 import type { RtmpAddress } from '../../kernel/pull-address.ts';
-import { splitAggregate } from '../ingest/media-messages.ts';
 import { MessageType, type RtmpMessage } from '../ingest/rtmp/messages.ts';
 import { READ_BUDGETS } from '../read-budget.ts';
 import { failureOf, PushFailure } from '../restream/failure.ts';
@@ -48,13 +47,11 @@ export async function runRtmp(
   }
 }
 
-function take(lane: LiveLane, paced: PacedSocket, message: RtmpMessage): void {
-  const parts = message.type === MessageType.aggregate ? splitAggregate(message) : [message];
-  for (const { type, timestamp, payload } of parts) {
-    // The reader uses its memory again.
-    const kept = Buffer.from(type === MessageType.dataAmf3 ? payload.subarray(1) : payload);
-    lane.tag({ type: type === MessageType.dataAmf3 ? MessageType.data : type, timestamp, payload: kept });
-  }
+function take(lane: LiveLane, paced: PacedSocket, { type, timestamp, payload }: RtmpMessage): void {
+  const isAmf3 = type === MessageType.dataAmf3;
+  // The reader uses its memory again.
+  const kept = Buffer.from(isAmf3 ? payload.subarray(1) : payload);
+  lane.tag({ type: isAmf3 ? MessageType.data : type, timestamp, payload: kept });
   lane.flush();
   const wait = lane.wait();
   if (wait !== null) paced.hold(wait);
