@@ -107,7 +107,7 @@ describe('offers for Janus', { skip: NO_JANUS }, () => {
         { 0: 'CAMERA' },
       ],
       ['no codec of rooms', offer(section(['a=sendonly'])).replace('opus', 'PCMU'), { 0: 'MICROPHONE' }],
-      ['4001 lines', `${offer(section(['a=sendonly']))}${'a=x\r\n'.repeat(4000)}`, { 0: 'MICROPHONE' }],
+      ['2001 lines', `${offer(section(['a=sendonly']))}${'a=x\r\n'.repeat(2000)}`, { 0: 'MICROPHONE' }],
       ['140 kB', `${offer(section(['a=sendonly']))}a=x:${'x'.repeat(140_000)}\r\n`, { 0: 'MICROPHONE' }],
     ];
     for (const [name, sdp, sources] of refused)

@@ -14,7 +14,7 @@ export interface SdpLimits {
 }
 
 /** Limits of what one client offers. A browser that sends two cameras and two microphones needs 500 lines and 20 kB. */
-const CLIENT_LIMITS: SdpLimits = { maxBytes: 128 * 1024, maxLines: 4000, maxSections: 12 };
+const CLIENT_LIMITS: SdpLimits = { maxBytes: 128 * 1024, maxLines: 2000, maxSections: 12 };
 
 interface Section {
   kind: string;
