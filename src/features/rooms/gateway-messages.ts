@@ -90,3 +90,19 @@ export const CLOSE = {
   FAILED: [1011, 'Something went wrong on our side. Connect again.'],
 } as const satisfies Record<string, readonly [number, string]>;
 export type CloseReason = keyof typeof CLOSE;
+
+/** Returns why the connection of a stay that has ended is closed. */
+export function closeOf(row: ParticipantRow | undefined): CloseReason {
+  switch (row?.leave_reason) {
+    case 'KICKED':
+      return 'REMOVED';
+    case 'DENIED':
+      return 'DENIED';
+    case 'DUPLICATE_IDENTITY':
+      return 'REPLACED';
+    case 'TIMEOUT':
+      return row.joined_at === null ? 'NOBODY' : 'SEAT_LOST';
+    default:
+      return 'ENDED';
+  }
+}

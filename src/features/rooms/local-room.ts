@@ -2,7 +2,7 @@ import type { EngineParticipant, RoomEngine, RoomEngineEvent } from '../../media
 import type { Logger } from '../../platform/logger.ts';
 import type { Connection } from './connection.ts';
 import { attachEngine, leaveEngine, permissionsIn } from './engine-seat.ts';
-import { type CloseReason, KINDS, mutesOf, viewOf } from './gateway-messages.ts';
+import { type CloseReason, closeOf, KINDS, mutesOf, viewOf } from './gateway-messages.ts';
 import type { ParticipantRow } from './participants.repository.ts';
 import type { RoomRelay } from './relay.ts';
 import type { RoomRow } from './repository.ts';
@@ -150,7 +150,9 @@ export class LocalRoom {
     const known = await this.#ports.engine.listParticipants(ref);
     // Read after the list, so that a participant who has just joined is not removed.
     const { present } = await this.#ports.read(this.id);
-    const active = new Set(present.filter(isSeated).map(({ identity }) => identity));
+    const active = new Set(
+      present.flatMap((row) => (isActive(row) && row.away_since === null ? row.identity : [])),
+    );
     for (const { identity, tracks } of known) {
       const connection = this.#of(identity);
       if (!active.has(identity)) await this.#ports.engine.removeParticipant(ref, identity);
@@ -244,18 +246,17 @@ export class LocalRoom {
   #mute(before: ParticipantRow, row: ParticipantRow): void {
     const connection = this.#connections.get(row.id);
     if (connection === undefined) return;
+    const { engine, log } = this.#ports;
     const [was, is] = [mutesOf(before), mutesOf(row)];
     for (const kind of KINDS) {
       if (was[kind] === is[kind]) continue;
       connection.send({ type: 'muted', kind, muted: is[kind] });
       connection.moderate(async () => {
         const ref = await this.#ref?.catch(() => null);
-        if (typeof ref !== 'string' || !this.#ports.engine.caps.serverMute) return;
-        await this.#ports.engine
-          .setMuted(ref, row.identity, kind, is[kind])
-          .catch((error: unknown) =>
-            this.#ports.log.warn({ err: error, roomId: this.id }, 'nobody was muted'),
-          );
+        if (typeof ref !== 'string' || !engine.caps.serverMute) return;
+        await engine.setMuted(ref, row.identity, kind, is[kind]).catch((error: unknown) => {
+          log.warn({ err: error, roomId: this.id }, 'a participant could not be muted');
+        });
       });
     }
   }
@@ -377,8 +378,6 @@ const NOT_READ = 'a room could not be read';
 
 const isActive = ({ state }: ParticipantRow): boolean => state === 'ACTIVE';
 
-const isSeated = (row: ParticipantRow): boolean => isActive(row) && row.away_since === null;
-
 function waitingMessage(rows: Iterable<ParticipantRow>): { type: 'waitingRoom'; people: object[] } {
   const people = [...rows].filter(({ state }) => state === 'JOINING');
   return { type: 'waitingRoom', people: people.map(({ identity, name }) => ({ identity, name })) };
@@ -386,19 +385,4 @@ function waitingMessage(rows: Iterable<ParticipantRow>): { type: 'waitingRoom'; 
 
 function waitingOf(rows: Iterable<ParticipantRow>): string {
   return JSON.stringify(waitingMessage(rows));
-}
-
-function closeOf(row: ParticipantRow | undefined): CloseReason {
-  switch (row?.leave_reason) {
-    case 'KICKED':
-      return 'REMOVED';
-    case 'DENIED':
-      return 'DENIED';
-    case 'DUPLICATE_IDENTITY':
-      return 'REPLACED';
-    case 'TIMEOUT':
-      return row.joined_at === null ? 'NOBODY' : 'SEAT_LOST';
-    default:
-      return 'ENDED';
-  }
 }
