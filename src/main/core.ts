@@ -8,8 +8,9 @@ import { cohortEvents } from '../features/cohorts/index.ts';
 import { discountCodeEvents } from '../features/discount-codes/index.ts';
 import { domainEvents } from '../features/domains/index.ts';
 import { payoutEvents } from '../features/ledger/index.ts';
-import type { Mailbox } from '../features/mail/index.ts';
+import type { Mailbox, MailCaps } from '../features/mail/index.ts';
 import {
+  type CollectedCard,
   forgetCustomersJob,
   type Payments,
   paymentEvents,
@@ -144,7 +145,7 @@ export function buildCore(base: Base) {
   const carried = take(bridgesPart({ ...base, ...media, ...meeting }));
   parts.push(membersPart({ ...base, ...people, ...media, ...money }));
   const selling = take(checkoutPart({ ...base, ...people, ...media, ...money, ...booked }));
-  parts.push(bookingPagesPart({ ...base, ...booked, ...selling }));
+  parts.push(bookingPagesPart({ ...base, ...people, ...booked, ...selling }));
   const { requestLog } = take(requestLogPart({ ...base, tally }));
   const { changelog } = take(changelogPart({ ...base, ...people }));
   const { profiles } = take(profilesPart({ ...base, ...people }));
@@ -178,6 +179,7 @@ export function buildCore(base: Base) {
 interface Selling extends Base {
   accounts: Accounts;
   mailbox: Mailbox;
+  mailCaps: MailCaps;
   videos: Videos;
 }
 
@@ -185,8 +187,8 @@ function buildMoney(base: Selling, take: Take) {
   const books = take(ledgerPart(base));
   const tiers = take(tiersPart(base));
   const codes = take(discountCodesPart(base));
-  const onCardKept = (customerId: string): Promise<void> => renewed.subscriptions.retryCharges(customerId);
-  const paid = take(paymentsPart({ ...base, ...books, onCardKept }));
+  const onCardCollected = (card: CollectedCard): Promise<void> => renewed.subscriptions.giveCard(card);
+  const paid = take(paymentsPart({ ...base, ...books, onCardCollected }));
   const renewed: { subscriptions: Subscriptions } = take(subscriptionsPart({ ...base, ...tiers, ...paid }));
   return { ...books, ...tiers, ...codes, ...paid, ...renewed };
 }
@@ -195,6 +197,7 @@ function buildMoney(base: Selling, take: Take) {
 interface Booked extends Base {
   accounts: Accounts;
   mailbox: Mailbox;
+  mailCaps: MailCaps;
   payments: Payments;
   rooms: Rooms;
 }
@@ -213,13 +216,13 @@ function buildBooking(base: Booked, take: Take) {
 /** Accounts, and who may act for them. */
 function buildPeople(base: Base, take: Take) {
   const { accounts } = take(accountsPart(base));
-  const { mailbox } = take(mailPart(base));
+  const { mailbox, mailCaps } = take(mailPart(base));
   const { apiKeys } = take(apiKeysPart({ ...base, mailbox }));
-  const { auth } = take(authPart({ ...base, accounts, mailbox, apiKeys }));
-  const { team } = take(teamPart({ ...base, accounts, mailbox, apiKeys, auth }));
+  const { auth } = take(authPart({ ...base, accounts, mailbox, mailCaps, apiKeys }));
+  const { team } = take(teamPart({ ...base, accounts, mailbox, mailCaps, apiKeys, auth }));
   const { domains } = take(domainsPart(base));
   const known = take(usersPart({ ...base, accounts, apiKeys, auth }));
-  return { accounts, mailbox, apiKeys, auth, team, domains, ...known };
+  return { accounts, mailbox, mailCaps, apiKeys, auth, team, domains, ...known };
 }
 
 /** Who watches. */

@@ -182,6 +182,7 @@ async function subscription(
       {
         ...{ ...tier, customerId, tierId, priceCents: 0, interval: 'MONTH', trialDays: 0, discountCents: 0 },
         ...{ checkoutId: null, purchaseId: null, discountCode: null, clientReferenceId: null },
+        paymentMethod: null,
         wasClaimed: false,
       },
     );

@@ -1,5 +1,6 @@
 import type { BegunCharge, NewCharge } from '../../src/features/payments/index.ts';
 import { newId } from '../../src/kernel/ids.ts';
+import type { PaymentMethod } from '../../src/platform/db/json-columns.ts';
 import type { TestApp } from '../harness/app.ts';
 
 /** Of the sandbox (docs/guides/money.md#test-cards). */
@@ -23,6 +24,8 @@ export async function buyer(
   const customer = await events.transaction((tx) =>
     payments.customerFor(tx, workspaceId, { email, name: 'Grace' }),
   );
+  /** The card that they gave last for later charges. */
+  let saved: PaymentMethod | null = null;
   /** @param card null: the saved one. */
   const begin = (card: string | null, more: Partial<NewCharge> = {}): Promise<BegunCharge> =>
     events.transaction((tx, append) =>
@@ -36,6 +39,7 @@ export async function buyer(
         discountCode: null,
         description: 'A film',
         key: newId('chk'),
+        method: card === null ? saved : null,
         onSession:
           card === null
             ? null
@@ -54,7 +58,10 @@ export async function buyer(
     begin,
     async pay(card: string | null, more: Partial<NewCharge> = {}) {
       const begun = await begin(card, more);
-      return { ...begun, settled: await payments.settle(begun.paymentId) };
+      const settled = await payments.settle(begun.paymentId);
+      const { payment_method: method } = await payments.paymentOf(db, begun.paymentId);
+      saved = method ?? saved;
+      return { ...begun, settled, method };
     },
     statusOf: async (purchaseId: string) => (await payments.purchaseOf(db, purchaseId)).status,
   };

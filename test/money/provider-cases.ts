@@ -164,7 +164,7 @@ const CASES: Readonly<Record<string, Case>> = {
     const { key, workspaceId, accountRef, customer, returnUrl, cancelUrl, card } =
       await under.request('PAYS');
     const asked = { key, workspaceId, accountRef, customer, returnUrl, cancelUrl, card };
-    const answer = await under.provider().saveMethod(asked);
+    const answer = await under.provider().saveMethod({ ...asked, usedFor: 'MEMBER_PAGE' });
     if (answer.status === 'ACTION') await under.onThePage(answer.ref, 'PAYS');
     const kept = await under.provider().fetchMethod({ ref: answer.ref ?? '', accountRef });
     assert.equal(kept?.customerId, customer.id);

@@ -7,6 +7,7 @@ import {
 import { createDiscountCodes } from '../../src/features/discount-codes/index.ts';
 import { memberPath } from '../../src/features/members/index.ts';
 import {
+  type CardService,
   type Payments,
   paymentDisputeClosed,
   paymentDisputed,
@@ -17,6 +18,7 @@ import {
 } from '../../src/features/payments/index.ts';
 import { createSubscriptionConsumers, createSubscriptions } from '../../src/features/subscriptions/index.ts';
 import { createTiers, tierPlaces, tierUpdated } from '../../src/features/tiers/index.ts';
+import { notFound } from '../../src/kernel/errors.ts';
 import type { TestClock } from '../harness/clock.ts';
 import type { TestDatabase } from '../harness/database.ts';
 
@@ -33,6 +35,7 @@ interface Deps {
   clock: TestClock;
   events: Events;
   payments: Payments;
+  cards: CardService;
   log: { warn(...said: unknown[]): void };
 }
 
@@ -54,10 +57,11 @@ const bookings = {
 export type Sales = ReturnType<typeof createSales>;
 
 /** Tiers, codes, checkouts and subscriptions, wired as the program wires them. */
-export function createSales({ database: { db }, clock, events, payments, log }: Deps) {
+export function createSales({ database: { db }, clock, events, payments, cards, log }: Deps) {
   const publicUrl = 'http://marquee.test';
   const mailbox = { enqueue: () => Promise.resolve() };
-  const base = { db, clock, events, payments, log, mailbox, publicUrl, places: tierPlaces };
+  const mailCaps = { mayMail: () => Promise.resolve(true) };
+  const base = { db, clock, events, payments, log, mailbox, mailCaps, publicUrl, places: tierPlaces };
   const owners = { creatorOf: unasked, creatorNamed: unasked, workspaceOf: unasked, ownerOf: unasked };
   const tiers = createTiers({ ...base, ...owners });
   const codes = createDiscountCodes({ ...base, hasProduct: unasked });
@@ -65,8 +69,18 @@ export function createSales({ database: { db }, clock, events, payments, log }: 
   const subscriptions = createSubscriptions({ ...base, memberPage });
   const ports = {
     ...{ ...base, bookings, discountCodes: codes, memberPath, subscriptions, testCardOf, tiers },
-    cards: { save: unasked },
-    videoOf: unasked,
+    cards,
+    async videoOf(workspaceId: string, id: string) {
+      const row = await db
+        .selectFrom('video')
+        .select(['title', 'visibility', 'price_cents'])
+        .where('workspace_id', '=', workspaceId)
+        .where('id', '=', id)
+        .where('deleted_at', 'is', null)
+        .executeTakeFirst();
+      if (row === undefined) throw notFound();
+      return { title: row.title, priceCents: row.visibility === 'PURCHASE' ? row.price_cents : null };
+    },
     mayLeadTo: () => Promise.resolve(true),
   };
   const consumers: EventConsumer[] = [
@@ -77,6 +91,7 @@ export function createSales({ database: { db }, clock, events, payments, log }: 
     tiers,
     codes,
     subscriptions,
+    cards,
     checkouts: createCheckouts(ports),
     checkoutPayments: createCheckoutPayments(ports),
     consumers,

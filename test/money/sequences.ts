@@ -6,6 +6,7 @@ import { newId } from '../../src/kernel/ids.ts';
 import { insertAccount } from '../harness/factories.ts';
 import { moneyIn } from '../harness/money-fields.ts';
 import { assertWhole } from './invariants.ts';
+import { assertAgreed } from './agreed.ts';
 import { isSale, type Sale, type Shelf, sale, sell, stock } from './sales-deeds.ts';
 import { Crash, type MoneyWorld } from './world.ts';
 
@@ -83,6 +84,7 @@ export async function play(world: MoneyWorld, sequence: readonly Deed[]): Promis
   world.crashAfter(null);
   await rest(scene);
   await assertWhole(world.database.sql, workspaceId);
+  if (shelf !== null) await assertAgreed(world.database.sql, shelf);
   // Those that come later have the clock to themselves.
   await world.database.sql`update subscription set next_charge_at = null where workspace_id = ${workspaceId}`;
   assert.deepEqual(moneyIn(world.lines.splice(0)), [], 'no amount is logged');
@@ -137,10 +139,11 @@ async function pay(scene: Scene, { card, cents, again }: Deed & { do: 'pay' }): 
 }
 
 async function charge(
-  { payments, events, workspaceId, customerId }: Scene,
+  { payments, events, database, workspaceId, customerId }: Scene,
   { card, cents, purchaseId }: { card: string | null; cents: number; purchaseId: string | null },
 ): Promise<void> {
   const pages = { returnUrl: 'http://marquee.test/', cancelUrl: 'http://marquee.test/' };
+  const method = card === null ? await savedCard(database, customerId) : null;
   const { paymentId } = await events.transaction((tx, append) =>
     payments.begin(tx, append, {
       workspaceId,
@@ -153,10 +156,26 @@ async function charge(
       discountCode: null,
       description: 'A film',
       key: newId('chk'),
+      method,
       onSession: card === null ? null : { card, ...pages, saveMethod: true },
     }),
   );
   await payments.settle(paymentId);
+}
+
+/** The card that a customer gave last. */
+async function savedCard({ db }: MoneyWorld['database'], customerId: string) {
+  const row = await db
+    .selectFrom('payment')
+    .innerJoin('purchase', 'purchase.id', 'payment.purchase_id')
+    .select('payment.payment_method')
+    .where('purchase.customer_id', '=', customerId)
+    .where('payment.status', '=', 'SUCCEEDED')
+    .where('payment.payment_method', 'is not', null)
+    .orderBy('payment.settled_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.payment_method ?? null;
 }
 
 async function refund(scene: Scene, { of, percent, repeat }: Deed & { do: 'refund' }): Promise<void> {
@@ -200,6 +219,7 @@ async function work({ payments, sales }: Scene): Promise<void> {
   await payments.reconcile();
   await payments.hints.run();
   await sales.checkoutPayments.sweep();
+  await sales.subscriptions.letters.send();
   await sales.subscriptions.renewals.renewDue();
 }
 

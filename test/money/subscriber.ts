@@ -51,12 +51,22 @@ export async function creator(app: TestApp, given?: TestAccount) {
           discountCents: 0,
           discountCode: null,
           clientReferenceId: null,
+          paymentMethod: paid?.method ?? null,
           wasClaimed: true,
           ...changes,
         },
       );
     });
     return { id: row.id, purchaseId: purchase?.id ?? '', customer: who.customer };
+  };
+  /** What a member does on the member page: saves a card, and uses it for the subscription. */
+  const giveCard = async ({ id, customer }: { id: string; customer: { id: string } }, card: string) => {
+    const { cards, subscriptions } = app.container;
+    const asked = { card, checkoutId: null, returnUrl: 'http://marquee.test/' };
+    const given = await cards.collect(customer.id, asked);
+    if ('url' in given) throw new Error('the card is given elsewhere');
+    await subscriptions.saveCard(customer.id, given.method);
+    await subscriptions.useSavedCard(account.test, id);
   };
   const get = (id: string) => call('GET', `/me/subscriptions/${id}`);
   const post = (id: string, what: string, body?: unknown) =>
@@ -88,5 +98,5 @@ export async function creator(app: TestApp, given?: TestAccount) {
       .execute();
     return rows.map(({ kind }) => kind);
   };
-  return { account, username, key, call, tier, subscribe, get, post, told, memberCount, mails };
+  return { account, username, key, call, tier, subscribe, giveCard, get, post, told, memberCount, mails };
 }

@@ -4,6 +4,7 @@ import { checkoutEvents } from '../../src/features/checkout/index.ts';
 import { discountCodeEvents } from '../../src/features/discount-codes/index.ts';
 import { createLedger, payoutEvents } from '../../src/features/ledger/index.ts';
 import {
+  createCardService,
   createPayments,
   createSandbox,
   type Payments,
@@ -101,7 +102,7 @@ export async function createMoneyWorld(): Promise<MoneyWorld> {
   });
   const ledger = createLedger({ clock });
   const nothing = () => Promise.resolve();
-  const payments: Payments = createPayments({
+  const ports = {
     db,
     events,
     jobs: { enqueue: nothing },
@@ -110,9 +111,10 @@ export async function createMoneyWorld(): Promise<MoneyWorld> {
     ledger,
     providers: { SANDBOX: interrupted(sandbox, step), STRIPE: null },
     config: { PLATFORM_FEE_PERCENT: FEE, LIVEMODE: false },
-    takers: { account: nothing, card: nothing },
-  });
-  const sales = createSales({ database, clock, events, payments, log: { warn: keep } });
+  };
+  const payments: Payments = createPayments({ ...ports, takers: { account: nothing, card: nothing } });
+  const cards = createCardService(ports, sandbox);
+  const sales = createSales({ database, clock, events, payments, cards, log: { warn: keep } });
   consumers.push(...sales.consumers);
   return {
     database,

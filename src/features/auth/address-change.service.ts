@@ -3,6 +3,7 @@ import { DAY_MS, HOUR_MS } from '../../kernel/durations.ts';
 import { AppError, badRequest, tooMany } from '../../kernel/errors.ts';
 import { brokenConstraint, type Db, type Tx } from '../../platform/db/index.ts';
 import { hashSecret, newSecret } from '../../platform/tokens.ts';
+import type { MailCaps } from '../mail/index.ts';
 import type { CredentialStore } from './accounts.ts';
 import type { From, Identities } from './identities.service.ts';
 import * as repository from './links.repository.ts';
@@ -55,6 +56,7 @@ interface Deps {
   credentials: CredentialStore;
   identities: Pick<Identities, 'confirmPassword'>;
   mailbox: MailOutbox;
+  mailCaps: Pick<MailCaps, 'from'>;
   signIns: SignIns;
   /** @throws {AppError} WEAK_PASSWORD. */
   hashPassword(password: string): Promise<string>;
@@ -115,6 +117,7 @@ async function ask(deps: Deps, tx: Tx, accountId: string, email: string): Promis
   const since = clock.ms() - HOUR_MS;
   const { count, oldest } = await repository.countTokens(tx, accountId, 'CHANGE_EMAIL', dateFromMs(since));
   if (count >= LINKS_PER_HOUR) throw tooMany('RATE_LIMITED', (oldest?.getTime() ?? since) - since);
+  await deps.mailCaps.from({ actorId: accountId })(email);
   await repository.voidTokens(tx, accountId, ['CHANGE_EMAIL'], clock.now());
   await mailbox.enqueue(
     tx,

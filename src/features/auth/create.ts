@@ -6,6 +6,7 @@ import type { Db } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Passwords } from '../../platform/passwords.ts';
 import type { Secrets } from '../../platform/secrets.ts';
+import type { MailCaps } from '../mail/index.ts';
 import type { AccountMaker, CredentialStore } from './accounts.ts';
 import { type AddressChange, createAddressChange } from './address-change.service.ts';
 import { createLoginBackoff } from './backoff.ts';
@@ -52,6 +53,7 @@ interface Deps {
   };
   bus: Bus;
   mailbox: MailOutbox;
+  mailCaps: MailCaps;
   /** Counters by the length of their window, in seconds. */
   caps(windowSec: number): Counter;
   /** An account has changed in what its API keys depend on. */

@@ -29,10 +29,15 @@ export interface Identities {
   /**
    * Makes an account and mails its owner the link that confirms the address.
    *
+   * @param from who typed the address.
    * @param also what belongs to the same transaction.
-   * @throws {AppError} INVALID_EMAIL, WEAK_PASSWORD, EMAIL_EXISTS (docs/api/authentication.md).
+   * @throws {AppError} INVALID_EMAIL, WEAK_PASSWORD, EMAIL_EXISTS (docs/api/authentication.md); RATE_LIMITED.
    */
-  make(input: NewIdentity, also?: (tx: Tx) => Promise<void>): Promise<AccountCredentials>;
+  make(
+    input: NewIdentity,
+    from: { ip: string },
+    also?: (tx: Tx) => Promise<void>,
+  ): Promise<AccountCredentials>;
   /**
    * @throws {AppError} INVALID_CREDENTIALS, the same for an unknown address, a wrong password and a suspended
    * account; SECOND_FACTOR_REQUIRED with the challenge; SECOND_FACTOR_UNAVAILABLE; RATE_LIMITED after many failures.
@@ -66,7 +71,7 @@ export function createIdentities(deps: Deps): Identities {
     return account;
   };
   return {
-    async make({ email, password, name, termsUrl = null }, also) {
+    async make({ email, password, name, termsUrl = null }, { ip }, also) {
       const address = lookupEmail(email);
       // Who had it before may still take it back.
       if (address !== null && (await isKept(db, { email: address, by: null, now: clock.now() }))) {
@@ -77,7 +82,7 @@ export function createIdentities(deps: Deps): Identities {
         { email, password, name, plan, verified: false, terms },
         async (tx, made) => {
           await also?.(tx);
-          await links.sendVerification(tx, made);
+          await links.sendVerification(tx, made, ip);
         },
       );
       return current(id);

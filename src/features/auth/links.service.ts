@@ -5,6 +5,7 @@ import { AppError, tooMany } from '../../kernel/errors.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { LinkRequestPurpose as LinkPurpose } from '../../platform/db/tables.generated.ts';
 import { hashSecret, newSecret } from '../../platform/tokens.ts';
+import type { MailCaps } from '../mail/index.ts';
 import type { CredentialStore } from './accounts.ts';
 import * as repository from './links.repository.ts';
 import { passwordChangedMail, resetMail, verifyMail } from './mails.ts';
@@ -17,7 +18,7 @@ import { deleteChallengesOf } from './two-factor.repository.ts';
  */
 export interface MailLinks {
   /** Sends the link that confirms a new account's address; it is good for 24 hours. */
-  sendVerification(tx: Tx, account: { id: string; email: string }): Promise<void>;
+  sendVerification(tx: Tx, account: { id: string; email: string }, ip: string): Promise<void>;
   /** Asks for a link; takes the same time whether or not there is such an account. */
   request(purpose: LinkPurpose, email: string): Promise<void>;
   /** Turns what was asked for into mails, where there is an account; the worker calls it. */
@@ -51,7 +52,7 @@ const PATHS: Record<LinkPurpose, string> = {
   VERIFY_EMAIL: '/verify-email',
   RESET_PASSWORD: '/reset-password',
 };
-/** Nobody's mailbox is filled by strangers who type its address. */
+/** For one account. */
 export const LINKS_PER_HOUR = 3;
 const KEPT_MS = 30 * 24 * HOUR_MS;
 /** A round ends after so many, so that a flood of requests does not hold up stopping. */
@@ -62,6 +63,7 @@ interface Deps {
   credentials: CredentialStore;
   clock: Clock;
   mailbox: MailOutbox;
+  mailCaps: MailCaps;
   signIns: Pick<SignIns, 'endAll'>;
   /** @throws {AppError} WEAK_PASSWORD. */
   hashPassword(password: string): Promise<string>;
@@ -73,7 +75,10 @@ interface Deps {
 export function createMailLinks(deps: Deps): MailLinks {
   const { db, clock, credentials } = deps;
   return {
-    sendVerification: (tx, account) => sendLink(deps, tx, 'VERIFY_EMAIL', account),
+    async sendVerification(tx, account, ip) {
+      await deps.mailCaps.from({ ip })(account.email);
+      await sendLink(deps, tx, 'VERIFY_EMAIL', account);
+    },
     async request(purpose, email) {
       const address = lookupEmail(email);
       if (address !== null) await repository.insertRequest(db, purpose, address, clock.now());
@@ -133,6 +138,7 @@ async function sendAgain(deps: Deps, tx: Tx, accountId: string): Promise<void> {
   const since = deps.clock.ms() - HOUR_MS;
   const { count, oldest } = await repository.countTokens(tx, accountId, 'VERIFY_EMAIL', dateFromMs(since));
   if (count >= LINKS_PER_HOUR) throw tooMany('RATE_LIMITED', (oldest?.getTime() ?? since) - since);
+  await deps.mailCaps.from({ actorId: accountId })(account.email);
   await sendLink(deps, tx, 'VERIFY_EMAIL', account);
 }
 
@@ -145,7 +151,9 @@ async function answerRequest(deps: Deps, tx: Tx): Promise<boolean> {
   if (request.purpose === 'VERIFY_EMAIL' && account.email_verified_at !== null) return true;
   const since = dateFromMs(deps.clock.ms() - HOUR_MS);
   const { count: sent } = await repository.countTokens(tx, account.id, request.purpose, since);
-  if (sent < LINKS_PER_HOUR) await sendLink(deps, tx, request.purpose, account);
+  // Its sender was counted when it was asked for.
+  const isMailed = sent < LINKS_PER_HOUR && (await deps.mailCaps.mayMail(account.email, null));
+  if (isMailed) await sendLink(deps, tx, request.purpose, account);
   return true;
 }
 

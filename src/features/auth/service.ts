@@ -31,7 +31,7 @@ export function createSignIn({ identities, tokens, places }: Deps): SignIn {
     return { tokens: issued, user: { id, email, name, role } };
   };
   return {
-    register: async (input, from) => signIn(await identities.make(input), from),
+    register: async (input, from) => signIn(await identities.make(input, from), from),
     login: async (input, from) => signIn(await identities.byPassword(input, from), from),
     completeLogin: async (input, from) => signIn(await identities.byCode(input), from),
     logout: (token) => tokens.end(token),

@@ -46,7 +46,7 @@ export function createSessionSignIn(deps: Deps): SessionSignIn {
     async register(input, from) {
       const take = await registration.admit(input);
       const { termsUrl } = registration.terms();
-      return start(await identities.make({ ...input, termsUrl }, take), from);
+      return start(await identities.make({ ...input, termsUrl }, from, take), from);
     },
     signIn: async (input, from) => start(await identities.byPassword(input, from), from),
     completeSignIn: async (input, from) => start(await identities.byCode(input), from),

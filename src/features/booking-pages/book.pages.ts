@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { textOf } from '../../http/forms.ts';
 import { type Page, sendPage } from '../../http/page.ts';
-import { countAddress, countMailbox } from '../../http/plugins/limits.ts';
+import { countAddress } from '../../http/plugins/limits.ts';
 import type { Limit } from '../../http/route.ts';
 import { bookingPath } from '../../kernel/booking-path.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
@@ -58,7 +58,6 @@ function mount(
     };
   };
   const send = (reply: FastifyReply, page: Page) => sendPage(reply, ports.assets, page);
-  const countMail = (email: string) => countMailbox(ports, email);
   app.get(base, async (request: Asked<Params>, reply) => {
     const creator = await creatorOf(request);
     return send(reply, views.listPage(creator, await publishedBy(ports, creator), ports.publicUrl));
@@ -73,7 +72,8 @@ function mount(
     const { creator, product } = await offered(request);
     try {
       const [order, urls] = [orderOf(product, request.body), addresses(ports, creator, product)];
-      return redirect(reply, await ports.order(creator, order, urls, countMail));
+      const countMail = ports.mailCaps.from({ ip: request.ip });
+      return redirect(reply, await ports.order(creator, order, urls, { countMail }));
     } catch (error) {
       const form = filledBy(request.body, error);
       const choice = await choiceOf(ports, product, (name) => textOf(request.body, name));
@@ -84,7 +84,8 @@ function mount(
     await countAddress(ports, JOINS, request.ip);
     const { creator, product } = await offered(request);
     try {
-      await ports.waitlist.join(creator.workspaceId, product.id, entryOf(product, request.body), countMail);
+      const how = { isTyped: true, countMail: ports.mailCaps.from({ ip: request.ip }) };
+      await ports.waitlist.join(creator.workspaceId, product.id, entryOf(product, request.body), how);
       return send(reply, views.joinedPage(creator, product));
     } catch (error) {
       const form = filledBy(request.body, error, 'waitlist');

@@ -5,8 +5,9 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { BookingCalendar, BookingLinks, BookingRow, Bookings } from '../bookings/index.ts';
+import type { CountMail, MailCaps } from '../mail/index.ts';
 import type { ProductRow, Products } from '../products/index.ts';
-import type { CountMail, Waitlist } from '../waitlist/index.ts';
+import type { Waitlist } from '../waitlist/index.ts';
 import type { FreeTime } from './rules.ts';
 
 /** Whose page it is. */
@@ -46,6 +47,7 @@ export interface BookingPagePorts {
   secrets: Pick<Secrets, 'sign' | 'verify'>;
   assets: WebAssets;
   counters: Pick<RequestCounters, 'window'>;
+  mailCaps: Pick<MailCaps, 'from'>;
   products: Pick<Products, 'findPublished' | 'get' | 'list'>;
   /** @param days the first and the last, as `2026-11-30` in the zone. */
   freeTimes(
@@ -68,7 +70,8 @@ export interface BookingPagePorts {
    * Makes the checkout, and completes it when it costs nothing.
    *
    * @param urls where the buyer goes afterwards, and after giving up.
-   * @param countMail asked before what costs nothing is confirmed by mail, where anybody could type the address.
+   * @param how.countMail asked before what costs nothing is confirmed by mail, where anybody could type the address.
+   * @param how.waitlistEntryId the entry of the waitlist by whose mailed link it is booked.
    * @returns where the buyer goes now.
    * @throws {AppError} as `POST /checkout/booking`.
    */
@@ -76,7 +79,7 @@ export interface BookingPagePorts {
     creator: Creator,
     order: Order,
     urls: { success: string; cancel: string },
-    countMail?: CountMail,
+    how: { countMail?: CountMail; waitlistEntryId?: string },
   ): Promise<string>;
   /** The booking of a checkout that is completed; null of any other. */
   bookingOfCheckout(checkoutId: string): Promise<string | null>;

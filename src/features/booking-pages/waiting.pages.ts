@@ -67,7 +67,8 @@ async function take(ports: BookingPagePorts, pass: Pass, request: Asked, reply: 
       ...(cohortId !== null && { cohortId }),
       customer: { ...asked.customer, email: entry.email },
     };
-    return redirect(reply, await ports.order(creator, order, addresses(ports, creator, product)));
+    const how = { waitlistEntryId: entry.id };
+    return redirect(reply, await ports.order(creator, order, addresses(ports, creator, product), how));
   } catch (error) {
     const filled = filledBy(request.body, error);
     // The place is not theirs to choose here.

@@ -50,7 +50,6 @@ export interface KeptPlace {
   productId: string;
   cohortId: string | null;
   startsAt: Date | null;
-  email: string;
 }
 
 /** PUBLISH for who fetches it; REQUEST and CANCEL are what mails carry (RFC 5546, 3.2). */
@@ -129,10 +128,10 @@ export interface BookingPorts {
   /** The zone in which the creator offers time. */
   timezoneOf(db: Db, workspaceId: string): Promise<string>;
   waitlist: {
-    /** Is a place kept for this address? */
-    isKept(db: Db, place: KeptPlace): Promise<boolean>;
-    /** The place that is kept for this address, given up for its booking; null when none is. */
-    take(tx: Tx, place: KeptPlace): Promise<{ waitlistId: string } | null>;
+    /** Is this place kept for the entry? */
+    isKept(db: Db, place: KeptPlace, entryId: string): Promise<boolean>;
+    /** Gives the place that is kept for the entry up for its booking. @returns false when none is. */
+    take(tx: Tx, place: KeptPlace, entryId: string): Promise<boolean>;
   };
   mailbox: { enqueue(tx: Tx, mail: NewMail): Promise<void> };
   /** An iCalendar object (RFC 5545). */

@@ -3,13 +3,13 @@ import { MINUTE_MS } from '../../kernel/durations.ts';
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { missingAs } from '../../kernel/missing.ts';
-import type { Tx } from '../../platform/db/index.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
 import { tell } from './emit.ts';
 import { bookingConfirmed, bookingCreated, bookingExpired } from './events.ts';
 import { readAnswers } from './intake.ts';
 import type { Letters } from './letters.ts';
 import * as members from './members.repository.ts';
-import type { BookingPorts, OfferedSlot, Work } from './ports.ts';
+import type { BookingPorts, KeptPlace, OfferedSlot, Work } from './ports.ts';
 import type { BookingRow, ProductRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { isRemindable, payableUntil, REMINDER_MIN, timeOf } from './rules.ts';
@@ -25,6 +25,8 @@ export interface NewBooking {
   /** The address lower-cased. */
   customer: { name: string; email: string; timezone: string | null };
   intakeAnswers?: Readonly<Record<string, unknown>> | null | undefined;
+  /** The entry of the waitlist whose mailed link the buyer has used: a typed address takes no place that is kept. */
+  waitlistEntryId: string | null;
 }
 
 /** What a booking costs its customer. */
@@ -80,7 +82,7 @@ export interface BookingSales {
   confirm(
     work: Work,
     bookingId: string,
-    paid: BookingPrice & { customerId: string; purchaseId: string | null },
+    paid: BookingPrice & { customerId: string; purchaseId: string | null; isMailed: boolean },
   ): Promise<void>;
   /** Nobody pays for it any more. */
   expire(work: Work, bookingId: string): Promise<void>;
@@ -139,8 +141,8 @@ async function beginOf(deps: Deps, product: ProductRow, input: NewBooking): Prom
   if (cohortId === undefined) throw badRequest('cohortId', 'Say which cohort it is to be.');
   const cohort = await deps.cohorts.get(product.workspace_id, cohortId).catch(missingAs('cohortId'));
   if (cohort.product_id !== product.id) throw badRequest('cohortId', 'The cohort is of another product.');
-  const place = { productId: product.id, cohortId, startsAt: null, email: input.customer.email };
-  const isOpen = cohort.status === 'OPEN' || (await deps.waitlist.isKept(deps.db, place));
+  const place = { productId: product.id, cohortId, startsAt: null };
+  const isOpen = cohort.status === 'OPEN' || (await isKept(deps, deps.db, place, input.waitlistEntryId));
   const isOver = (cohort.enrollment_closes_at ?? cohort.starts_at) <= deps.clock.now();
   if (!isOpen || isOver) {
     const isFull = cohort.status === 'FULL' && !isOver;
@@ -172,6 +174,7 @@ async function make(deps: Deps, work: Work, found: BookingOffer, price: BookingP
     customer_name: input.customer.name,
     customer_email: input.customer.email,
     customer_timezone: input.customer.timezone,
+    waitlist_entry_id: input.waitlistEntryId,
     intake_answers: readAnswers(product.intake_fields, input.intakeAnswers),
     ...columnsOf(price),
     refund_policy_days: product.refund_policy_days,
@@ -185,19 +188,27 @@ async function make(deps: Deps, work: Work, found: BookingOffer, price: BookingP
   return { bookingId: row.id, title: titleOf(product.title, row), expiresAt };
 }
 
+/** Is the place kept for the entry of the waitlist by whose link it is booked? */
+async function isKept({ waitlist }: Deps, db: Db, place: KeptPlace, entryId: string | null): Promise<boolean> {
+  return entryId !== null && (await waitlist.isKept(db, place, entryId));
+}
+
 /** Of a ONE_TO_ONE or a class: offered to everybody, or kept for who asks. */
 async function slotOf(deps: Deps, { tx }: Work, product: ProductRow, found: BookingOffer) {
-  const { begins: startsAt, input } = found;
-  const place = { productId: product.id, cohortId: null, startsAt, email: input.customer.email };
+  const {
+    begins: startsAt,
+    input: { waitlistEntryId },
+  } = found;
+  const place = { productId: product.id, cohortId: null, startsAt };
   const isAlone = product.type === 'ONE_TO_ONE';
-  const isKept = isAlone
-    ? (await deps.waitlist.take(tx, place)) !== null
-    : await deps.waitlist.isKept(tx, place);
+  const isOwn = isAlone
+    ? waitlistEntryId !== null && (await deps.waitlist.take(tx, place, waitlistEntryId))
+    : await isKept(deps, tx, place, waitlistEntryId);
   try {
     return await deps.slots.assertOffered(tx, product, startsAt);
   } catch (error) {
     const isTaken = error instanceof AppError && error.code === 'CONFLICT';
-    if (!isKept || isAlone || !isTaken) throw error;
+    if (!isOwn || isAlone || !isTaken) throw error;
     return timeOf(product, startsAt);
   }
 }
@@ -246,15 +257,17 @@ async function retake(deps: Deps, { tx }: Work, row: BookingRow): Promise<boolea
   return deps.calendar.take(tx, { workspaceId, productId, startsAt, freeAt, by: { bookingId: row.id } });
 }
 
-/** A seat that is kept for this address is given up for it. */
+/** A seat that is kept for the entry by whose link it is booked is given up for it. */
 async function claimSeat(deps: Deps, work: Work, row: BookingRow): Promise<boolean> {
-  const { product_id: productId, cohort_id: cohortId, starts_at: startsAt, customer_email: email } = row;
+  const { product_id: productId, cohort_id: cohortId, starts_at: startsAt } = row;
+  const { waitlist_entry_id: entryId } = row;
+  const takeKept = async () =>
+    entryId !== null && (await deps.waitlist.take(work.tx, { productId, cohortId, startsAt }, entryId));
   if (await claimAny(deps, work, row)) {
-    await deps.waitlist.take(work.tx, { productId, cohortId, startsAt, email });
+    await takeKept();
     return true;
   }
-  const kept = await deps.waitlist.take(work.tx, { productId, cohortId, startsAt, email });
-  return kept !== null && (await claimAny(deps, work, row));
+  return (await takeKept()) && (await claimAny(deps, work, row));
 }
 
 async function claimAny(deps: Deps, { tx }: Work, row: BookingRow): Promise<boolean> {
@@ -279,7 +292,7 @@ async function confirm(
   deps: Deps,
   work: Work,
   id: string,
-  paid: BookingPrice & { customerId: string; purchaseId: string | null },
+  paid: BookingPrice & { customerId: string; purchaseId: string | null; isMailed: boolean },
 ): Promise<void> {
   const { tx } = work;
   const before = await repository.lockBooking(tx, id);
@@ -299,7 +312,7 @@ async function confirm(
     updated_at: now,
   });
   await tell(work, bookingConfirmed, row);
-  await deps.letters.confirmed(tx, row);
+  if (paid.isMailed) await deps.letters.confirmed(tx, row);
 }
 
 /** A new member knows the times of the cohort as they are, and needs no reminder of what begins within the hour. */

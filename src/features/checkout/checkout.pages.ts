@@ -4,7 +4,7 @@ import type { WebAssets } from '../../http/assets.ts';
 import { sendFailure, textOf } from '../../http/forms.ts';
 import type { OwnOrigin } from '../../http/own-origin.ts';
 import { type Page, sendPage } from '../../http/page.ts';
-import { countAddress, countMailbox } from '../../http/plugins/limits.ts';
+import { countAddress } from '../../http/plugins/limits.ts';
 import type { RequestCounters } from '../../http/ports.ts';
 import type { Limit } from '../../http/route.ts';
 import { AppError } from '../../kernel/errors.ts';
@@ -20,6 +20,7 @@ import {
 } from './checkout.views.ts';
 import type { CheckoutPayments, Paid } from './pay.service.ts';
 import type { CheckoutPorts } from './ports.ts';
+import type { MailCaps } from '../mail/index.ts';
 import { type CheckoutRow, statusOf, successAddress } from './rules.ts';
 import { sellerOf } from './sellers.ts';
 
@@ -28,6 +29,7 @@ interface Deps
   checkoutPayments: CheckoutPayments;
   assets: WebAssets;
   counters: Pick<RequestCounters, 'window'>;
+  mailCaps: Pick<MailCaps, 'from'>;
   secrets: Pick<Secrets, 'sign' | 'verify'>;
   isOwnOrigin: OwnOrigin;
   /** Where the provider of live payments asks for the card: an origin. */
@@ -38,6 +40,14 @@ type Asked = FastifyRequest<{ Params: { id: string }; Body: unknown }>;
 
 const FORM_BYTES = 16_384;
 const TRIES: Limit = { bucket: 'checkout', per: 'ip', max: 300, windowSec: 600, refusal: 'RATE_LIMITED' };
+/** A waiting page asks again every five seconds. */
+const LOOKS: Limit = {
+  bucket: 'checkout-look',
+  per: 'ip',
+  max: 300,
+  windowSec: 600,
+  refusal: 'RATE_LIMITED',
+};
 const PURPOSE = 'checkout form';
 
 /** `/checkout/:id`, the page on which a buyer pays (docs/guides/money.md#the-checkout-page). */
@@ -48,11 +58,11 @@ export function checkoutPages(deps: Deps): (app: FastifyInstance) => void {
       await scope.register(formBody, { bodyLimit: FORM_BYTES });
       scope.addHook('preHandler', (request: Asked) => assertOwnForm(deps, request));
       scope.setErrorHandler((error, _request, reply) => sendFailure(deps.assets, error, reply, failureOf));
-      scope.get('/checkout/:id', async ({ params }: Asked, reply) => {
-        const row = await deps.checkoutPayments.open(params.id);
-        return row.payment_id === null ? show(deps, reply, row) : goBack(deps, reply, row.id);
+      scope.get('/checkout/:id', async (request: Asked, reply) => {
+        const row = await deps.checkoutPayments.open(request.params.id);
+        return row.payment_id === null ? show(deps, reply, row) : goBack(deps, request, reply);
       });
-      scope.get('/checkout/:id/return', ({ params }: Asked, reply) => goBack(deps, reply, params.id));
+      scope.get('/checkout/:id/return', (request: Asked, reply) => goBack(deps, request, reply));
       scope.post('/checkout/:id/pay', (request: Asked, reply) => pay(deps, request, reply));
       scope.post('/checkout/:id/code', (request: Asked, reply) => useCode(deps, request, reply));
       scope.post('/checkout/:id/cancel', async ({ params }: Asked, reply) => {
@@ -109,10 +119,10 @@ async function pageOf(
   });
 }
 
-async function pay(deps: Deps, { params, body }: Asked, reply: FastifyReply): Promise<FastifyReply> {
+async function pay(deps: Deps, { params, body, ip }: Asked, reply: FastifyReply): Promise<FastifyReply> {
   const typed = { email: textOf(body, 'email'), card: textOf(body, 'card') };
   try {
-    const paid = await deps.checkoutPayments.pay(params.id, typed, (email) => countMailbox(deps, email));
+    const paid = await deps.checkoutPayments.pay(params.id, typed, deps.mailCaps.from({ ip }));
     return await goOn(deps, reply, params.id, paid, typed.email);
   } catch (error) {
     return refused(deps, reply, params.id, error, { email: typed.email });
@@ -130,7 +140,8 @@ async function useCode(deps: Deps, { params, body }: Asked, reply: FastifyReply)
 }
 
 /** The buyer comes back from another page, or looks again. */
-async function goBack(deps: Deps, reply: FastifyReply, id: string): Promise<FastifyReply> {
+async function goBack(deps: Deps, { params: { id }, ip }: Asked, reply: FastifyReply): Promise<FastifyReply> {
+  await countAddress({ counters: deps.counters }, LOOKS, ip);
   const paid = await deps.checkoutPayments.look(id);
   if (paid === null) return show(deps, reply, await deps.checkoutPayments.open(id));
   return goOn(deps, reply, id, paid, '');

@@ -1,9 +1,11 @@
 import type { Static } from 'typebox';
 import { type EventConsumer, on } from '../../events/index.ts';
 import type { paymentFailed, paymentSucceeded } from '../payments/index.ts';
-import { claim, complete, freeClaims, lockCheckout, releasePlace } from './outcomes.ts';
+import { claim, complete, end, freeClaims, lockCheckout, releasePlace } from './outcomes.ts';
 import type { CheckoutPorts, Work } from './ports.ts';
+import * as repository from './repository.ts';
 import type { CheckoutRow } from './rules.ts';
+import { sellerOf } from './sellers.ts';
 
 interface Payment {
   succeeded: typeof paymentSucceeded;
@@ -26,16 +28,20 @@ export function createCheckoutConsumers(ports: CheckoutPorts, payment: Payment):
       const found = await checkoutOf(work, data);
       if (found === null) return;
       const { purchase, row } = found;
-      if (row.status === 'COMPLETED' || !(await isHeld(ports, work, row))) {
-        await giveBack(ports, work, row.workspace_id, data);
+      const reason = await whyRefunded(ports, work, row);
+      if (reason !== null) {
+        await giveBack(ports, work, data, { workspaceId: row.workspace_id, reason });
         return;
       }
+      const customer = await ports.payments.customerOf(tx, purchase.customer_id);
+      const payment = await ports.payments.paymentOf(tx, data.paymentId);
       await complete(ports, work, row, {
-        customer: await ports.payments.customerOf(tx, purchase.customer_id),
+        customer,
         purchaseId: purchase.id,
         subscriptionId: purchase.subscription_id,
         trialDays: 0,
-        isCardGiven: true,
+        method: payment.payment_method,
+        isMailed: row.amount_cents === 0 || (await isMailed(ports, customer, payment)),
       });
     }),
     on(payment.failed, async (tx, { data }, append) => {
@@ -44,6 +50,34 @@ export function createCheckoutConsumers(ports: CheckoutPorts, payment: Payment):
       await freeClaims(ports, { tx, append }, found.row);
     }),
   ];
+}
+
+/** Money has come for what is not there anymore. @returns what the buyer reads; null where it completes the checkout. */
+async function whyRefunded(ports: CheckoutPorts, work: Work, row: CheckoutRow): Promise<string | null> {
+  if (row.status === 'COMPLETED') return LATE;
+  const { isSuspended } = await sellerOf(ports, work.tx, row.workspace_id);
+  if (isSuspended || !(await repository.isSold(work.tx, row.id))) {
+    if (row.status === 'OPEN') await end(ports, work, row, 'EXPIRED');
+    return UNSOLD[row.kind];
+  }
+  return (await isHeld(ports, work, row)) ? null : LATE;
+}
+
+const LATE = 'The payment came after the time to pay, and what it was for is not there any more.';
+const UNSOLD = {
+  VIDEO: 'The video was no longer sold when the payment came.',
+  SUBSCRIPTION: 'The tier no longer took members when the payment came.',
+  BOOKING: 'This could no longer be booked when the payment came.',
+} as const;
+
+/** Whoever pays fills no mailbox; the test cards of the sandbox cost nothing. */
+async function isMailed(
+  { mailCaps }: CheckoutPorts,
+  { email }: { email: string },
+  { provider }: { provider: string },
+): Promise<boolean> {
+  const isFree = await mailCaps.mayMail(email, null);
+  return isFree || provider !== 'SANDBOX';
 }
 
 /** Are the place and the use of the code there? They are claimed anew for money that comes after their time. */
@@ -60,14 +94,14 @@ async function isHeld(ports: CheckoutPorts, work: Work, row: CheckoutRow): Promi
 async function giveBack(
   { payments }: CheckoutPorts,
   { tx }: Work,
-  workspaceId: string,
   told: Told,
+  { workspaceId, reason }: { workspaceId: string; reason: string },
 ): Promise<void> {
   await payments.refund(tx, {
     workspaceId,
     purchaseId: told.purchaseId,
     amountCents: null,
-    reason: 'The payment came after the time to pay, and what it was for is not there any more.',
+    reason,
     requestId: { own: 'late' },
   });
 }

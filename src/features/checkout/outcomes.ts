@@ -1,5 +1,6 @@
 import { nextSequence } from '../../events/index.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
+import type { PaymentMethod } from '../../platform/db/json-columns.ts';
 import { checkoutCompleted, type checkoutCreated, checkoutExpired } from './events.ts';
 import { receiptMail } from './mails.ts';
 import type { CheckoutPorts, Work } from './ports.ts';
@@ -88,8 +89,10 @@ export interface Completion {
   /** The id that the purchase was given for its subscription. */
   subscriptionId: string | null;
   trialDays: number;
-  /** The card that is charged later was given for it: by whoever pays, or once it is asked for. */
-  isCardGiven: boolean;
+  /** The card that was given for it, and is charged later. */
+  method: PaymentMethod | null;
+  /** False where the mailbox has received too many mails already. */
+  isMailed: boolean;
 }
 
 /** Under the lock of the checkout, with its claims held. */
@@ -103,7 +106,8 @@ export async function complete(
   const subscriptionId = row.kind === 'SUBSCRIPTION' ? await beginSubscription(ports, work, row, done) : null;
   if (row.booking_id !== null) {
     const { id: customerId } = done.customer;
-    const paid = { ...priceOf(row), customerId, purchaseId: done.purchaseId };
+    const { purchaseId, isMailed } = done;
+    const paid = { ...priceOf(row), customerId, purchaseId, isMailed };
     await ports.bookings.confirm(work, row.booking_id, paid);
   }
   const { discount_code_id: codeId } = row;
@@ -120,13 +124,16 @@ export async function complete(
   });
   await tell(work, checkoutCompleted, after);
   // A booking that cost nothing is confirmed by its own mail.
-  if (row.kind === 'BOOKING' && row.amount_cents === 0) return after;
+  if (!done.isMailed || (row.kind === 'BOOKING' && row.amount_cents === 0)) return after;
   const seller = await sellerOf(ports, tx, row.workspace_id);
   const counted = { trialDays: done.trialDays, timezone: seller.timezone };
   const again = row.kind === 'SUBSCRIPTION' ? nextCharge(ports.clock.now(), row, counted) : null;
   await ports.mailbox.enqueue(
     tx,
-    receiptMail({ row: after, seller, to: done.customer.email, again, ...done }),
+    receiptMail({
+      ...{ row: after, seller, to: done.customer.email, again, trialDays: done.trialDays },
+      isCardGiven: done.method !== null,
+    }),
   );
   return after;
 }
@@ -135,7 +142,7 @@ async function beginSubscription(
   { subscriptions }: CheckoutPorts,
   work: Work,
   row: CheckoutRow,
-  { customer, purchaseId, subscriptionId, trialDays, isCardGiven }: Completion,
+  { customer, purchaseId, subscriptionId, trialDays, method }: Completion,
 ): Promise<string> {
   if (row.tier_id === null || row.interval === null) throw new Error(`checkout ${row.id} is of no tier`);
   const begun = await subscriptions.begin(work, {
@@ -151,7 +158,7 @@ async function beginSubscription(
     discountCents: row.discount_cents,
     discountCode: row.discount_code,
     clientReferenceId: row.client_reference_id,
-    asksBeforeCharge: !isCardGiven,
+    paymentMethod: method,
     wasClaimed: true,
   });
   return begun.id;
@@ -166,7 +173,8 @@ export async function end(
 ): Promise<CheckoutRow> {
   await release(ports, work, row);
   if (row.booking_id !== null) await ports.bookings.expire(work, row.booking_id);
-  const after = await repository.updateCheckout(work.tx, row.id, { status, claimed_until: null });
+  const ended = { status, claimed_until: null, payment_id: null };
+  const after = await repository.updateCheckout(work.tx, row.id, ended);
   if (row.purchase_id !== null) await ports.payments.abandon(work.tx, row.purchase_id);
   await tell(work, checkoutExpired, after);
   return after;

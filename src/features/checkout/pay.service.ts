@@ -1,10 +1,12 @@
 import { parseEmail } from '../../kernel/email.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import type { Db } from '../../platform/db/index.ts';
+import type { PaymentMethod } from '../../platform/db/json-columns.ts';
 import { keepWorkspace } from '../../platform/db/workspace.ts';
+import type { CountMail } from '../mail/index.ts';
 import type { CustomerRow } from '../payments/index.ts';
 import { claim, complete, end, freeClaims, lockCheckout } from './outcomes.ts';
-import type { CheckoutPorts, CountMail, Work } from './ports.ts';
+import type { CheckoutPorts, Work } from './ports.ts';
 import * as repository from './repository.ts';
 import { assertChargeable, type CheckoutRow, listPriceOf, priceOf, statusOf } from './rules.ts';
 import { sellerOf } from './sellers.ts';
@@ -34,7 +36,7 @@ export interface CheckoutPayments {
    * button is that one.
    *
    * @throws {AppError} BAD_REQUEST, field `email` or `card`; CONFLICT, field `discountCode` when the code holds no more,
-   * when the place is taken, and when the checkout has ended; SERVICE_UNAVAILABLE when the provider does not answer: it
+   * when the place is taken, when the checkout has ended, and when what it is for is no longer sold, which ends it; SERVICE_UNAVAILABLE when the provider does not answer: it
    * may be repeated.
    * @param countMail asked before what costs nothing now is mailed to whatever address was typed; its refusal is thrown.
    */
@@ -66,10 +68,11 @@ export function createCheckoutPayments(ports: CheckoutPorts): CheckoutPayments {
     async pay(id, payment, countMail) {
       const row = await open(id);
       const given = { ...payment, isSandbox: (await providerOf(ports, row)) === 'SANDBOX' };
-      const { url, isCardGiven } = await keepCard(ports, row, given);
-      const asked = { ...given, isCardGiven, countMail };
+      const { url, method } = await collectCard(ports, row, given);
+      const asked = { ...given, method, countMail };
       const begun = await ports.events.transaction((tx, append) => begin(ports, { tx, append }, id, asked));
-      if (begun !== null) return settle(ports, begun);
+      if (begun === 'UNSOLD') throw ended();
+      if (begun !== null) return settle(ports, begun.paymentId);
       return url === null ? { kind: 'COMPLETED' } : { kind: 'ACTION', url };
     },
     setCode: async (id, code) => setCode(ports, await open(id), code),
@@ -95,29 +98,28 @@ async function assertSells(ports: CheckoutPorts, db: Db, workspaceId: string): P
   if ((await sellerOf(ports, db, workspaceId)).isSuspended) throw notFound();
 }
 
-interface KeptCard {
+interface CardGiven {
   /** Where its holder is to go, once the checkout is completed. */
   url: string | null;
-  /** It is known to be the one that is charged. */
-  isCardGiven: boolean;
+  method: PaymentMethod | null;
 }
 
-const NO_CARD: KeptCard = { url: null, isCardGiven: false };
+const NO_CARD: CardGiven = { url: null, method: null };
 
 /** What the buyer sends, and what is known of it. */
-type Given = Payment & { isSandbox: boolean; isCardGiven: boolean; countMail: CountMail | undefined };
+type Given = Payment & { isSandbox: boolean; method: PaymentMethod | null; countMail: CountMail | undefined };
 
 /**
- * The card of somebody whose first period costs nothing, for those that follow: it may be left out. Who has one already
- * keeps it, and is asked before it is charged for this, since a typed address proves nothing.
+ * The card of somebody whose first period costs nothing, for those that follow: it may be left out. It is charged for
+ * this subscription alone, since a typed address proves nothing.
  *
  * @throws {AppError} BAD_REQUEST, field `card`; SERVICE_UNAVAILABLE.
  */
-async function keepCard(
+async function collectCard(
   ports: CheckoutPorts,
   row: CheckoutRow,
   { email: typed, card, isSandbox }: Payment & { isSandbox: boolean },
-): Promise<KeptCard> {
+): Promise<CardGiven> {
   const email = parseEmail(typed);
   const isOpen = statusOf(row, ports.clock.now()) === 'OPEN' && row.payment_id === null;
   const renews = row.kind === 'SUBSCRIPTION' && listPriceOf(row) > 0;
@@ -126,16 +128,13 @@ async function keepCard(
     ports.payments.customerFor(tx, row.workspace_id, { email, name: null }),
   );
   const trialDays = await ports.subscriptions.trialDaysFor(ports.db, customer.id, row.trial_days);
-  const number = ports.testCardOf(card);
   if (row.amount_cents > 0 && trialDays === 0) return NO_CARD;
-  if (customer.method_ref !== null) {
-    const isSame = isSandbox && number?.slice(-4) === customer.card_last4;
-    return { url: null, isCardGiven: isSame };
-  }
+  const number = ports.testCardOf(card);
   if (isSandbox && number === null) throw badRequest('card', 'Give the number of one of the test cards.');
   try {
-    const url = await ports.cards.save(customer.id, number, `${ports.publicUrl}/checkout/${row.id}/return`);
-    return { url, isCardGiven: url === null };
+    const returnUrl = `${ports.publicUrl}/checkout/${row.id}/return`;
+    const given = await ports.cards.collect(customer.id, { card: number, checkoutId: row.id, returnUrl });
+    return { ...NO_CARD, ...given };
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'CONFLICT') throw error;
     throw badRequest('card', error.message);
@@ -156,20 +155,32 @@ async function lock(ports: CheckoutPorts, work: Work, id: string): Promise<Check
 function assertOpen(row: CheckoutRow, now: Date): void {
   const status = statusOf(row, now);
   if (status === 'OPEN') return;
-  const message =
-    status === 'COMPLETED'
-      ? 'This is paid already.'
-      : 'This checkout has ended. Begin anew where you came from: nothing was charged.';
-  throw new AppError('CONFLICT', { message });
+  if (status !== 'COMPLETED') throw ended();
+  throw new AppError('CONFLICT', { message: 'This is paid already.' });
 }
 
-/** @returns the charge to ask the provider for; null when nothing is due, and it is completed. */
-async function begin(ports: CheckoutPorts, work: Work, id: string, payment: Given): Promise<string | null> {
+function ended(): AppError {
+  const message = 'This checkout has ended. Begin anew where you came from: nothing was charged.';
+  return new AppError('CONFLICT', { message });
+}
+
+/** The charge to ask the provider for; null when nothing is due, and it is completed. */
+type BegunPayment = { paymentId: string } | null;
+
+/** Begins a payment. What is no longer sold ends the checkout. */
+async function begin(
+  ports: CheckoutPorts,
+  work: Work,
+  id: string,
+  payment: Given,
+): Promise<BegunPayment | 'UNSOLD'> {
   const row = await lock(ports, work, id);
-  if (row.payment_id !== null) return row.payment_id;
+  if (row.payment_id !== null) return { paymentId: row.payment_id };
   if (row.status === 'COMPLETED') return null;
   assertOpen(row, ports.clock.now());
-  return payFor(ports, work, row, payment);
+  if (await repository.isSoldUnderLock(work.tx, row)) return payFor(ports, work, row, payment);
+  await end(ports, work, row, 'EXPIRED');
+  return 'UNSOLD';
 }
 
 /** The same under the lock of an open checkout. */
@@ -178,7 +189,7 @@ export async function payFor(
   work: Work,
   row: CheckoutRow,
   payment: Given,
-): Promise<string | null> {
+): Promise<BegunPayment> {
   const email = row.kind === 'BOOKING' ? row.customer_email : parseEmail(payment.email);
   if (email === null) throw badRequest('email', 'Give an e-mail address, such as name@example.com.');
   await keepWorkspace(work.tx, row.workspace_id);
@@ -199,10 +210,10 @@ export async function payFor(
     customer_email: customer.email,
     attempt_count: row.attempt_count + 1,
   });
-  const isFree = row.kind === 'SUBSCRIPTION' && (trialDays > 0 || row.amount_cents === 0);
+  const isFree = row.kind === 'SUBSCRIPTION' && (trialDays > 0 || listPriceOf(row) === 0);
   if (!isFree) return charge(ports, work, claimed, customer, payment);
-  const { isCardGiven } = payment;
-  const done = { customer, purchaseId: null, subscriptionId: null, trialDays, isCardGiven };
+  const { method } = payment;
+  const done = { customer, purchaseId: null, subscriptionId: null, trialDays, method, isMailed: true };
   await complete(ports, work, claimed, done);
   return null;
 }
@@ -225,8 +236,8 @@ async function charge(
   { tx, append }: Work,
   row: CheckoutRow,
   customer: CustomerRow,
-  { card, isSandbox }: Payment & { isSandbox: boolean },
-): Promise<string | null> {
+  { card, isSandbox, method }: Given,
+): Promise<BegunPayment> {
   const number = ports.testCardOf(card);
   if (row.amount_cents > 0 && isSandbox && number === null) {
     throw badRequest('card', 'Give the number of one of the test cards: other cards are never taken here.');
@@ -249,6 +260,7 @@ async function charge(
     discountCode: row.discount_code,
     description: row.title,
     key: `${row.id}:${row.attempt_count}`,
+    method,
     onSession: {
       card: isSandbox ? number : null,
       returnUrl: `${page}/return`,
@@ -261,7 +273,7 @@ async function charge(
     purchase_id: begun.purchaseId,
     payment_id: begun.paymentId,
   });
-  return begun.paymentId;
+  return { paymentId: begun.paymentId };
 }
 
 /** A try with another address or price is another purchase. */
@@ -314,6 +326,7 @@ async function expire(ports: CheckoutPorts, id: string): Promise<CheckoutRow> {
 async function sweep(ports: CheckoutPorts): Promise<void> {
   const now = ports.clock.now();
   for (const row of await repository.listOverdue(ports.db, now, BATCH)) await freeClaim(ports, row);
+  for (const row of await repository.listUnsold(ports.db, BATCH)) await endUnsold(ports, row);
   for (const { id } of await repository.listOver(ports.db, now, BATCH)) {
     await ports.events.transaction(async (tx, append) => {
       const row = await lockCheckout(ports, { tx }, id);
@@ -323,13 +336,28 @@ async function sweep(ports: CheckoutPorts): Promise<void> {
   }
 }
 
-/** The time to pay is over: the charge is called off, and money that comes all the same finds its way by itself. */
-async function freeClaim(ports: CheckoutPorts, { id, payment_id: paymentId }: CheckoutRow): Promise<void> {
+/** Nobody can buy it anymore: a charge under way is called off, and money that comes all the same is refunded. */
+async function endUnsold(ports: CheckoutPorts, unsold: CheckoutRow): Promise<void> {
+  await callOff(ports, unsold);
+  await ports.events.transaction(async (tx, append) => {
+    const row = await lockCheckout(ports, { tx }, unsold.id);
+    if (row?.status !== 'OPEN' || (await repository.isSold(tx, row.id))) return;
+    await end(ports, { tx, append }, row, 'EXPIRED');
+  });
+}
+
+async function callOff(ports: CheckoutPorts, { id, payment_id: paymentId }: CheckoutRow): Promise<void> {
   try {
     if (paymentId !== null) await ports.payments.cancel(paymentId);
   } catch (error) {
     ports.log.warn({ err: error, checkoutId: id }, 'a charge could not be called off');
   }
+}
+
+/** The time to pay is over: the charge is called off, and money that comes all the same finds its way by itself. */
+async function freeClaim(ports: CheckoutPorts, overdue: CheckoutRow): Promise<void> {
+  const { id } = overdue;
+  await callOff(ports, overdue);
   await ports.events.transaction(async (tx, append) => {
     const row = await lockCheckout(ports, { tx }, id);
     if (row === undefined || row.status !== 'OPEN' || row.claimed_until === null) return;

@@ -5,7 +5,7 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { BookingSales } from '../bookings/index.ts';
 import type { DiscountCodes } from '../discount-codes/index.ts';
-import type { NewMail } from '../mail/index.ts';
+import type { MailCaps, NewMail } from '../mail/index.ts';
 import type { CardService, Payments } from '../payments/index.ts';
 import type { Subscriptions } from '../subscriptions/index.ts';
 import type { TierPlaces, Tiers } from '../tiers/index.ts';
@@ -23,7 +23,8 @@ export interface CheckoutPorts {
   clock: Clock;
   log: Pick<Logger, 'warn'>;
   payments: Payments;
-  cards: Pick<CardService, 'save'>;
+  cards: Pick<CardService, 'collect'>;
+  mailCaps: Pick<MailCaps, 'mayMail'>;
   subscriptions: Pick<Subscriptions, 'begin' | 'trialDaysFor'>;
   tiers: Pick<Tiers, 'get' | 'keep'>;
   places: TierPlaces;
@@ -41,9 +42,6 @@ export interface CheckoutPorts {
   /** Without a slash at the end. */
   publicUrl: string;
 }
-
-/** Counts a mail to an address that anybody could type, just before it is mailed. @throws {AppError} to refuse it. */
-export type CountMail = (email: string) => Promise<void>;
 
 /** A transaction, and what it appends. */
 export interface Work {

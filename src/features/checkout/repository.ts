@@ -1,4 +1,4 @@
-import type { Insertable, Updateable } from 'kysely';
+import { type Insertable, sql, type Updateable } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { CheckoutTable } from '../../platform/db/tables.generated.ts';
 import type { CheckoutRow } from './rules.ts';
@@ -60,6 +60,45 @@ export function listOverdue(db: Db, now: Date, limit: number): Promise<CheckoutR
     .selectAll()
     .where('claimed_until', '<=', now)
     .orderBy('claimed_until')
+    .limit(limit)
+    .execute();
+}
+
+/** Reports of a checkout whether what it is for is still for sale. */
+const isForSale = sql<boolean>`case
+  when checkout.video_id is not null then exists (select from video where video.id = checkout.video_id
+    and deleted_at is null and taken_down_at is null and visibility = 'PURCHASE' and price_cents is not null)
+  when checkout.tier_id is not null then exists (select from tier where tier.id = checkout.tier_id
+    and is_active and archived_at is null)
+  else exists (select from booking_product where booking_product.id = checkout.product_id
+    and booking_product.status = 'PUBLISHED') end`;
+
+export async function isSold(db: Db, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('checkout')
+    .select(isForSale.as('sold'))
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row?.sold === true;
+}
+
+/** The same; the video or product stays as it is until the transaction ends, and the claim of its place locks a tier. */
+export async function isSoldUnderLock(
+  tx: Tx,
+  { id, video_id: videoId, product_id: productId }: CheckoutRow,
+): Promise<boolean> {
+  await sql`select from video where id = ${videoId} for share`.execute(tx);
+  await sql`select from booking_product where id = ${productId} for share`.execute(tx);
+  return isSold(tx, id);
+}
+
+/** Open ones for something that is no longer sold. */
+export function listUnsold(db: Db, limit: number): Promise<CheckoutRow[]> {
+  return db
+    .selectFrom('checkout')
+    .selectAll()
+    .where('status', '=', 'OPEN')
+    .where(sql<boolean>`not ${isForSale}`)
     .limit(limit)
     .execute();
 }

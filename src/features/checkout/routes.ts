@@ -3,6 +3,7 @@ import { defineRoute, type Route } from '../../http/route.ts';
 import { IdParams } from '../../http/schema.ts';
 import type { Caller } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import type { MailCaps } from '../mail/index.ts';
 import type { CheckoutRow } from './rules.ts';
 import {
   BookingCheckoutIn,
@@ -20,13 +21,15 @@ const Id = IdParams('chk', 'checkout');
 interface Deps {
   checkouts: Checkouts;
   simulations: CheckoutSimulations;
+  mailCaps: Pick<MailCaps, 'from'>;
   clock: Clock;
   /** Without a slash at the end. */
   publicUrl: string;
 }
 
 /** `/checkout` (docs/api/checkout.md). */
-export function checkoutRoutes({ checkouts, simulations, clock, publicUrl }: Deps): Route[] {
+export function checkoutRoutes({ checkouts, simulations, mailCaps, clock, publicUrl }: Deps): Route[] {
+  const countMail = ({ workspaceId }: Caller) => mailCaps.from({ actorId: workspaceId });
   const out = ({ mode }: Caller, row: CheckoutRow) => toCheckout(row, { mode, now: clock.now(), publicUrl });
   return [
     defineRoute({
@@ -70,7 +73,8 @@ export function checkoutRoutes({ checkouts, simulations, clock, publicUrl }: Dep
       body: BookingCheckoutIn,
       reply: { status: 201, schema: Checkout },
       errors: ['NOT_FOUND', 'CONFLICT', 'SERVICE_UNAVAILABLE'],
-      handler: async ({ caller }, { body }) => out(caller, await checkouts.createForBooking(caller, body)),
+      handler: async ({ caller }, { body }) =>
+        out(caller, await checkouts.createForBooking(caller, body, { countMail: countMail(caller) })),
     }),
     defineRoute({
       ...anyKey,
@@ -99,7 +103,13 @@ export function checkoutRoutes({ checkouts, simulations, clock, publicUrl }: Dep
       reply: { status: 200, schema: Checkout },
       errors: ['CONFLICT', 'SERVICE_UNAVAILABLE'],
       handler: async ({ caller }, { params, body }) =>
-        out(caller, await simulations.simulate(caller.workspaceId, params.id, body.outcome)),
+        out(
+          caller,
+          await simulations.simulate(caller.workspaceId, params.id, {
+            outcome: body.outcome,
+            countMail: countMail(caller),
+          }),
+        ),
     }),
   ];
 }

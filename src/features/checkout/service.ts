@@ -9,11 +9,12 @@ import { normaliseTimezone } from '../../kernel/timezone.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import type { BookingOffer, BookingPrice } from '../bookings/index.ts';
 import type { Quote } from '../discount-codes/index.ts';
+import type { CountMail } from '../mail/index.ts';
 import type { TierRow } from '../tiers/index.ts';
 import { checkoutCreated } from './events.ts';
 import { tell } from './outcomes.ts';
 import { payFor } from './pay.service.ts';
-import type { CheckoutPorts, CountMail, Work } from './ports.ts';
+import type { CheckoutPorts, Work } from './ports.ts';
 import * as repository from './repository.ts';
 import { assertChargeable, type CheckoutRow, OPEN_MS } from './rules.ts';
 import type { BookingCheckoutIn, CheckoutSettings } from './schemas.ts';
@@ -43,9 +44,14 @@ export interface Checkouts {
    *
    * @throws {AppError} as `createForTier`; BAD_REQUEST, field `startsAt`, `cohortId`, `customer.…` or `intakeAnswers.…`;
    * CONFLICT for a product that is not published (`productId`), and for what is taken (`startsAt`, `cohortId`).
-   * @param countMail asked before what costs nothing is confirmed to an address that anybody could type.
+   * @param how.countMail asked before what costs nothing is confirmed to an address that anybody could type.
+   * @param how.waitlistEntryId the entry of the waitlist whose mailed link the buyer has used: its place is taken.
    */
-  createForBooking(caller: Caller, input: BookingCheckoutIn, countMail?: CountMail): Promise<CheckoutRow>;
+  createForBooking(
+    caller: Caller,
+    input: BookingCheckoutIn,
+    how?: { countMail?: CountMail | undefined; waitlistEntryId?: string | undefined },
+  ): Promise<CheckoutRow>;
   get(workspaceId: string, id: string): Promise<CheckoutRow>;
   /** What was booked by a checkout that is COMPLETED; null of any other. */
   bookingOf(id: string): Promise<string | null>;
@@ -67,9 +73,9 @@ export function createCheckouts(ports: CheckoutPorts): Checkouts {
     async createForVideo(caller, input) {
       return create(ports, caller, input, await videoOffer(ports, caller, input.videoId));
     },
-    async createForBooking(caller, input, countMail) {
+    async createForBooking(caller, input, { countMail, waitlistEntryId = null } = {}) {
       const { customer, ...settings } = input;
-      const booking = await bookingOffer(ports, caller, input);
+      const booking = await bookingOffer(ports, caller, input, waitlistEntryId);
       const of = { tier_id: null, video_id: null, interval: null, trial_days: 0 };
       const offer = { kind: 'BOOKING' as const, ...of, priceCents: booking.priceCents, booking };
       const bought = { ...settings, customerEmail: booking.input.customer.email };
@@ -124,6 +130,7 @@ async function bookingOffer(
   { bookings }: CheckoutPorts,
   { workspaceId }: Caller,
   { productId, startsAt, cohortId, customer, intakeAnswers }: BookingCheckoutIn,
+  waitlistEntryId: string | null,
 ): Promise<BookingOffer> {
   const email = parseEmail(customer.email);
   if (email === null) throw badRequest('customer.email', 'The e-mail address is malformed.');
@@ -132,7 +139,7 @@ async function bookingOffer(
   const timezone =
     customer.timezone == null ? null : normaliseTimezone(customer.timezone, 'customer.timezone');
   return bookings.offer(workspaceId, {
-    ...{ productId, cohortId, intakeAnswers },
+    ...{ productId, cohortId, intakeAnswers, waitlistEntryId },
     startsAt: startsAt === undefined ? undefined : toDate(startsAt),
     customer: { name, email, timezone },
   });
@@ -234,7 +241,7 @@ async function bookFree(
   row: CheckoutRow,
   countMail: CountMail | undefined,
 ): Promise<CheckoutRow> {
-  await payFor(ports, work, row, { email: '', card: null, isSandbox: false, isCardGiven: false, countMail });
+  await payFor(ports, work, row, { email: '', card: null, isSandbox: false, method: null, countMail });
   const done = await repository.lockCheckout(work.tx, row.id);
   if (done === undefined) throw new Error(`checkout ${row.id} is gone`);
   return done;

@@ -1,4 +1,5 @@
 import { AppError } from '../../kernel/errors.ts';
+import type { CountMail } from '../mail/index.ts';
 import type { CheckoutPayments } from './pay.service.ts';
 import type { CheckoutRow } from './rules.ts';
 import type { OUTCOMES } from './schemas.ts';
@@ -7,7 +8,11 @@ import type { Checkouts } from './service.ts';
 /** In test mode: what a buyer would do, without one. */
 export interface CheckoutSimulations {
   /** @throws {AppError} NOT_FOUND; CONFLICT when the checkout has ended, or nothing is due that could be declined. */
-  simulate(workspaceId: string, id: string, outcome: (typeof OUTCOMES)[number]): Promise<CheckoutRow>;
+  simulate(
+    workspaceId: string,
+    id: string,
+    how: { outcome: (typeof OUTCOMES)[number]; countMail: CountMail },
+  ): Promise<CheckoutRow>;
 }
 
 const CARDS = { PAID: '4242424242424242', DECLINED: '4000000000000002' };
@@ -19,7 +24,7 @@ export function createCheckoutSimulations(deps: {
 }): CheckoutSimulations {
   const { checkouts, checkoutPayments } = deps;
   return {
-    async simulate(workspaceId, id, outcome) {
+    async simulate(workspaceId, id, { outcome, countMail }) {
       const row = await checkouts.get(workspaceId, id);
       if (outcome === 'EXPIRED') return checkoutPayments.expire(id);
       if (row.status !== 'OPEN') throw new AppError('CONFLICT', { message: 'The checkout has ended.' });
@@ -27,7 +32,7 @@ export function createCheckoutSimulations(deps: {
         throw new AppError('CONFLICT', { message: 'Nothing is due now: nothing can be declined.' });
       }
       const payment = { email: row.customer_email ?? BUYER, card: CARDS[outcome] };
-      await checkoutPayments.pay(id, payment);
+      await checkoutPayments.pay(id, payment, countMail);
       return checkouts.get(workspaceId, id);
     },
   };

@@ -325,6 +325,7 @@ describe('payouts', () => {
       provider: 'STRIPE',
       ref: `po_${newId('pyo')}`,
       amountCents: 700,
+      currency: 'USD',
       status: 'IN_TRANSIT',
       failureCode: null,
       arrivalAt: date('2026-11-22T00:00:00Z'),

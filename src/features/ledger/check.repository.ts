@@ -50,13 +50,15 @@ export async function findDisagreements(db: Db): Promise<Disagreement[]> {
 /** Payouts that the books do not have as they stand, by their ids. */
 export async function findWrongPayouts(db: Db): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
-    select p.id from payout p where p.amount_cents <> coalesce((
-        select sum(e.amount_cents) from ledger_transaction t
+    select p.id from payout p,
+      lateral (select coalesce(sum(e.amount_cents), 0) as cents, count(*) as entries
+        from ledger_transaction t
           join ledger_entry e on e.transaction_id = t.id
           join ledger_account a on a.id = e.account_id and a.kind = 'PAID_OUT'
-        where t.source = p.id and t.kind = 'PAYOUT'), 0)
-      or (p.status in ('FAILED', 'CANCELED')) <> exists (
-        select from ledger_transaction t where t.source = p.id and t.kind = 'PAYOUT_FAILED')
+        where t.source = p.id) booked
+    where booked.cents <> case when p.currency = 'USD' and p.status not in ('FAILED', 'CANCELED')
+        then p.amount_cents else 0 end
+      or (p.currency = 'USD' and booked.entries = 0)
     order by 1 limit 100`.execute(db);
   return rows.map(({ id }) => id);
 }

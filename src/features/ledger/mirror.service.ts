@@ -13,7 +13,10 @@ export interface ProviderPayout {
   provider: Provider;
   /** The provider's name for it. */
   ref: string;
+  /** In the smallest unit of the currency. */
   amountCents: number;
+  /** ISO 4217, in capital letters. */
+  currency: string;
   status: PayoutStatus;
   failureCode: string | null;
   arrivalAt: Date | null;
@@ -51,8 +54,15 @@ export async function advancePayout(
       sequence: await nextSequence(tx, 'payout', id),
     });
   }
-  if (RANK[status] === RANK.FAILED) await record(tx, movementOf(moved, 'PAYOUT_FAILED', at));
+  if (RANK[status] === RANK.FAILED && isBooked(moved)) {
+    await record(tx, movementOf(moved, 'PAYOUT_FAILED', at));
+  }
   return moved;
+}
+
+/** The books are in US dollars: payouts in other currencies are no movement of theirs. */
+function isBooked({ currency }: Pick<PayoutRow, 'currency'>): boolean {
+  return currency === 'USD';
 }
 
 export function movementOf(row: PayoutRow, kind: 'PAYOUT' | 'PAYOUT_FAILED', at: Date): Movement {
@@ -68,19 +78,33 @@ export async function mirrorPayout(
   payout: ProviderPayout,
   now: Date,
 ): Promise<PayoutRow> {
-  const { provider, ref, status, failureCode: failure_code, arrivalAt: arrival_at } = payout;
+  const { provider, ref, currency, status, failureCode: failure_code, arrivalAt: arrival_at } = payout;
   const isNew = await repository.insertMirrored(tx, {
     id: newId('pyo'),
     workspace_id: payout.workspaceId,
     provider,
     provider_ref: ref,
     amount_cents: payout.amountCents,
+    currency,
     status: 'PENDING',
     failure_code: null,
     arrival_at,
     created_at: payout.createdAt,
   });
-  const row = await repository.lockMirrored(tx, provider, ref);
-  if (isNew !== null) await record(tx, movementOf(row, 'PAYOUT', payout.createdAt));
+  const known = await repository.lockMirrored(tx, provider, ref);
+  if (isNew !== null && isBooked(known)) await record(tx, movementOf(known, 'PAYOUT', payout.createdAt));
+  const row = known.currency === currency ? known : await correctCurrency(tx, record, known, currency, now);
   return advancePayout(tx, append, record, row, { status, failure_code, arrival_at }, now);
+}
+
+/** Former versions booked every payout as dollars: what they wrote is taken back by another movement. */
+async function correctCurrency(
+  tx: Tx,
+  record: Record,
+  row: PayoutRow,
+  currency: string,
+  now: Date,
+): Promise<PayoutRow> {
+  await record(tx, movementOf(row, 'PAYOUT_FAILED', now));
+  return repository.updatePayout(tx, row.id, { currency });
 }

@@ -67,8 +67,11 @@ export const PayoutOut = named(
   'Payout',
   Type.Object({
     id: IdOf('pyo'),
-    amountCents: Type.Integer(),
-    currency: Type.Literal('USD'),
+    amountCents: Type.Integer({ description: 'In the smallest unit of `currency`.' }),
+    currency: Type.String({
+      pattern: '^[A-Z]{3}$',
+      description: 'ISO 4217. Other currencies than USD are in no sum and in no balance.',
+    }),
     status: OneOf(VALUES.payout.status),
     arrivalAt: Nullable(Type.String({ ...Instant, description: 'When the bank has it, or is to have it.' })),
     failureCode: Nullable(Type.String()),
@@ -123,7 +126,7 @@ export function toPayout(row: PayoutRow): Static<typeof PayoutOut> {
   return {
     id: row.id,
     amountCents: row.amount_cents,
-    currency: 'USD',
+    currency: row.currency,
     status: row.status,
     arrivalAt: row.arrival_at?.toISOString() ?? null,
     failureCode: row.failure_code,

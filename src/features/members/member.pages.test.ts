@@ -105,7 +105,12 @@ test('members cancel, resume, switch and save a card; forms of others do nothing
   assert.equal(refused.status, 409);
   assert.ok(!(await refused.text()).includes('4111'));
   assert.equal((await send('card', { card: '4000 0000 0000 0341' })).status, 303);
-  assert.ok((await (await ask(base(), cookie)).text()).includes('ends in 0341'));
+  const saved = await (await ask(base(), cookie)).text();
+  assert.match(saved, /paid with visa, ends in 4242/);
+  assert.match(saved, /Pay for it with visa, ends in 0341/);
+  assert.equal((await send('use', { subscription: stranger.id })).status, 404);
+  assert.equal((await send('use')).status, 303);
+  assert.match(await (await ask(base(), cookie)).text(), /paid with visa, ends in 0341/);
   await send('leave');
   assert.ok(!(await (await ask(base(), cookie)).text()).includes(customer.email));
 });
@@ -120,6 +125,7 @@ test('what the bank wants confirmed is paid on the page, and not doing so loses 
   const send = await enterAgain();
   assert.equal((await send('pay')).status, 409, 'nothing is due');
   assert.equal((await send('card', { card: '4000 0000 0000 3220' })).status, 303);
+  assert.equal((await send('use')).status, 303);
   const end = (await at.get(id)).string('data.currentPeriodEnd');
   clock.set(end);
   await runTask(app.container, 'subscriptions');
@@ -194,6 +200,13 @@ test('what is for members opens and closes on every node within a second', async
   assert.ok((await (await ask(`/watch/${forTier}`, cookie)).text()).includes('master.m3u8'));
 
   const { payments, events, db } = app.container;
+  const { payment_method: method } = await db
+    .selectFrom('subscription')
+    .select('payment_method')
+    .where('customer_id', '=', customer.id)
+    .where('payment_method', 'is not', null)
+    .limit(1)
+    .executeTakeFirstOrThrow();
   const bought = await events.transaction((tx, append) =>
     payments.begin(tx, append, {
       workspaceId: at.account.test,
@@ -205,6 +218,7 @@ test('what is for members opens and closes on every node within a second', async
       discountCode: null,
       description: 'The film',
       key: `test:${sold}`,
+      method,
       onSession: null,
     }),
   );

@@ -8,6 +8,7 @@ import type { RequestCounters } from '../../http/ports.ts';
 import type { Limit } from '../../http/route.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { Secrets } from '../../platform/secrets.ts';
+import type { CardService } from '../payments/index.ts';
 import type { Subscriptions } from '../subscriptions/index.ts';
 import type { MemberCookie } from './cookie.ts';
 import * as views from './member.views.ts';
@@ -20,19 +21,25 @@ export interface MemberCards {
   /** Where the provider of live payments asks for cards: an origin. */
   providerPages: string;
   /**
-   * Keeps another card.
+   * Takes a card of the member who is present.
    *
-   * @returns where its holder is to go first; null when it is kept.
+   * @returns the card, or where its holder goes to give it.
    * @throws {AppError} CONFLICT, in words, for a card that is not taken; SERVICE_UNAVAILABLE.
    */
-  save(customerId: string, card: string | null, returnUrl: string): Promise<string | null>;
+  collect: CardService['collect'];
 }
 
 interface Deps {
   members: Members;
   subscriptions: Pick<
     Subscriptions,
-    'listOfCustomer' | 'cancel' | 'resume' | 'switchTier' | 'retryCharges' | 'renewals'
+    | 'listOfCustomer'
+    | 'cancel'
+    | 'resume'
+    | 'switchTier'
+    | 'saveCard'
+    | 'useSavedCard'
+    | 'renewals'
   >;
   cards: MemberCards;
   cookie: MemberCookie;
@@ -53,6 +60,13 @@ const LINK_CAP: Limit = {
   windowSec: 900,
   refusal: 'RATE_LIMITED',
 };
+const FORMS: Limit = {
+  bucket: 'member-form',
+  per: 'ip',
+  max: 300,
+  windowSec: 600,
+  refusal: 'RATE_LIMITED',
+};
 const FORM_PURPOSE = 'member-form';
 
 /** What was done, by the name that the redirection after a form carries. */
@@ -60,7 +74,8 @@ const DONE: ReadonlyMap<string, string> = new Map([
   ['cancel', 'Your subscription is canceled.'],
   ['resume', 'Your subscription goes on.'],
   ['switch', 'Your switch is noted.'],
-  ['card', 'Your card is saved.'],
+  ['card', 'Card saved. Choose below which subscriptions it pays for.'],
+  ['use', 'The subscription is paid with your saved card from now on.'],
   ['pay', 'Thank you. It is renewed as soon as your bank has told us.'],
 ]);
 
@@ -149,23 +164,36 @@ const ACTS: Readonly<Record<string, Act>> = {
   async switch({ subscriptions }, sender) {
     const id = await ownSubscription(subscriptions, sender);
     const tierId = textOf(sender.request.body, 'tier');
-    await subscriptions.switchTier(sender.creator.workspaceId, id, tierId);
+    await subscriptions.switchTier(sender.creator.workspaceId, id, { tierId, by: 'MEMBER' });
     return null;
   },
   async pay({ subscriptions, publicUrl }, sender) {
     const { creator } = sender;
     const id = await ownSubscription(subscriptions, sender);
     const returnUrl = `${publicUrl}${memberPath(creator)}?done=pay`;
-    return subscriptions.renewals.payNow(creator.workspaceId, id, returnUrl);
+    const card = cardOf(sender);
+    return subscriptions.renewals.payNow(creator.workspaceId, id, { returnUrl, card });
   },
-  async card({ cards, subscriptions, publicUrl }, { creator, member, request }) {
-    const card = textOf(request.body, 'card').replace(/[\s-]/g, '');
+  async card({ cards, subscriptions, publicUrl }, sender) {
+    const { creator, member } = sender;
     const returnUrl = `${publicUrl}${memberPath(creator)}?done=card`;
-    const url = await cards.save(member.id, card === '' ? null : card, returnUrl);
-    if (url === null) await subscriptions.retryCharges(member.id);
-    return url;
+    const given = await cards.collect(member.id, { card: cardOf(sender), checkoutId: null, returnUrl });
+    if ('url' in given) return given.url;
+    await subscriptions.saveCard(member.id, given.method);
+    return null;
+  },
+  async use({ subscriptions }, sender) {
+    const id = await ownSubscription(subscriptions, sender);
+    await subscriptions.useSavedCard(sender.creator.workspaceId, id);
+    return null;
   },
 };
+
+/** The number of a test card, where one is typed. */
+function cardOf({ request }: Sender): string | null {
+  const card = textOf(request.body, 'card').replace(/[\s-]/g, '');
+  return card === '' ? null : card;
+}
 
 /** The id in the form, of a subscription of the member's own. @throws {AppError} NOT_FOUND. */
 async function ownSubscription(
@@ -179,7 +207,7 @@ async function ownSubscription(
 }
 
 function formPages(app: FastifyInstance, deps: Deps, base: string, creatorOf: CreatorOf): void {
-  const { members, cookie, assets, secrets } = deps;
+  const { members, cookie, assets, secrets, counters } = deps;
   /** The member whose form it is; null for anybody else. */
   const senderOf = async (request: PageRequest): Promise<Sender | null> => {
     const creator = await creatorOf(request);
@@ -194,6 +222,7 @@ function formPages(app: FastifyInstance, deps: Deps, base: string, creatorOf: Cr
   };
   for (const [name, act] of Object.entries(ACTS)) {
     app.post(`${base}/${name}`, async (request: PageRequest, reply) => {
+      await countAddress({ counters }, FORMS, request.ip);
       const sender = await senderOf(request);
       if (sender === null) return toStart(request, reply);
       try {

@@ -138,6 +138,7 @@ function day(date: Date, timeZone = 'UTC'): string {
 function subscriptionCard(view: MemberView, row: ShownSubscription): SafeHtml {
   return html`<article class="member-card" aria-labelledby="${row.id}"><h3 id="${row.id}">${row.tier_name}</h3>
 <p>${money(row.price_cents)} a ${every[row.interval]}. ${stateOf(row)} ${pendingOf(view, row)}</p>
+${row.ended_at === null && html`<p>${paidWith(row)}</p>`}
 ${row.ended_at === null && actions(view, row)}</article>`;
 }
 
@@ -147,15 +148,21 @@ function stateOf(row: ShownSubscription): string {
   if (row.is_disputed)
     return 'Your bank looks into the last charge: until it has decided, nothing is opened.';
   if (row.cancel_at_period_end) return `It is canceled, and ends on ${end}.`;
-  if (row.status === 'PAST_DUE' && row.asks_before_charge)
-    return 'It began without a card, and your saved one is not charged for it unless you want that: pay now, or leave it, and it ends.';
+  if (row.status === 'PAST_DUE' && row.payment_method === null)
+    return 'No card was given for it, and none of yours is charged unless you want that: pay now, or leave it, and it ends.';
   if (row.status === 'PAST_DUE') {
     const next = row.next_charge_at;
-    return `Your card was declined.${next === null ? '' : ` It is tried again on ${day(next, row.timezone)}.`} Pay now, or save another card below, and it is tried at once.`;
+    return `Your card was declined.${next === null ? '' : ` It is tried again on ${day(next, row.timezone)}.`} Pay now; or save another card below and use it for this subscription, and it is tried at once.`;
   }
   return row.status === 'TRIALING'
-    ? `Your trial ends on ${end}; the first charge is then${row.asks_before_charge ? ', if you agree to it' : ''}.`
+    ? `Your trial ends on ${end}; the first charge is then${row.payment_method === null ? ', if you agree to it' : ''}.`
     : `It renews on ${end}.`;
+}
+
+function paidWith({ payment_method: method }: ShownSubscription): string {
+  return method === null
+    ? 'No card is charged for it.'
+    : `It is paid with ${method.brand}, ends in ${method.last4}, good until ${String(method.expMonth).padStart(2, '0')}/${method.expYear}.`;
 }
 
 function pendingOf({ tiers }: MemberView, row: ShownSubscription): string | null {
@@ -170,11 +177,19 @@ function actions(view: MemberView, row: ShownSubscription): SafeHtml {
   const others = view.tiers.filter(({ id }) => id !== row.tier_id || row.pending_tier_id !== null);
   const canSwitch = row.status !== 'PAST_DUE' && !row.cancel_at_period_end && others.length > 0;
   const canPay = row.status === 'PAST_DUE' && !row.is_disputed && !row.cancel_at_period_end;
+  const canUse =
+    view.member.method_ref !== null && view.member.method_ref !== row.payment_method?.methodRef;
   return html`<div class="actions">
 ${
   canPay &&
   html`<form method="post" action="${path}/pay">${hidden(view, row.id)}
+${isTyped(view) && view.member.method_ref === null && row.payment_method === null && cardField()}
 <button class="button" type="submit" aria-describedby="${row.id}">Pay now</button></form>`
+}
+${
+  canUse &&
+  html`<form method="post" action="${path}/use">${hidden(view, row.id)}
+<button class="button" type="submit" aria-describedby="${row.id}">Pay for it with ${view.member.card_brand}, ends in ${view.member.card_last4}</button></form>`
 }
 <form method="post" action="${path}/${row.cancel_at_period_end ? 'resume' : 'cancel'}">${hidden(view, row.id)}
 <button class="button" type="submit" aria-describedby="${row.id}">${row.cancel_at_period_end ? 'Keep it' : 'Cancel it'}</button></form>
@@ -184,28 +199,32 @@ ${
 <label class="field">Switch to
 <select name="tier">${others.map((tier) => html`<option value="${tier.id}">${tier.name}, ${money(tier.price_cents)} a ${every[tier.interval]}</option>`)}</select></label>
 <button class="button" type="submit">Switch</button></form>
-<p>A dearer tier with the same interval begins at once, and the difference is charged now. Any other begins with the next period.</p>`
+<p>A dearer tier with the same interval begins at once, and the difference is charged now; during a trial, its whole price. Any other begins with the next period.</p>`
 }
 </div>`;
 }
 
 function cardSection(view: MemberView): SafeHtml {
-  const { creator, member, providerPages } = view;
+  const { creator, member } = view;
   const { card_brand: brand, card_last4: last4, card_exp_month: month, card_exp_year: year } = member;
   const known =
     brand === null
       ? 'No card is saved.'
       : `${brand}, ends in ${last4}${year === null ? '' : `, good until ${String(month).padStart(2, '0')}/${year}`}.`;
   return html`<section aria-labelledby="card"><h2 id="card">Card</h2>
-<p>${known}</p>
+<p>${known} It pays only for the subscriptions that you choose it for.</p>
 <form class="form" method="post" action="${memberPath(creator)}/card">${hidden(view)}
-${
-  providerPages.length === 0 &&
-  html`<label class="field">Number of a test card
-<input name="card" required maxlength="23" inputmode="numeric" autocomplete="off" placeholder="4242 4242 4242 4242" aria-describedby="card-hint">
-</label><p id="card-hint">No real card is taken here.</p>`
-}
+${isTyped(view) && cardField()}
 <button class="button" type="submit">${brand === null ? 'Save a card' : 'Save another card'}</button></form></section>`;
+}
+
+/** Cards are typed here, as those of the sandbox are. */
+const isTyped = ({ providerPages }: MemberView) => providerPages.length === 0;
+
+function cardField(): SafeHtml {
+  return html`<label class="field">Number of a test card: no real card is taken here
+<input name="card" required maxlength="23" inputmode="numeric" autocomplete="off" placeholder="4242 4242 4242 4242">
+</label>`;
 }
 
 function watchSection({ watchable }: MemberView): SafeHtml {

@@ -122,6 +122,7 @@ export function findSession(db: Db, hash: Buffer, workspaceId: string, now: Date
     .select([
       'customer.id',
       'customer.email',
+      'customer.method_ref',
       'customer.card_brand',
       'customer.card_last4',
       'customer.card_exp_month',

@@ -3,6 +3,7 @@ import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/durations.ts';
 import { lookupEmail } from '../../kernel/email.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import type { MailCaps } from '../mail/index.ts';
 import { hashToken, type MemberCookie, newToken, SESSION_MS } from './cookie.ts';
 import type { Creator, Member, OpenTier, Receipt } from './repository.ts';
 import * as repository from './repository.ts';
@@ -29,7 +30,7 @@ export interface Members {
 }
 
 const LINK_MS = 15 * MINUTE_MS;
-/** Nobody's mailbox is filled by strangers who type its address. */
+/** For one customer. */
 const LINKS_PER_HOUR = 5;
 const REQUESTS_PER_RUN = 100;
 const RECEIPTS = 60;
@@ -42,6 +43,7 @@ interface Deps {
   mailbox: {
     enqueue(tx: Tx, mail: { kind: string; to: string; subject: string; text: string }): Promise<void>;
   };
+  mailCaps: Pick<MailCaps, 'mayMail'>;
   publicUrl: string;
 }
 
@@ -109,7 +111,7 @@ async function enter(
 }
 
 /** @returns false when there is nothing left to answer. */
-async function answerRequest({ clock, mailbox, publicUrl }: Deps, tx: Tx): Promise<boolean> {
+async function answerRequest({ clock, mailbox, mailCaps, publicUrl }: Deps, tx: Tx): Promise<boolean> {
   const request = await repository.takeRequest(tx);
   if (request === undefined) return false;
   const customer = await repository.findCustomer(tx, request.workspace_id, request.email);
@@ -117,6 +119,8 @@ async function answerRequest({ clock, mailbox, publicUrl }: Deps, tx: Tx): Promi
   const now = clock.now();
   const since = dateFromMs(now.getTime() - HOUR_MS);
   if ((await repository.countLinks(tx, customer.id, since)) >= LINKS_PER_HOUR) return true;
+  // Its sender was counted when it was asked for.
+  if (!(await mailCaps.mayMail(customer.email, null))) return true;
   const token = newToken();
   await repository.insertLink(tx, {
     token_hash: hashToken(token),

@@ -4,6 +4,7 @@ import { MINUTE_MS } from '../../kernel/durations.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Tx } from '../../platform/db/index.ts';
+import type { PaymentMethod } from '../../platform/db/json-columns.ts';
 import { type ChosenProvider, choose } from './choice.ts';
 import { paymentSucceeded } from './events.ts';
 import { record, told } from './outcome.ts';
@@ -35,14 +36,15 @@ export interface NewCharge {
   description: string;
   /** Names this charge at the provider, for ever: the same key is the same charge. */
   key: string;
-  /** Nobody is there, and the holder of the saved card has not agreed to be charged for this: they are asked. */
-  asksFirst?: boolean;
-  /** null: nobody is there, and the customer's saved card is charged. */
+  /**
+   * The card that is charged where the buyer is absent, or present and gives no other; of an amount of 0, the card that
+   * was given for later charges.
+   */
+  method: PaymentMethod | null;
+  /** Null where the buyer is absent: `method` is charged. */
   onSession: {
     /** Sandbox: the number of a test card. */
     card: string | null;
-    /** The buyer confirms a charge of the card that they have; where the provider asks for a card, they give any. */
-    usesSaved?: boolean;
     returnUrl: string;
     cancelUrl: string;
     /** The card is charged again later. */
@@ -137,13 +139,12 @@ async function insertCharge(
   { charge, purchase, chosen }: { charge: NewCharge; purchase: PurchaseRow; chosen: ChosenProvider | null },
 ): Promise<PaymentRow> {
   const now = clock.now();
-  const { onSession, description, key, asksFirst = false } = charge;
+  const { onSession, description, key, method } = charge;
   const expiresAt = dateFromMs(now.getTime() + PAY_WINDOW_MS).toISOString();
   const request = {
     description,
     accountRef: chosen?.accountRef ?? null,
-    ...(asksFirst ? { asksFirst } : {}),
-    ...(onSession === null ? {} : { ...onSession, card: cardOf(chosen, onSession), expiresAt }),
+    ...(onSession === null ? {} : { ...onSession, card: cardOf(chosen, onSession.card, method), expiresAt }),
   };
   const row = await repository.insertPayment(tx, {
     id: newId('pay', clock),
@@ -155,6 +156,7 @@ async function insertCharge(
     provider: chosen?.name ?? 'NONE',
     provider_key: key,
     request,
+    payment_method: method,
     next_look_at: dateFromMs(now.getTime() + MINUTE_MS),
     created_at: now,
   });
@@ -166,12 +168,18 @@ async function insertCharge(
 /** No number of a real card is ever kept: Stripe's pages ask for it, and the sandbox takes test cards alone. */
 function cardOf(
   chosen: ChosenProvider | null,
-  { card, usesSaved = false }: NonNullable<NewCharge['onSession']>,
+  card: string | null,
+  method: PaymentMethod | null,
 ): string | null {
-  if (chosen?.name !== 'SANDBOX' || usesSaved) return null;
+  if (chosen?.name !== 'SANDBOX' || (card === null && method !== null)) return null;
   const testCard = testCardOf(card);
   if (testCard !== null) return testCard;
   throw badRequest('card', 'No real card is taken here: use one of the test cards.');
+}
+
+/** What a purchase pays for: whoever hears that it is paid makes a new subscription under this id. */
+export function subscriptionOf({ kind, subscription_id: known }: PurchaseRow, clock: Clock): string | null {
+  return kind === 'SUBSCRIPTION' ? (known ?? newId('sub', clock)) : null;
 }
 
 /** Nothing is due: nobody is asked. */
@@ -187,7 +195,11 @@ async function payNothing(
     settled_at: now,
     next_look_at: null,
   });
-  const paid = await repository.updatePurchase(tx, purchase.id, { status: 'PAID', paid_at: now });
+  const paid = await repository.updatePurchase(tx, purchase.id, {
+    status: 'PAID',
+    paid_at: now,
+    subscription_id: subscriptionOf(purchase, ports.clock),
+  });
   const sequence = await nextSequence(tx, 'purchase', purchase.id);
   await append(paymentSucceeded, purchase.workspace_id, told(paid, payment.id, sequence));
   await record(ports, tx, { kind: 'CHARGE', purchase: paid, payment, amountCents: 0, feeCents: 0 });

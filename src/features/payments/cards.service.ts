@@ -1,73 +1,96 @@
 import { AppError, notFound } from '../../kernel/errors.ts';
 import { newUuid } from '../../kernel/ids.ts';
+import type { PaymentMethod } from '../../platform/db/json-columns.ts';
 import { choose, providerOf } from './choice.ts';
 import type { PaymentPorts } from './ports.ts';
-import { ProviderUnavailable } from './providers/provider.ts';
+import { type Answer, ProviderUnavailable } from './providers/provider.ts';
 import type { Sandbox } from './providers/sandbox/sandbox.ts';
 import * as repository from './repository.ts';
-import { keepMethod, payerOf } from './settle.service.ts';
+import { payerOf } from './settle.service.ts';
 
-/** Cards that renewals are charged to, and what a bank does with the charges of the sandbox. */
+/** A card that was given without a charge, or where its holder goes to give it. */
+export type GivenCard = { method: PaymentMethod } | { url: string };
+
+/** A card that its holder gave on a page of the provider. */
+export interface CollectedCard {
+  customerId: string;
+  method: PaymentMethod;
+  /** The checkout that it was given for; null on the member page. */
+  checkoutId: string | null;
+}
+
+/** Cards that are given without a charge, and what a bank does with the charges of the sandbox. */
 export interface CardService {
   /**
-   * Keeps another card of a customer.
+   * Takes a card, and stores it nowhere but at the provider.
    *
-   * @param card sandbox: the number of a test card.
-   * @returns where its holder is to go first; null when it is kept.
+   * @param asked.card sandbox: the number of a test card.
+   * @param asked.checkoutId of the checkout that it is given for; null on the member page.
    * @throws {AppError} CONFLICT, in words, for a card that is not taken; SERVICE_UNAVAILABLE; NOT_FOUND.
    */
-  save(customerId: string, card: string | null, returnUrl: string): Promise<string | null>;
-  /** A card that was kept while its holder was at the provider. @returns whose it is; null when it is nobody's. */
-  kept(hint: {
+  collect(
+    customerId: string,
+    asked: { card: string | null; checkoutId: string | null; returnUrl: string },
+  ): Promise<GivenCard>;
+  /** The card of a hint. @returns null where it was given for nothing of ours. */
+  collected(hint: {
     provider: 'SANDBOX' | 'STRIPE';
     ref: string;
     accountRef: string | null;
-  }): Promise<string | null>;
-  /** The bank of a buyer in the sandbox. @throws {AppError} CONFLICT where nothing of the sandbox was paid. */
+  }): Promise<CollectedCard | null>;
+  /**
+   * The bank of a buyer in the sandbox.
+   *
+   * @throws {AppError} CONFLICT where nothing of the sandbox was paid, and for a step that the dispute cannot take.
+   */
   dispute(workspaceId: string, purchaseId: string, step: 'OPEN' | 'WON' | 'LOST'): Promise<void>;
 }
 
 export function createCardService(ports: PaymentPorts, sandbox: Sandbox): CardService {
   const { db } = ports;
   return {
-    save: (customerId, card, returnUrl) => save(ports, customerId, card, returnUrl),
-    async kept({ provider, ...object }) {
+    collect: (customerId, asked) => collect(ports, customerId, asked),
+    async collected({ provider, ...object }) {
       const found = await ports.providers[provider]?.fetchMethod(object);
-      if (found == null) return null;
-      const { customerId, method } = found;
-      await db
-        .transaction()
-        .execute((tx) => keepMethod(ports, tx, { customerId, method, payment: { provider } }));
-      return customerId;
+      if (found?.usedFor == null) return null;
+      const { customerId, method, usedFor } = found;
+      const checkoutId = usedFor === 'MEMBER_PAGE' ? null : usedFor.checkoutId;
+      return { customerId, checkoutId, method: { provider, ...method } };
     },
     async dispute(workspaceId, purchaseId, step) {
       const charge = await repository.findPaidCharge(db, purchaseId);
       const isOurs = charge?.workspace_id === workspaceId && charge.provider === 'SANDBOX';
       if (!isOurs || charge.provider_ref === null) {
-        throw new AppError('CONFLICT', { message: 'Nothing that was paid in the sandbox can be disputed.' });
+        throw new AppError('CONFLICT', { message: 'Only what was paid in the sandbox can be disputed.' });
       }
-      if (step === 'OPEN') await sandbox.dispute(charge.provider_ref);
-      else await sandbox.decide(charge.provider_ref, step);
+      const { provider_ref: ref } = charge;
+      const isDone = step === 'OPEN' ? await sandbox.dispute(ref) : await sandbox.decide(ref, step);
+      if (isDone) return;
+      const message =
+        step === 'OPEN'
+          ? 'This charge is disputed already, or was refunded.'
+          : 'This charge has no open dispute.';
+      throw new AppError('CONFLICT', { message });
     },
   };
 }
 
-async function save(
+async function collect(
   ports: PaymentPorts,
   customerId: string,
-  card: string | null,
-  returnUrl: string,
-): Promise<string | null> {
+  { card, checkoutId, returnUrl }: { card: string | null; checkoutId: string | null; returnUrl: string },
+): Promise<GivenCard> {
   const customer = await repository.findCustomer(ports.db, customerId);
   if (customer === undefined) throw notFound();
   const { name, accountRef } = await choose(ports, ports.db, customer.workspace_id);
   const provider = providerOf(ports, { provider: name });
-  const answer = await provider
+  const answer: Answer = await provider
     .saveMethod({
       key: `card:${newUuid()}`,
       workspaceId: customer.workspace_id,
       accountRef,
       customer: payerOf(provider, customer),
+      usedFor: checkoutId === null ? 'MEMBER_PAGE' : { checkoutId },
       returnUrl,
       cancelUrl: returnUrl,
       card,
@@ -78,14 +101,10 @@ async function save(
       throw new AppError('SERVICE_UNAVAILABLE', { message });
     });
   if (answer.status === 'FAILED') throw new AppError('CONFLICT', { message: answer.message });
-  if (answer.status === 'ACTION') return answer.url;
-  const method = answer.status === 'SUCCEEDED' ? answer.method : null;
-  if (method === null) {
-    const message = 'The payment provider has not decided yet: look again in a minute.';
-    throw new AppError('SERVICE_UNAVAILABLE', { message });
+  if (answer.status === 'ACTION') return { url: answer.url };
+  if (answer.status === 'SUCCEEDED' && answer.method !== null) {
+    return { method: { provider: name, ...answer.method } };
   }
-  await ports.db
-    .transaction()
-    .execute((tx) => keepMethod(ports, tx, { customerId, method, payment: { provider: name } }));
-  return null;
+  const message = 'The payment provider has not decided yet: look again in a minute.';
+  throw new AppError('SERVICE_UNAVAILABLE', { message });
 }

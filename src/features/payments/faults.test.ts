@@ -113,6 +113,7 @@ test('an answer after our time-out is found, and another try is the same charge'
       discountCode: null,
       description: 'A film',
       key: newId('chk'),
+      method: null,
       onSession: { card: CARDS.pays, returnUrl: '', cancelUrl: '', saveMethod: false },
     }),
   );

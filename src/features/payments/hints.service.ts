@@ -11,6 +11,7 @@ import type { Hint, PaymentProvider, ProviderName } from './providers/provider.t
 import { concludeRefund } from './refunds.service.ts';
 import type { PaymentRow } from './repository.ts';
 import * as repository from './repository.ts';
+import { ASK_PAUSE_MS, ProviderBusyError } from './settle.service.ts';
 
 /** What providers tell: kept by its id, so that what comes twice is done once, and never believed. */
 export interface HintService {
@@ -92,6 +93,9 @@ async function attempt(deps: Deps, row: KeptHint): Promise<void> {
     await act(deps, row);
     await hints.updateHint(db, row, { handled_at: clock.now(), next_attempt_at: null, error: null });
   } catch (error) {
+    if (error instanceof ProviderBusyError) {
+      return hints.updateHint(db, row, { next_attempt_at: dateFromMs(clock.ms() + ASK_PAUSE_MS) });
+    }
     log.warn({ err: error, hintId: row.id, kind: row.kind }, 'what a payment provider told was not handled');
     const attempts = row.attempts + 1;
     const pause = Math.min(PAUSE_MAX_MS, MINUTE_MS * 2 ** (attempts - 1));

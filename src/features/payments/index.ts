@@ -1,7 +1,7 @@
 /** Payments: customers, purchases, what was paid, given back and disputed, and the providers that move the money. */
 export { createConnectAccounts } from './accounts.service.ts';
 export type { BegunCharge, NewCharge } from './begin.service.ts';
-export { type CardService, createCardService } from './cards.service.ts';
+export { type CardService, type CollectedCard, createCardService } from './cards.service.ts';
 export type { ChosenProvider } from './choice.ts';
 export { createPaymentMails } from './consumers.ts';
 export {

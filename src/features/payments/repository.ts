@@ -1,6 +1,7 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import type { PaymentMethod } from '../../platform/db/json-columns.ts';
 import type { CustomerTable, PaymentTable, PurchaseTable } from '../../platform/db/tables.generated.ts';
 
 export type CustomerRow = Selectable<CustomerTable>;
@@ -35,6 +36,42 @@ export function findCustomer(db: Db, id: string): Promise<CustomerRow | undefine
 
 export async function updateCustomer(db: Db, id: string, change: Updateable<CustomerTable>): Promise<void> {
   await db.updateTable('customer').set(change).where('id', '=', id).execute();
+}
+
+/** Stores under which name the provider knows the customer; the card that they saved stays as it is. */
+export async function rememberPayer(
+  tx: Tx,
+  id: string,
+  { provider, customerRef }: PaymentMethod,
+): Promise<void> {
+  await tx
+    .updateTable('customer')
+    .set({ provider, provider_ref: customerRef })
+    .where('id', '=', id)
+    .where('method_ref', 'is', null)
+    .execute();
+}
+
+/** The card that the customer saved on the member page. */
+export function savedMethodOf(row: CustomerRow): PaymentMethod | null {
+  const { provider, provider_ref: customerRef, method_ref: methodRef } = row;
+  const { card_brand: brand, card_last4: last4, card_exp_month: expMonth, card_exp_year: expYear } = row;
+  if (provider === null || customerRef === null || methodRef === null) return null;
+  if (brand === null || last4 === null || expMonth === null || expYear === null) return null;
+  return { provider, customerRef, methodRef, brand, last4, expMonth, expYear };
+}
+
+export async function saveMethod(tx: Tx, id: string, method: PaymentMethod, now: Date): Promise<void> {
+  await updateCustomer(tx, id, {
+    provider: method.provider,
+    provider_ref: method.customerRef,
+    method_ref: method.methodRef,
+    card_brand: method.brand,
+    card_last4: method.last4,
+    card_exp_month: method.expMonth,
+    card_exp_year: method.expYear,
+    updated_at: now,
+  });
 }
 
 // ---- Purchases
@@ -135,6 +172,21 @@ export function lockPayment(tx: Tx, id: string): Promise<PaymentRow> {
 
 export function updatePayment(db: Db, id: string, change: Updateable<PaymentTable>): Promise<PaymentRow> {
   return db.updateTable('payment').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
+}
+
+/** Reserves the next question to the provider about an open payment. @returns false while that is not allowed. */
+export async function claimAsk(
+  db: Db,
+  id: string,
+  { now, until }: { now: Date; until: Date },
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('payment')
+    .set({ next_ask_at: until })
+    .where('id', '=', id)
+    .where((eb) => eb.or([eb('next_ask_at', 'is', null), eb('next_ask_at', '<=', now)]))
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 /** Of a purchase, under its lock: payments of this type that are not settled. */

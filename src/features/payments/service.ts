@@ -1,5 +1,6 @@
 import { AppError, notFound } from '../../kernel/errors.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import type { PaymentMethod } from '../../platform/db/json-columns.ts';
 import { isPassing } from '../../platform/db/index.ts';
 import { refreshOwn } from './accounts.service.ts';
 import { type BeginService, createBeginService } from './begin.service.ts';
@@ -11,7 +12,7 @@ import type { PaymentPorts } from './ports.ts';
 import { createRefundService, type RefundService, settleRefund } from './refunds.service.ts';
 import type { CustomerRow, PaymentRow, PurchaseRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { createChargeSettler, type Settled, settledOf } from './settle.service.ts';
+import { createChargeSettler, ProviderBusyError, type Settled, settledOf } from './settle.service.ts';
 
 /** How money is taken and given back (docs/decisions/money.md#two-phases). */
 export interface Payments extends BeginService, RefundService {
@@ -29,7 +30,8 @@ export interface Payments extends BeginService, RefundService {
   providerNow(workspaceId: string): Promise<ChosenProvider>;
   /**
    * Phase two: asks the provider, outside any transaction, and writes down what it answers, with the events and what
-   * follows from them. Again changes nothing.
+   * follows from them. Again changes nothing. A provider is asked about a payment by one caller at a time, and at most
+   * once in 3 s: meanwhile what is known is returned.
    *
    * @throws {AppError} SERVICE_UNAVAILABLE when the provider does not answer: the payment stays PENDING and is looked
    * after; NOT_FOUND.
@@ -43,6 +45,12 @@ export interface Payments extends BeginService, RefundService {
   purchaseOf(db: Db, purchaseId: string): Promise<PurchaseRow>;
   /** @throws {AppError} NOT_FOUND. */
   customerOf(db: Db, customerId: string): Promise<CustomerRow>;
+  /** The provider of a payment, and the card that it used or that was given with it. */
+  paymentOf(db: Db, paymentId: string): Promise<Pick<PaymentRow, 'provider' | 'payment_method'>>;
+  /** The card that the customer saved on the member page: it is charged for nothing that they did not choose it for. */
+  savedMethodOf(db: Db, customerId: string): Promise<PaymentMethod | null>;
+  /** Saves a card that its holder gave in a session that proves who they are. */
+  saveMethod(tx: Tx, customerId: string, method: PaymentMethod): Promise<void>;
   /** What of a subscription is to be paid: another try pays the same purchase. */
   unpaidOf(tx: Tx, subscriptionId: string): Promise<PurchaseRow | undefined>;
   /** A purchase that nobody pays any more (its checkout is over, its renewals have failed) is FAILED from here on. */
@@ -74,8 +82,18 @@ export function createPayments(deps: Deps): Payments {
     if (row.type === 'REFUND') return settleRefund(deps, row);
     return row.type === 'DISPUTE' ? disputes.settle(row) : settledOf(row);
   };
+  const unlessBusy = async (settling: Promise<Settled>, paymentId: string): Promise<Settled> => {
+    try {
+      return await settling;
+    } catch (error) {
+      if (!(error instanceof ProviderBusyError)) throw error;
+      return settledOf(await find(paymentId));
+    }
+  };
   const trySettle = async (paymentId: string) => {
-    await settle(await find(paymentId)).catch((error: unknown) => leave(deps, paymentId, error));
+    await unlessBusy(settle(await find(paymentId)), paymentId).catch((error: unknown) =>
+      leave(deps, paymentId, error),
+    );
   };
   return {
     ...createBeginService(deps),
@@ -87,9 +105,9 @@ export function createPayments(deps: Deps): Payments {
       await refreshOwn(deps, workspaceId);
       return choose(deps, db, workspaceId);
     },
-    settle: async (paymentId) => settle(await find(paymentId)),
+    settle: async (paymentId) => unlessBusy(settle(await find(paymentId)), paymentId),
     trySettle,
-    cancel: async (paymentId) => charges.cancel(await find(paymentId)),
+    cancel: async (paymentId) => unlessBusy(charges.cancel(await find(paymentId)), paymentId),
     async purchaseOf(where, purchaseId) {
       const row = await repository.findPurchase(where, purchaseId);
       if (row === undefined) throw notFound();
@@ -100,6 +118,12 @@ export function createPayments(deps: Deps): Payments {
       if (row === undefined) throw notFound();
       return row;
     },
+    paymentOf: repository.getPayment,
+    async savedMethodOf(where, customerId) {
+      const row = await repository.findCustomer(where, customerId);
+      return row === undefined ? null : repository.savedMethodOf(row);
+    },
+    saveMethod: (tx, customerId, method) => repository.saveMethod(tx, customerId, method, deps.clock.now()),
     unpaidOf: repository.findUnpaid,
     async abandon(tx, purchaseId) {
       const row = await repository.lockPurchase(tx, purchaseId);

@@ -1,8 +1,10 @@
 import { type AppendEvent, nextSequence } from '../../events/index.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
+import { MINUTE_MS } from '../../kernel/durations.ts';
 import { AppError, notFound } from '../../kernel/errors.ts';
-import { newId } from '../../kernel/ids.ts';
 import type { Tx } from '../../platform/db/index.ts';
+import type { PaymentMethod } from '../../platform/db/json-columns.ts';
+import { subscriptionOf } from './begin.service.ts';
 import { providerOf } from './choice.ts';
 import { paymentFailed, paymentSucceeded } from './events.ts';
 import { record, told } from './outcome.ts';
@@ -63,12 +65,39 @@ async function readWhole({ db }: PaymentPorts, payment: PaymentRow): Promise<Who
   return { payment, purchase, customer };
 }
 
+/** Another caller is asking the provider about this payment, or has asked less than 3 s ago. */
+export class ProviderBusyError extends Error {}
+
+/** Longer than a provider may take to answer: after it, a process that asked has died. */
+const ASK_LEASE_MS = MINUTE_MS;
+/** Minimum time between two questions about a payment. */
+export const ASK_PAUSE_MS = 3000;
+
 /**
- * Runs what asks the provider. Where nothing is known afterwards, the payment is looked at again later.
+ * Asks the provider about a payment, one caller at a time and at most once in 3 s; the first look at what was begun
+ * need not wait. Where nothing is known afterwards, the payment is looked at again later.
  *
- * @throws {AppError} SERVICE_UNAVAILABLE then.
+ * @throws {ProviderBusyError} while it cannot be asked.
+ * @throws {AppError} SERVICE_UNAVAILABLE where the provider does not answer.
  */
 export async function asking<T>(
+  ports: PaymentPorts,
+  payment: PaymentRow,
+  ask: () => Promise<T>,
+): Promise<T> {
+  const { db, clock } = ports;
+  const now = clock.ms();
+  const lease = { now: dateFromMs(now), until: dateFromMs(now + ASK_LEASE_MS) };
+  if (!(await repository.claimAsk(db, payment.id, lease))) throw new ProviderBusyError();
+  try {
+    return await askOrPutOff(ports, payment, ask);
+  } finally {
+    const pausedUntil = payment.asked_at === null ? null : dateFromMs(now + ASK_PAUSE_MS);
+    await repository.updatePayment(db, payment.id, { next_ask_at: pausedUntil });
+  }
+}
+
+async function askOrPutOff<T>(
   { db, clock, log }: PaymentPorts,
   payment: PaymentRow,
   ask: () => Promise<T>,
@@ -126,8 +155,8 @@ function handleOf(row: PaymentRow): PaymentHandle {
 }
 
 async function charge(provider: PaymentProvider, { payment, purchase, customer }: Whole): Promise<Answer> {
-  const { request } = payment;
-  const isKnown = customer.provider === provider.name;
+  const { request, payment_method: saved } = payment;
+  const method = saved?.provider === provider.name ? saved : null;
   const asked = {
     key: payment.provider_key,
     workspaceId: payment.workspace_id,
@@ -136,41 +165,32 @@ async function charge(provider: PaymentProvider, { payment, purchase, customer }
     feeCents: purchase.fee_cents,
     description: request.description ?? '',
     accountRef: request.accountRef ?? null,
-    customer: payerOf(provider, customer),
+    customer: payerOf(provider, customer, method),
   };
   const { returnUrl, cancelUrl, expiresAt } = request;
   if (returnUrl !== undefined && cancelUrl !== undefined && expiresAt !== undefined) {
-    const { saveMethod = false, card = null, usesSaved = false } = request;
+    const { saveMethod = false, card = null } = request;
     const until = dateFromMs(Date.parse(expiresAt));
-    const savedRef = isKnown && usesSaved ? customer.method_ref : null;
+    const savedRef = method?.methodRef ?? null;
     return provider.charge({ ...asked, saveMethod, card, savedRef, returnUrl, cancelUrl, expiresAt: until });
   }
-  const methodRef = request.methodRef ?? customer.method_ref;
-  if (!isKnown || methodRef === null) return NO_CARD;
-  if (request.asksFirst === true) return NOT_AGREED;
-  return provider.chargeSaved({ ...asked, methodRef });
+  return method === null ? NO_CARD : provider.chargeSaved({ ...asked, methodRef: method.methodRef });
 }
 
 const NO_CARD: Decline = {
   status: 'FAILED',
   ref: null,
   code: 'CARD_MISSING',
-  message: 'There is no saved card to charge.',
+  message: 'No card was given for this.',
 };
 
-const NOT_AGREED: Decline = {
-  status: 'FAILED',
-  ref: null,
-  code: 'AUTHENTICATION_REQUIRED',
-  message: 'The holder of the saved card has not confirmed that it is charged for this.',
-};
-
-export function payerOf({ name }: Pick<PaymentProvider, 'name'>, customer: CustomerRow): Payer {
-  return {
-    id: customer.id,
-    email: customer.email,
-    ref: customer.provider === name ? customer.provider_ref : null,
-  };
+export function payerOf(
+  { name }: Pick<PaymentProvider, 'name'>,
+  customer: CustomerRow,
+  method: PaymentMethod | null = null,
+): Payer {
+  const known = customer.provider === name ? customer.provider_ref : null;
+  return { id: customer.id, email: customer.email, ref: method?.customerRef ?? known };
 }
 
 export function settledOf(payment: PaymentRow): Settled {
@@ -211,24 +231,23 @@ async function succeed(
   { ref, method }: Extract<Answer, { status: 'SUCCEEDED' }>,
 ): Promise<Settled> {
   const now = ports.clock.now();
+  const given = methodOf(before.payment, method);
   const payment = await repository.updatePayment(tx, before.payment.id, {
     status: 'SUCCEEDED',
     provider_ref: ref,
     action_url: null,
     next_look_at: null,
     settled_at: now,
+    ...(given === null ? {} : { payment_method: given }),
   });
-  const { id, kind, subscription_id: subscriptionId } = before.purchase;
+  const { id } = before.purchase;
   const purchase = await repository.updatePurchase(tx, id, {
     status: 'PAID',
     paid_at: now,
     payment_id: payment.id,
-    // Whoever hears of it makes the subscription under this id.
-    subscription_id: kind === 'SUBSCRIPTION' ? (subscriptionId ?? newId('sub', ports.clock)) : null,
+    subscription_id: subscriptionOf(before.purchase, ports.clock),
   });
-  if (method !== null && payment.request.saveMethod === true) {
-    await keepMethod(ports, tx, { customerId: purchase.customer_id, method, payment });
-  }
+  if (given !== null) await repository.rememberPayer(tx, purchase.customer_id, given);
   const sequence = await nextSequence(tx, 'purchase', id);
   await append(paymentSucceeded, purchase.workspace_id, told(purchase, payment.id, sequence));
   const { amount_cents: amountCents, fee_cents: feeCents } = purchase;
@@ -236,24 +255,10 @@ async function succeed(
   return { status: 'SUCCEEDED' };
 }
 
-/** The card that is charged from now on. */
-export async function keepMethod(
-  { clock }: Pick<PaymentPorts, 'clock'>,
-  tx: Tx,
-  kept: { customerId: string; method: SavedMethod; payment: Pick<PaymentRow, 'provider'> },
-): Promise<void> {
-  const { customerId, method, payment } = kept;
-  if (payment.provider === 'NONE') return;
-  await repository.updateCustomer(tx, customerId, {
-    provider: payment.provider,
-    provider_ref: method.customerRef,
-    method_ref: method.methodRef,
-    card_brand: method.brand,
-    card_last4: method.last4,
-    card_exp_month: method.expMonth,
-    card_exp_year: method.expYear,
-    updated_at: clock.now(),
-  });
+/** The card that the buyer gave for later charges. */
+function methodOf({ provider, request }: PaymentRow, method: SavedMethod | null): PaymentMethod | null {
+  if (method === null || request.saveMethod !== true || provider === 'NONE') return null;
+  return { provider, ...method };
 }
 
 async function fail(

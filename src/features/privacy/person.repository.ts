@@ -45,6 +45,14 @@ async function overwriteCustomers(
     and email <> id || ${NOWHERE} order by id for update`.execute(db);
   await forget(db, known.rows);
   const ids = sql<boolean>`customer_id in (select id from ${sql.table('customer')} where ${condition})`;
+  const noCard = sql`payment_method = null`;
+  await overwriteRows(db, 'subscription', noCard, ids);
+  await overwriteRows(
+    db,
+    'payment',
+    noCard,
+    sql<boolean>`purchase_id in (select id from ${sql.table('purchase')} where ${ids})`,
+  );
   await deleteRows(db, 'member_session', ids);
   await deleteRows(db, 'member_link', ids);
   await overwriteRows(

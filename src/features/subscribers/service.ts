@@ -7,7 +7,7 @@ import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import type { NewMail } from '../mail/index.ts';
+import type { MailCaps, NewMail } from '../mail/index.ts';
 import { subscriberAdded, subscriberRemoved } from './events.ts';
 import type { SubscriberLinks } from './links.ts';
 import { confirmMail } from './mails.ts';
@@ -21,7 +21,7 @@ export interface Subscribers {
   /**
    * Once for each address: again, the row that is there. Who has not agreed yet is asked by mail.
    *
-   * @throws {AppError} BAD_REQUEST, field `email`, `name`, `source` or `consentAt`.
+   * @throws {AppError} BAD_REQUEST, field `email`, `name`, `source` or `consentAt`; RATE_LIMITED.
    */
   add(
     workspaceId: string,
@@ -50,6 +50,7 @@ interface Deps {
   secrets: Pick<Secrets, 'sign'>;
   links: SubscriberLinks;
   mailbox: { enqueue(tx: Tx, mail: NewMail): Promise<void> };
+  mailCaps: Pick<MailCaps, 'from'>;
 }
 
 /** Clocks of others may be ahead. */
@@ -181,7 +182,8 @@ async function add(deps: Deps, work: Work, workspaceId: string, entry: Entry) {
 
 async function ask(deps: Deps, tx: Tx, row: SubscriberRow, address: AddressRow): Promise<void> {
   const { name } = await repository.findCreator(tx, row.workspace_id);
-  const { clock, links, mailbox } = deps;
+  const { clock, links, mailbox, mailCaps } = deps;
+  await mailCaps.from({ actorId: row.workspace_id })(row.email);
   const urls = { confirmUrl: links.confirmUrl(row), leaveUrl: links.leaveUrl(row.id) };
   await repository.updateAddress(tx, address, { asked_at: clock.now() });
   await mailbox.enqueue(tx, confirmMail({ to: row.email, creator: name, ...urls }));

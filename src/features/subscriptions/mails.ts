@@ -34,8 +34,8 @@ function mail(kind: string, about: About, subject: string, lines: readonly strin
 }
 
 const what = ({ tier_name: tier, creator_name: name, username }: About) => `${tier} of ${name ?? username}`;
-const card = ({ card_brand: brand, card_last4: last4 }: About) =>
-  brand === null || last4 === null ? 'your card' : `your ${brand} card that ends in ${last4}`;
+const card = ({ row: { payment_method: method } }: About) =>
+  method === null ? 'your card' : `your ${method.brand} card that ends in ${method.last4}`;
 
 /** A renewal that was declined. */
 interface Declined {
@@ -46,7 +46,8 @@ interface Declined {
 }
 
 export function failedCardMail(about: About, { priceCents, failureCode, next }: Declined): Mail {
-  if (next !== null && failureCode === 'AUTHENTICATION_REQUIRED') return confirmMail(about, priceCents, next);
+  const isAsked = failureCode === 'AUTHENTICATION_REQUIRED' || about.row.payment_method === null;
+  if (next !== null && isAsked) return confirmMail(about, priceCents, next);
   const lines =
     next === null
       ? ['The last try has failed, and your subscription is over. Nothing was charged.']
@@ -67,9 +68,9 @@ export function failedCardMail(about: About, { priceCents, failureCode, next }: 
 /** Nobody was there to confirm the charge with the bank, or nobody has ever given the card for it. */
 function confirmMail(about: About, priceCents: number, next: Date): Mail {
   const { row } = about;
-  if (row.asks_before_charge) {
+  if (row.payment_method === null) {
     return mail('subscription-confirm', about, `Do you want to pay for ${what(about)}?`, [
-      `${what(about)} began for nothing, and no card was given for it. Now ${money(priceCents)} a ${every[row.interval]} are due, and ${card(about)} is not charged for it unless you want that.`,
+      `No card was given for ${what(about)}. Now ${money(priceCents)} a ${every[row.interval]} are due, and no card of yours is charged for it unless you want that.`,
       `If you do, open the page below and press "Pay now". If you do not, or if it was not you who began it, do nothing: it ends by itself, and nothing is charged.`,
     ]);
   }
@@ -88,7 +89,7 @@ export function expiringCardMail(about: About): Mail {
 export function yearlyRenewalMail(about: About): Mail {
   const { row } = about;
   return mail('subscription-renews', about, `Your subscription to ${what(about)} renews soon`, [
-    `On ${day(row.current_period_end, about)} your subscription to ${what(about)} renews for a year, and ${card(about)} is charged ${money(row.pending_price_cents ?? row.price_cents)}${row.asks_before_charge ? ' if you agree to it then' : ''}.`,
+    `On ${day(row.current_period_end, about)} your subscription to ${what(about)} renews for a year, and ${card(about)} is charged ${money(row.pending_price_cents ?? row.price_cents)}${row.payment_method === null ? ' if you agree to it then' : ''}.`,
     'If you do not want that, cancel it on the page below before that day.',
   ]);
 }
@@ -112,6 +113,18 @@ export function priceMail(about: About): Mail {
   return mail('subscription-price', about, `The price of your subscription to ${what(about)} changes`, [
     ...lines,
     'If you do not want that, cancel it on the page below before that day.',
+  ]);
+}
+
+/** The creator would charge a switch, and no card was given for the subscription. */
+export function switchMail(
+  about: About,
+  { tierName, priceCents, dueCents }: { tierName: string; priceCents: number; dueCents: number },
+): Mail {
+  const { row } = about;
+  return mail('subscription-agree', about, `Do you want to switch to ${tierName}?`, [
+    `Your subscription to ${what(about)} is to become ${tierName}, for ${money(priceCents)} a ${every[row.interval]}. ${money(dueCents)} would be charged now. No card was given for this subscription, so nothing was charged, and nothing will be unless you agree.`,
+    `If you want it, open the page below, save a card there, and switch to ${tierName}. If you do not, or if it was not you who began the subscription, do nothing.`,
   ]);
 }
 

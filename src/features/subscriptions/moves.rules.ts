@@ -10,6 +10,7 @@ export const STEPS = [
   'PERIOD_ENDED',
   'ENDED',
   'SWITCHED',
+  'UPGRADE_REVERSED',
 ] as const;
 export type Step = (typeof STEPS)[number];
 
@@ -68,6 +69,10 @@ const MOVES: Readonly<Record<Step, Moves>> = {
   SWITCHED: {
     TRIALING: { to: 'TRIALING', told: 'updated' },
     ACTIVE: { to: 'ACTIVE', told: 'updated' },
+  },
+  UPGRADE_REVERSED: {
+    ACTIVE: { to: 'ACTIVE', told: 'updated' },
+    PAST_DUE: { to: 'PAST_DUE', told: 'updated' },
   },
 };
 

@@ -1,3 +1,4 @@
+import { AppError } from '../../kernel/errors.ts';
 import type { PaymentTold } from '../payments/index.ts';
 import { about, apply, releaseClaim } from './changes.ts';
 import * as mails from './mails.ts';
@@ -21,8 +22,8 @@ export function createPaymentOutcomes(ports: SubscriptionPorts): PaymentOutcomes
       const row = await subscriptionOf(work.tx, told);
       // The first charge: whoever asked for it makes the subscription.
       if (row === undefined) return;
-      if (row.payment_id === told.paymentId) await charged(ports, work, row, told.purchaseId);
-      else if (row.ended_at !== null) await giveBack(ports, work, row, told);
+      if (row.payment_id === told.paymentId) await charged(ports, work, row, told);
+      else if (row.purchase_id !== told.purchaseId) await giveBack(ports, work, row, told);
     },
     async failed(work, told) {
       const row = await subscriptionOf(work.tx, told);
@@ -37,7 +38,9 @@ export function createPaymentOutcomes(ports: SubscriptionPorts): PaymentOutcomes
     },
     async refunded(work, told) {
       const row = await subscriptionOf(work.tx, told);
-      if (row === undefined || row.purchase_id !== told.purchaseId || told.status !== 'REFUNDED') return;
+      if (row === undefined || told.status !== 'REFUNDED') return;
+      if (await downgrade(ports, work, row, told)) return;
+      if (row.purchase_id !== told.purchaseId) return;
       const change = rules.ended(row, 'ENDED', 'REFUNDED', ports.clock.now());
       if (change !== null) await apply(ports, work, row, change);
     },
@@ -45,11 +48,31 @@ export function createPaymentOutcomes(ports: SubscriptionPorts): PaymentOutcomes
     async disputeClosed(work, told) {
       const row = await subscriptionOf(work.tx, told);
       if (row === undefined || !paysFor(row, told.purchaseId)) return;
-      if (told.outcome === 'WON') return dispute(work, told, false);
-      const change = rules.ended(row, 'ENDED', 'DISPUTE_LOST', ports.clock.now());
-      if (change !== null) await apply(ports, work, row, change);
+      await dispute(work, told, false);
+      if (told.outcome === 'WON') return;
+      const now = await subscriptionOf(work.tx, told);
+      if (now === undefined || (await downgrade(ports, work, now, told))) return;
+      const change = rules.ended(now, 'ENDED', 'DISPUTE_LOST', ports.clock.now());
+      if (change !== null) await apply(ports, work, now, change);
     },
   };
+}
+
+/** @returns whether the purchase paid for an upgrade of the present period, which is taken back. */
+async function downgrade(
+  ports: SubscriptionPorts,
+  work: Work,
+  row: SubscriptionRow,
+  { purchaseId }: PaymentTold,
+): Promise<boolean> {
+  const reversed = rules.downgraded(row, purchaseId);
+  if (reversed === null) return false;
+  if (row.charge_kind === 'SWITCH') await releaseClaim(ports, work.tx, row);
+  await apply(ports, work, row, reversed.change);
+  for (const dropped of reversed.dropped) {
+    await refund(ports, work, row, dropped, 'An upgrade before this one was refunded.');
+  }
+  return true;
 }
 
 async function subscriptionOf(tx: Work['tx'], { kind, resourceId }: PaymentTold) {
@@ -58,7 +81,7 @@ async function subscriptionOf(tx: Work['tx'], { kind, resourceId }: PaymentTold)
 
 /** Does this purchase pay for the present period? */
 function paysFor(row: SubscriptionRow, purchaseId: string): boolean {
-  return row.purchase_id === purchaseId || row.upgrade_purchase_id === purchaseId;
+  return row.purchase_id === purchaseId || row.upgrades.some((upgrade) => upgrade.purchaseId === purchaseId);
 }
 
 /** The charge under way has succeeded. */
@@ -66,15 +89,28 @@ async function charged(
   ports: SubscriptionPorts,
   work: Work,
   row: SubscriptionRow,
-  purchaseId: string,
+  { paymentId, purchaseId }: PaymentTold,
 ): Promise<void> {
-  const terms = rules.chargedTerms(row, await ports.payments.purchaseOf(work.tx, purchaseId));
+  const { tx } = work;
+  const terms = rules.chargedTerms(row, await ports.payments.purchaseOf(tx, purchaseId));
   if (terms === null) return;
-  const change =
-    row.charge_kind === 'SWITCH'
-      ? rules.switched(row, terms, purchaseId)
-      : rules.renewed(row, rules.chargedPeriod(row), terms, purchaseId);
-  if (change !== null) await apply(ports, work, row, change, true);
+  const { payment_method: given } = await ports.payments.paymentOf(tx, paymentId);
+  const method = given ?? row.payment_method;
+  const change = paidChange(row, terms, purchaseId, ports.clock.now());
+  if (change === null) return;
+  const patch = { ...change.patch, payment_method: method };
+  await apply(ports, work, row, { ...change, patch }, true);
+  // On the member page, its holder gave the card or chose it.
+  if (row.charge_kind === 'CONFIRMATION' && method !== null) {
+    await ports.payments.saveMethod(tx, row.customer_id, method);
+  }
+}
+
+function paidChange(row: SubscriptionRow, terms: rules.Terms, purchaseId: string, now: Date) {
+  if (row.charge_kind !== 'SWITCH') return rules.renewed(row, rules.chargedPeriod(row), terms, purchaseId);
+  return row.status === 'TRIALING'
+    ? rules.switchedInTrial(row, terms, purchaseId, now)
+    : rules.switched(row, terms, purchaseId);
 }
 
 async function declined(
@@ -97,19 +133,35 @@ async function declined(
   await ports.mailbox.enqueue(work.tx, mails.failedCardMail(facts, failure));
 }
 
-/** What was paid for a subscription that is over by now goes back whole. */
+/** What was paid for a subscription that is over, or does not wait for it, is refunded in full. */
 async function giveBack(
+  ports: SubscriptionPorts,
+  work: Work,
+  row: SubscriptionRow,
+  { purchaseId }: PaymentTold,
+): Promise<void> {
+  const reason =
+    row.ended_at === null
+      ? 'The subscription had changed when the payment came.'
+      : 'The subscription was over when the payment came.';
+  await refund(ports, work, row, purchaseId, reason);
+}
+
+async function refund(
   { payments }: SubscriptionPorts,
   { tx }: Work,
-  row: SubscriptionRow,
-  told: PaymentTold,
+  { workspace_id: workspaceId }: SubscriptionRow,
+  purchaseId: string,
+  reason: string,
 ): Promise<void> {
-  await payments.refund(tx, {
-    workspaceId: row.workspace_id,
-    purchaseId: told.purchaseId,
-    amountCents: null,
-    reason: 'The subscription was over when the payment came.',
-    requestId: { own: 'late' },
+  const { status, amount_cents: amount } = await payments.purchaseOf(tx, purchaseId);
+  // A bank decides about the money of a disputed one.
+  if (amount === 0 || (status !== 'PAID' && status !== 'PARTIALLY_REFUNDED')) return;
+  const requestId = { own: 'late' } as const;
+  const all = { workspaceId, purchaseId, amountCents: null, reason, requestId };
+  await payments.refund(tx, all).catch((error: unknown) => {
+    // The rest is being refunded already.
+    if (!(error instanceof AppError && error.code === 'CONFLICT')) throw error;
   });
 }
 

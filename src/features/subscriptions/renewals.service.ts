@@ -26,7 +26,14 @@ export interface Renewals {
    * @returns where they go first; null: it is paid.
    * @throws {AppError} CONFLICT where nothing is to be paid, and for a declined card; SERVICE_UNAVAILABLE; NOT_FOUND.
    */
-  payNow(workspaceId: string, id: string, returnUrl: string): Promise<string | null>;
+  payNow(workspaceId: string, id: string, how: PayNow): Promise<string | null>;
+}
+
+/** How a member pays who is present. */
+interface PayNow {
+  returnUrl: string;
+  /** Sandbox: the number of a test card; without one, the card that is known. */
+  card: string | null;
 }
 
 const BATCH = 50;
@@ -44,7 +51,7 @@ export function createRenewals(ports: SubscriptionPorts): Renewals {
       }
     },
     renewEarly: (id, card) => renew(ports, id, { isEarly: true, card }),
-    payNow: (workspaceId, id, returnUrl) => payNow(ports, workspaceId, id, returnUrl),
+    payNow: (workspaceId, id, how) => payNow(ports, workspaceId, id, how),
   };
 }
 
@@ -115,22 +122,50 @@ async function renewLocked(
   const isClaimed = rules.nextTerms(able).tierId !== able.tier_id;
   const period = rules.nextPeriod(able, now);
   if (rules.dueCents(able) === 0) {
-    const change = rules.renewed(able, period, rules.nextTerms(able), null);
+    const purchaseId = await payByCode(ports, work, able);
+    const change = rules.renewed(able, period, rules.nextTerms(able), purchaseId);
     if (change !== null) await apply(ports, work, able, change, isClaimed);
     return { paymentId: null };
   }
   const { publicUrl: url } = ports;
   const { card } = way;
   const onSession = card === null ? null : { card, returnUrl: url, cancelUrl: url, saveMethod: false };
-  const asked = { kind: 'RENEWAL', period, onSession, key: rules.renewalKey(able, period) } as const;
+  const method = card === null ? able.payment_method : null;
+  const asked = { kind: 'RENEWAL', period, method, onSession, key: rules.renewalKey(able, period) } as const;
   return { paymentId: await charge(ports, work, able, asked) };
+}
+
+/** A period that a code makes free is a purchase of 0. @returns null for one that costs nothing by itself. */
+async function payByCode(
+  { payments }: SubscriptionPorts,
+  { tx, append }: Work,
+  row: SubscriptionRow,
+): Promise<string | null> {
+  const { tierId, priceCents } = rules.nextTerms(row);
+  if (priceCents === 0 || row.discount_cents < priceCents) return null;
+  const tier = await repository.findTier(tx, row.workspace_id, tierId);
+  const { purchaseId } = await payments.begin(tx, append, {
+    workspaceId: row.workspace_id,
+    customerId: row.customer_id,
+    kind: 'SUBSCRIPTION',
+    subscriptionId: row.id,
+    tierId,
+    amountCents: 0,
+    discountCents: priceCents,
+    discountCode: row.discount_code,
+    description: tier?.name ?? 'Subscription',
+    key: `${row.id}:code`,
+    method: row.payment_method,
+    onSession: null,
+  });
+  return purchaseId;
 }
 
 async function payNow(
   ports: SubscriptionPorts,
   workspaceId: string,
   id: string,
-  returnUrl: string,
+  { returnUrl, card }: PayNow,
 ): Promise<string | null> {
   const paymentId = await ports.events.transaction(async (tx, append) => {
     const row = await repository.lockSubscription(tx, workspaceId, id);
@@ -143,9 +178,11 @@ async function payNow(
     const work = { tx, append };
     const able = await withPlace(ports, work, row);
     const period = rules.nextPeriod(able, ports.clock.now());
-    const onSession = { card: null, usesSaved: true, returnUrl, cancelUrl: returnUrl, saveMethod: true };
+    const saved = await ports.payments.savedMethodOf(tx, row.customer_id);
+    const method = card === null ? (saved ?? row.payment_method) : null;
+    const onSession = { card, returnUrl, cancelUrl: returnUrl, saveMethod: true };
     const key = `${rules.renewalKey(able, period)}:${newUuid()}`;
-    return charge(ports, work, able, { kind: 'CONFIRMATION', period, onSession, key });
+    return charge(ports, work, able, { kind: 'CONFIRMATION', period, method, onSession, key });
   });
   const settled = await ports.payments.settle(paymentId);
   if (settled.status === 'SUCCEEDED') return null;
@@ -167,7 +204,7 @@ async function withPlace(
   return repository.updateSubscription(tx, row.id, rules.turnedAway(row));
 }
 
-interface Asked extends Pick<NewCharge, 'onSession' | 'key'> {
+interface Asked extends Pick<NewCharge, 'method' | 'onSession' | 'key'> {
   kind: 'RENEWAL' | 'CONFIRMATION';
   period: ReturnType<typeof rules.nextPeriod>;
 }
@@ -176,7 +213,7 @@ async function charge(
   ports: SubscriptionPorts,
   { tx, append }: Work,
   row: SubscriptionRow,
-  { kind, period, onSession, key }: Asked,
+  { kind, period, method, onSession, key }: Asked,
 ): Promise<string> {
   const { tierId, priceCents } = rules.nextTerms(row);
   const amountCents = rules.dueCents(row);
@@ -196,7 +233,7 @@ async function charge(
     discountCode: amountCents < priceCents ? row.discount_code : null,
     description: tier?.name ?? 'Subscription',
     key,
-    asksFirst: row.asks_before_charge,
+    method,
     onSession,
   });
   await repository.updateSubscription(tx, row.id, rules.renewing(row, period, { paymentId, kind }));

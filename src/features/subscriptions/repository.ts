@@ -89,11 +89,13 @@ export function lockAny(tx: Tx, id: string): Promise<SubscriptionRow | undefined
 export function updateSubscription(
   tx: Tx,
   id: string,
-  change: Updateable<SubscriptionTable>,
+  { upgrades, ...change }: Omit<Updateable<SubscriptionTable>, 'upgrades'> & {
+    upgrades?: SubscriptionRow['upgrades'];
+  },
 ): Promise<SubscriptionRow> {
   return tx
     .updateTable('subscription')
-    .set(change)
+    .set({ ...change, ...(upgrades === undefined ? {} : { upgrades: JSON.stringify(upgrades) }) })
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -200,17 +202,16 @@ export function listExpiring(
   { year, month }: { year: number; month: number },
   limit: number,
 ): Promise<{ id: string; card: string }[]> {
-  const card = sql<string>`customer.card_exp_year || '-' || lpad(customer.card_exp_month::text, 2, '0')`;
+  const expYear = sql`(payment_method->>'expYear')::integer`;
+  const expMonth = sql`(payment_method->>'expMonth')::integer`;
+  const card = sql<string>`${expYear} || '-' || lpad(payment_method->>'expMonth', 2, '0')`;
   return db
     .selectFrom('subscription')
-    .innerJoin('customer', 'customer.id', 'subscription.customer_id')
     .select(['subscription.id', card.as('card')])
     .where('subscription.ended_at', 'is', null)
     .where('subscription.cancel_at_period_end', '=', false)
-    .where('customer.card_exp_year', 'is not', null)
-    .where(
-      sql<SqlBool>`(customer.card_exp_year, customer.card_exp_month) <= (${year}::integer, ${month}::integer)`,
-    )
+    .where('payment_method', 'is not', null)
+    .where(sql<SqlBool>`(${expYear}, ${expMonth}) <= (${year}::integer, ${month}::integer)`)
     .where(sql<SqlBool>`subscription.card_expiry_told is distinct from ${card}`)
     .where(inGoodStanding('subscription.workspace_id'))
     .orderBy('subscription.id')
@@ -229,8 +230,6 @@ export function findForMail(db: Db, id: string) {
     .innerJoin('account', 'account.id', 'workspace.account_id')
     .select([
       'customer.email',
-      'customer.card_brand',
-      'customer.card_last4',
       'tier.name as tier_name',
       'planned.name as planned_name',
       'account.username',
@@ -303,24 +302,16 @@ export async function countPurchases(tx: Tx, id: string): Promise<number> {
   return Number(count);
 }
 
-/** The card of a customer was given for what they have. */
-export async function agreeToCharges(db: Db, customerId: string): Promise<void> {
-  await db
-    .updateTable('subscription')
-    .set({ asks_before_charge: false })
+/** Under its lock: what a checkout of this customer began. */
+export function lockOfCheckout(
+  tx: Tx,
+  { customerId, checkoutId }: { customerId: string; checkoutId: string },
+): Promise<SubscriptionRow | undefined> {
+  return tx
+    .selectFrom('subscription')
+    .selectAll()
     .where('customer_id', '=', customerId)
-    .where('asks_before_charge', '=', true)
-    .execute();
-}
-
-/** Renewals of a customer that were declined are due now. */
-export async function hastenRetries(db: Db, customerId: string, now: Date): Promise<void> {
-  await db
-    .updateTable('subscription')
-    .set({ next_charge_at: now })
-    .where('customer_id', '=', customerId)
-    .where('status', '=', 'PAST_DUE')
-    .where('payment_id', 'is', null)
-    .where('next_charge_at', '>', now)
-    .execute();
+    .where('checkout_id', '=', checkoutId)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
 }

@@ -66,14 +66,17 @@ export function subscriptionRoutes({ subscriptions, simulations, cursors }: Deps
       path: '/me/subscriptions/{id}/switch',
       summary: 'Switch a member to another tier',
       description:
-        'A dearer tier with the same interval now, against the difference, which is charged to the saved card; any other with the next period (`pendingTierId`). The present tier drops what is pending.',
+        'A dearer tier with the same interval takes effect now: the difference is charged to the card of the subscription, during a trial the whole price. Returns 409 for `tierId` where no card was given for the subscription; its member is mailed where to agree. Any other tier takes effect with the next period (`pendingTierId`). The present tier drops what is pending.',
       params: Id,
       body: SwitchIn,
       reply,
       errors: ['CONFLICT', 'SERVICE_UNAVAILABLE'],
       handler: async ({ caller }, { params, body }) =>
         toSubscription(
-          await subscriptions.switchTier(caller.workspaceId, params.id, body.tierId),
+          await subscriptions.switchTier(caller.workspaceId, params.id, {
+            tierId: body.tierId,
+            by: 'CREATOR',
+          }),
           caller.mode,
         ),
     }),

@@ -28,6 +28,8 @@ function row(change: Partial<rules.SubscriptionRow> = {}): rules.SubscriptionRow
     cancel_reason: null,
     purchase_id: 'pur_1',
     upgrade_purchase_id: null,
+    upgrades: [],
+    payment_method: null,
     is_disputed: false,
     failed_attempts: 0,
     payment_id: null,
@@ -108,6 +110,8 @@ const MOVES: readonly [string, moves.Step, string, string | null][] = [
   ['PAST_DUE', 'ENDED', 'CANCELED', 'canceled'],
   ['TRIALING', 'SWITCHED', 'TRIALING', 'updated'],
   ['ACTIVE', 'SWITCHED', 'ACTIVE', 'updated'],
+  ['ACTIVE', 'UPGRADE_REVERSED', 'ACTIVE', 'updated'],
+  ['PAST_DUE', 'UPGRADE_REVERSED', 'PAST_DUE', 'updated'],
 ];
 
 test('every step from every state', () => {
@@ -231,7 +235,8 @@ test('a switch is now against the difference, later, or a step back', () => {
   });
   const cases: [rules.Switch, rules.Terms, Partial<rules.SubscriptionRow>][] = [
     [{ when: 'now', dueCents: 400 }, to('tier_b', 900, 'MONTH'), {}],
-    [{ when: 'now', dueCents: 0 }, to('tier_b', 900, 'MONTH'), { status: 'TRIALING' }],
+    [{ when: 'now', dueCents: 900 }, to('tier_b', 900, 'MONTH'), { status: 'TRIALING' }],
+    [{ when: 'later' }, to('tier_b', 9000, 'YEAR'), { status: 'TRIALING' }],
     [{ when: 'later' }, to('tier_b', 300, 'MONTH'), {}],
     [{ when: 'later' }, to('tier_b', 500, 'MONTH'), {}],
     [{ when: 'later' }, to('tier_b', 9000, 'YEAR'), {}],

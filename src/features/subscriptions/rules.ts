@@ -36,6 +36,8 @@ export const NO_CHARGE = {
   charge_interval: null,
   charge_period_month: null,
 } satisfies Patch;
+/** Upgrades belong to the period in which they were paid. */
+const NO_UPGRADES: SubscriptionRow['upgrades'] = [];
 export const NO_PENDING = {
   pending_tier_id: null,
   pending_price_cents: null,
@@ -147,11 +149,6 @@ export function renewing(
   };
 }
 
-/** Who has paid for it once is charged from then on. */
-function agreedBy(purchaseId: string | null): Patch {
-  return purchaseId === null ? {} : { asks_before_charge: false };
-}
-
 /** What waits for the period after the one of these terms, which were paid. */
 function waiting(row: SubscriptionRow, terms: Terms): Patch {
   const { charge_tier_id: tierId, charge_price_cents: cents } = row;
@@ -186,8 +183,7 @@ export function renewed(row: SubscriptionRow, period: Period, terms: Terms, purc
     current_period_start: period.start,
     current_period_end: period.end,
     purchase_id: purchaseId,
-    ...agreedBy(purchaseId),
-    upgrade_purchase_id: null,
+    upgrades: NO_UPGRADES,
     is_disputed: false,
     failed_attempts: 0,
     discount_cents: 0,
@@ -208,8 +204,8 @@ export function chargedTerms(
 ): Terms | null {
   const { charge_tier_id: tierId, charge_interval: interval } = row;
   if (tierId === null || interval === null) return null;
-  // Of a switch the difference is charged.
-  const had = row.charge_kind === 'SWITCH' ? row.price_cents : 0;
+  // A switch is charged with the difference; one that ends a trial, with the whole price.
+  const had = row.charge_kind === 'SWITCH' && row.status !== 'TRIALING' ? row.price_cents : 0;
   return { tierId, priceCents: had + amount + discount, interval };
 }
 
@@ -299,13 +295,14 @@ export type Switch = { when: 'now'; dueCents: number } | { when: 'later' } | { w
 
 /**
  * When a switch takes effect: a dearer tier with the same interval now, against the flat difference and in the same
- * period; all others with the next period (docs/api/subscriptions.md#switch). During a trial nothing is due.
+ * period; all others with the next period (docs/api/subscriptions.md#switch). A trial opens the tier that it was given
+ * for: a dearer one ends it, and is charged whole.
  */
 export function planSwitch(row: SubscriptionRow, to: Terms): Switch {
   if (to.tierId === row.tier_id) return { when: 'stay' };
   const isDearer = to.interval === row.interval && to.priceCents > row.price_cents;
   if (!isDearer) return { when: 'later' };
-  return { when: 'now', dueCents: row.status === 'TRIALING' ? 0 : to.priceCents - row.price_cents };
+  return { when: 'now', dueCents: to.priceCents - (row.status === 'TRIALING' ? 0 : row.price_cents) };
 }
 
 /** The difference is being charged. */
@@ -320,17 +317,65 @@ export function switching(to: Terms, paymentId: string): Patch {
   };
 }
 
-export function switched(row: SubscriptionRow, to: Terms, purchaseId: string | null): Change | null {
+/** The difference is paid: the dearer tier begins, in the same period. */
+export function switched(row: SubscriptionRow, to: Terms, purchaseId: string): Change | null {
   const by = move(row.status, 'SWITCHED');
   if (by === null) return null;
+  const upgrade = { purchaseId, tierId: row.tier_id, priceCents: row.price_cents };
   return changed(by, {
     ...NO_CHARGE,
     ...waiting(row, to),
     tier_id: to.tierId,
     price_cents: to.priceCents,
-    upgrade_purchase_id: purchaseId ?? row.upgrade_purchase_id,
-    ...agreedBy(purchaseId),
+    upgrades: [...row.upgrades, upgrade],
   });
+}
+
+/** The dearer tier is paid whole: the trial is over, and the first period begins now. */
+export function switchedInTrial(
+  row: SubscriptionRow,
+  to: Terms,
+  purchaseId: string,
+  now: Date,
+): Change | null {
+  const by = move(row.status, 'PAID');
+  if (by === null) return null;
+  const { timezone } = row;
+  const first = begin(to, { now, timezone, trialDays: 0 });
+  return changed(by, {
+    ...NO_CHARGE,
+    ...waiting(row, to),
+    ...first,
+    trial_ends_at: now,
+    purchase_id: purchaseId,
+    discount_cents: 0,
+  });
+}
+
+/**
+ * The difference of an upgrade went back whole: tier and price are those before it, in the same period, and so are those
+ * of the upgrades after it.
+ *
+ * @returns null where this purchase upgraded nothing; `dropped` are the purchases of the later upgrades.
+ */
+export function downgraded(
+  row: SubscriptionRow,
+  purchaseId: string,
+): { change: Change; dropped: string[] } | null {
+  const at = row.upgrades.findIndex((upgrade) => upgrade.purchaseId === purchaseId);
+  const before = row.upgrades[at];
+  const by = move(row.status, 'UPGRADE_REVERSED');
+  if (before === undefined || by === null) return null;
+  const dropped = row.upgrades.slice(at + 1).map((upgrade) => upgrade.purchaseId);
+  const change = changed(by, {
+    ...(row.charge_kind === 'SWITCH' ? NO_CHARGE : {}),
+    ...NO_PENDING,
+    migrated_price_cents: null,
+    tier_id: before.tierId,
+    price_cents: before.priceCents,
+    upgrades: row.upgrades.slice(0, at),
+  });
+  return { change, dropped };
 }
 
 /** The tier of the next period, or none but the present one. */

@@ -1,8 +1,10 @@
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
-import type { Db } from '../../platform/db/index.ts';
+import type { Db, Tx } from '../../platform/db/index.ts';
+import type { PaymentMethod } from '../../platform/db/json-columns.ts';
 import type { SubscriptionCancelReason } from '../../platform/db/tables.generated.ts';
+import type { CollectedCard } from '../payments/index.ts';
 import { apply, toldOf } from './changes.ts';
 import { subscriptionCreated } from './events.ts';
 import { createLetters, type Letters } from './letters.service.ts';
@@ -13,7 +15,7 @@ import type { ShownSubscription, SubscriptionFilter } from './repository.ts';
 import * as repository from './repository.ts';
 import type { SubscriptionRow, Terms } from './rules.ts';
 import * as rules from './rules.ts';
-import { awaitSwitch, beginSwitch } from './switch.service.ts';
+import { askMember, awaitSwitch, beginSwitch, type SwitchRequest } from './switch.service.ts';
 
 /** A subscription that begins: its first period is paid, or costs nothing. */
 export interface NewSubscription extends Terms {
@@ -30,8 +32,8 @@ export interface NewSubscription extends Terms {
   discountCents: number;
   discountCode: string | null;
   clientReferenceId: string | null;
-  /** Nobody has given a card for it: a saved one is charged only when its holder confirms it. */
-  asksBeforeCharge?: boolean;
+  /** The card that was given for it: no other is charged, and none where there is none. */
+  paymentMethod: PaymentMethod | null;
   /** Its place in the tier was claimed. */
   wasClaimed: boolean;
 }
@@ -54,10 +56,21 @@ export interface Subscriptions {
   cancel(workspaceId: string, id: string, how: Cancellation): Promise<ShownSubscription>;
   /** @throws {AppError} CONFLICT unless it is canceled and not over yet. */
   resume(workspaceId: string, id: string): Promise<ShownSubscription>;
-  /** @throws {AppError} BAD_REQUEST, field `tierId`; CONFLICT, also for a declined card; SERVICE_UNAVAILABLE. */
-  switchTier(workspaceId: string, id: string, tierId: string): Promise<ShownSubscription>;
-  /** A card was given for what the customer has: it is charged from now on, and what was declined is tried again. */
-  retryCharges(customerId: string): Promise<void>;
+  /**
+   * @throws {AppError} BAD_REQUEST, field `tierId`; CONFLICT, also for a declined card, and where a program would charge
+   * a subscription that has no card of its own: its member is mailed where to agree; SERVICE_UNAVAILABLE.
+   */
+  switchTier(workspaceId: string, id: string, request: SwitchRequest): Promise<ShownSubscription>;
+  /** A card that its holder gave at the provider: for the subscription of a checkout, or on the member page. */
+  giveCard(card: CollectedCard): Promise<void>;
+  /** Saves a card that a member gave on the member page; no subscription is charged to it before they choose it. */
+  saveCard(customerId: string, method: PaymentMethod): Promise<void>;
+  /**
+   * The member pays for this subscription with the card that they saved; what was declined is tried again.
+   *
+   * @throws {AppError} CONFLICT without a saved card, and when it is over.
+   */
+  useSavedCard(workspaceId: string, id: string): Promise<void>;
   /** Does the customer have one that opens what is for these tiers (none named: for any)? */
   opens(customerId: string, guarded: { workspaceId: string; tierIds: readonly string[] }): Promise<boolean>;
   /** The members of a tier pay this price from their next period on. */
@@ -109,15 +122,30 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
       });
       return get(workspaceId, id);
     },
-    async switchTier(workspaceId, id, tierId) {
-      const paymentId = await locked(workspaceId, id, (work, row) => beginSwitch(ports, work, row, tierId));
-      if (paymentId !== null) await awaitSwitch(ports, paymentId);
+    async switchTier(workspaceId, id, request) {
+      const begun = await locked(workspaceId, id, (work, row) => beginSwitch(ports, work, row, request));
+      if (begun !== 'DONE') {
+        if ('asks' in begun) await askMember(ports, { workspaceId, id }, begun.asks);
+        else await awaitSwitch(ports, begun.paymentId);
+      }
       return get(workspaceId, id);
     },
-    async retryCharges(customerId) {
-      await repository.agreeToCharges(db, customerId);
-      await repository.hastenRetries(db, customerId, clock.now());
+    async giveCard({ customerId, method, checkoutId }) {
+      await db.transaction().execute(async (tx) => {
+        if (checkoutId === null) return ports.payments.saveMethod(tx, customerId, method);
+        const row = await repository.lockOfCheckout(tx, { customerId, checkoutId });
+        if (row !== undefined) await useCard(ports, tx, row, method);
+      });
     },
+    saveCard: (customerId, method) =>
+      db.transaction().execute((tx) => ports.payments.saveMethod(tx, customerId, method)),
+    useSavedCard: (workspaceId, id) =>
+      locked(workspaceId, id, async ({ tx }, row) => {
+        if (row.ended_at !== null) throw conflict('The subscription is over.');
+        const method = await ports.payments.savedMethodOf(tx, row.customer_id);
+        if (method === null) throw conflict('Save a card first.');
+        await useCard(ports, tx, row, method);
+      }),
     opens: (customerId, guarded) => repository.opensTier(db, customerId, guarded),
     async migratePrice({ tx }, workspaceId, tierId) {
       const tier = await repository.findTier(tx, workspaceId, tierId);
@@ -149,7 +177,7 @@ async function begin(
     discount_code: input.discountCode,
     discount_cents: trialDays > 0 ? input.discountCents : 0,
     client_reference_id: input.clientReferenceId,
-    asks_before_charge: input.asksBeforeCharge ?? false,
+    payment_method: input.paymentMethod,
     event_sequence: 1,
     created_at: now,
     updated_at: now,
@@ -172,4 +200,21 @@ async function cancel(
     ? rules.cancelAtPeriodEnd(row, by, now)
     : rules.ended({ ...row, cancel_reason: by }, 'ENDED', by, now);
   if (change !== null) await apply(ports, work, row, change);
+}
+
+/** It is charged with this card from now on; what was declined is due now. */
+async function useCard(
+  { clock }: SubscriptionPorts,
+  tx: Tx,
+  row: SubscriptionRow,
+  method: PaymentMethod,
+): Promise<void> {
+  if (row.ended_at !== null) return;
+  const now = clock.now();
+  const isWaiting = row.status === 'PAST_DUE' && row.payment_id === null && row.next_charge_at !== null;
+  await repository.updateSubscription(tx, row.id, {
+    payment_method: method,
+    updated_at: now,
+    ...(isWaiting ? { next_charge_at: now } : {}),
+  });
 }

@@ -36,7 +36,7 @@ export function createSimulations({ subscriptions, dispute }: Deps): Simulations
           throw impossible('It is over, disputed, or being charged just now.');
         }
       } else {
-        const purchaseId = row.upgrade_purchase_id ?? row.purchase_id;
+        const purchaseId = row.upgrades.at(-1)?.purchaseId ?? row.purchase_id;
         if (purchaseId === null) throw impossible('Nothing was paid for the present period.');
         await dispute(workspaceId, purchaseId, DISPUTES[event]);
       }

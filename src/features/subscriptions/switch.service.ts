@@ -1,5 +1,7 @@
 import { AppError, badRequest } from '../../kernel/errors.ts';
-import { apply } from './changes.ts';
+import type { PaymentMethod } from '../../platform/db/json-columns.ts';
+import { about, apply } from './changes.ts';
+import * as mails from './mails.ts';
 import type { SubscriptionPorts, Work } from './ports.ts';
 import * as repository from './repository.ts';
 import type { SubscriptionRow, Terms } from './rules.ts';
@@ -8,31 +10,66 @@ import * as rules from './rules.ts';
 const conflict = (message: string, field?: string) =>
   new AppError('CONFLICT', { message, ...(field === undefined ? {} : { field }) });
 
+/** Another tier, and who asks for it: the member who is present, or a program of the creator. */
+export interface SwitchRequest {
+  tierId: string;
+  by: 'MEMBER' | 'CREATOR';
+}
+
+/** The charge that decides a switch; none where nothing is due, and none before the member has agreed to it. */
+export type BegunSwitch = { paymentId: string } | 'DONE' | { asks: Terms & { dueCents: number } };
+
 /**
  * Begins a switch of a locked subscription to another tier of its workspace.
  *
- * @returns the charge that decides it, or null where nothing is due: then it is done.
  * @throws {AppError} BAD_REQUEST, field `tierId`; CONFLICT.
  */
 export async function beginSwitch(
   ports: SubscriptionPorts,
   work: Work,
   row: SubscriptionRow,
-  tierId: string,
-): Promise<string | null> {
+  { tierId, by }: SwitchRequest,
+): Promise<BegunSwitch> {
   if (row.payment_id !== null && row.charge_kind === 'SWITCH' && row.charge_tier_id === tierId) {
-    return row.payment_id;
+    return { paymentId: row.payment_id };
   }
   assertSwitchable(row);
   const to = await termsOf(work.tx, row, tierId);
   const plan = rules.planSwitch(row, to);
-  if (plan.when === 'now') return switchNow(ports, work, row, { to, dueCents: plan.dueCents });
+  if (plan.when === 'now') {
+    const { dueCents } = plan;
+    assertChargeable(dueCents);
+    const method = await methodFor(ports, work, row, by);
+    if (method === null) return { asks: { ...to, dueCents } };
+    return { paymentId: await switchNow(ports, work, row, { to, dueCents, method }) };
+  }
   const isStep = plan.when === 'later';
   if (!isStep && row.pending_tier_id === null) throw conflict('This is the present tier already.', 'tierId');
-  if (isStep && row.pending_tier_id === tierId) return null;
+  if (isStep && row.pending_tier_id === tierId) return 'DONE';
   const change = rules.pendingSwitch(row, isStep ? to : null, ports.clock.now());
   if (change !== null) await apply(ports, work, row, change);
-  return null;
+  return 'DONE';
+}
+
+/**
+ * The card that is charged with a switch: the subscription's own. A member who switches agrees to be charged, so the
+ * card that they saved does as well.
+ */
+async function methodFor(
+  { payments }: SubscriptionPorts,
+  { tx }: Work,
+  row: SubscriptionRow,
+  by: SwitchRequest['by'],
+): Promise<PaymentMethod | null> {
+  if (row.payment_method !== null || by === 'CREATOR') return row.payment_method;
+  const saved = await payments.savedMethodOf(tx, row.customer_id);
+  if (saved === null) throw conflict('Save a card first: none was given for this subscription.', 'tierId');
+  return saved;
+}
+
+function assertChargeable(dueCents: number): void {
+  if (dueCents >= rules.MIN_CHARGE_CENTS) return;
+  throw conflict('The difference is below what card networks charge: 50 cents.', 'tierId');
 }
 
 function assertSwitchable(row: SubscriptionRow): void {
@@ -58,20 +95,12 @@ async function switchNow(
   ports: SubscriptionPorts,
   work: Work,
   row: SubscriptionRow,
-  { to, dueCents }: { to: Terms; dueCents: number },
-): Promise<string | null> {
-  if (dueCents > 0 && dueCents < rules.MIN_CHARGE_CENTS) {
-    throw conflict('The difference is below what card networks charge: 50 cents.', 'tierId');
-  }
+  { to, dueCents, method }: { to: Terms; dueCents: number; method: PaymentMethod },
+): Promise<string> {
   if (!(await ports.places.claim(work.tx, to.tierId))) throw conflict('This tier is full.', 'tierId');
   // The claim has waited for whoever was changing the tier.
   const tier = await repository.findTier(work.tx, row.workspace_id, to.tierId);
   if (tier?.price_cents !== to.priceCents) throw conflict('The price has just changed.', 'tierId');
-  if (dueCents === 0) {
-    const change = rules.switched(row, to, null);
-    if (change !== null) await apply(ports, work, row, change, true);
-    return null;
-  }
   const { paymentId } = await ports.payments.begin(work.tx, work.append, {
     workspaceId: row.workspace_id,
     customerId: row.customer_id,
@@ -84,6 +113,7 @@ async function switchNow(
     description: tier.name,
     // Counted, as one that was declined may be asked for again.
     key: `${row.id}:${row.current_period_start.toISOString()}:switch:${await attemptOf(work.tx, row)}`,
+    method,
     onSession: null,
   });
   await repository.updateSubscription(work.tx, row.id, rules.switching(to, paymentId));
@@ -101,4 +131,27 @@ export async function awaitSwitch({ payments }: SubscriptionPorts, paymentId: st
   if (settled.status === 'FAILED') throw conflict(`The difference could not be charged. ${settled.message}`);
   const message = 'The payment provider has not decided yet: the same request may be repeated.';
   throw new AppError('SERVICE_UNAVAILABLE', { message });
+}
+
+/**
+ * Mails the member what the creator would charge, and where they can agree to it.
+ *
+ * @throws {AppError} CONFLICT, field `tierId`.
+ */
+export async function askMember(
+  ports: SubscriptionPorts,
+  { workspaceId, id }: { workspaceId: string; id: string },
+  asked: Terms & { dueCents: number },
+): Promise<never> {
+  await ports.db.transaction().execute(async (tx) => {
+    const row = await repository.lockSubscription(tx, workspaceId, id);
+    const tier = await repository.findTier(tx, workspaceId, asked.tierId);
+    if (row === undefined || tier === undefined) return;
+    const facts = await about(ports, tx, row);
+    if (!(await ports.mailCaps.mayMail(facts.email, { actorId: workspaceId }))) return;
+    await ports.mailbox.enqueue(tx, mails.switchMail(facts, { ...asked, tierName: tier.name }));
+  });
+  const message =
+    'No card was given for this subscription: its member has to agree to the charge first, and was mailed how.';
+  throw conflict(message, 'tierId');
 }

@@ -8,6 +8,7 @@ import { PLANS } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { lockWorkspace, workspaceOf } from '../../platform/db/workspace.ts';
 import { hashSecret, newSecret } from '../../platform/tokens.ts';
+import type { MailCaps } from '../mail/index.ts';
 import { invitationMail } from './mails.ts';
 import type { InvitationRow } from './repository.ts';
 import * as repository from './repository.ts';
@@ -30,7 +31,7 @@ export interface Invitations {
    * is one, the answer does not tell.
    *
    * @throws {AppError} BAD_REQUEST, field `email`; CONFLICT, field `email`, for who is in the team or invited
-   * already; MINT_CEILING_EXCEEDED, PERMISSION_DENIED; QUOTA_EXCEEDED when all seats are taken.
+   * already; MINT_CEILING_EXCEEDED, PERMISSION_DENIED; QUOTA_EXCEEDED when all seats are taken; RATE_LIMITED.
    */
   invite(by: Acting, input: InvitationIn): Promise<InvitationRow>;
   invitations(
@@ -62,6 +63,7 @@ interface Deps {
   db: Db;
   clock: Clock;
   mailbox: MailOutbox;
+  mailCaps: Pick<MailCaps, 'from'>;
   registration: RegistrationGate;
   apiKeys: { rightsNow: RightsNow };
   publicUrl: string;
@@ -101,7 +103,7 @@ export function createInvitations(deps: Deps): Invitations {
 }
 
 async function invite(
-  { clock, mailbox, registration, apiKeys, publicUrl }: Deps,
+  { clock, mailbox, mailCaps, registration, apiKeys, publicUrl }: Deps,
   tx: Tx,
   by: Acting,
   { email, teamRole }: InvitationIn,
@@ -124,6 +126,7 @@ async function invite(
     const message = `The plan allows ${limit} people in the team, its owner and pending invitations included.`;
     throw quotaExceeded({ workspaceId, resource: 'TEAM_SEATS' }, message);
   }
+  await mailCaps.from({ actorId: accountId })(email);
   const token = newSecret();
   const hash = hashSecret(token);
   const expiresAt = dateFromMs(now.getTime() + rules.INVITATION_MS);

@@ -7,6 +7,7 @@ import { PLANS } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { lockWorkspace, ownerOf, workspaceOf } from '../../platform/db/workspace.ts';
 import { hashSecret } from '../../platform/tokens.ts';
+import type { MailCaps } from '../mail/index.ts';
 import { teamMemberAdded, teamMemberRemoved, teamRoleChanged } from './events.ts';
 import {
   type Acting,
@@ -59,6 +60,7 @@ export interface Deps {
     /** What is remembered of keys and sessions is read again, on every node. */
     forget(): void;
   };
+  mailCaps: Pick<MailCaps, 'from'>;
   /** @returns whether the account has this address. */
   markVerified(tx: Tx, id: string, email: string, at: Date): Promise<boolean>;
   publicUrl: string;

@@ -27,8 +27,11 @@ export function createWaitlistConsumers({ waitlist: { offers }, booking }: Deps)
     ),
     on(booking.confirmed, async (tx, { workspaceId, data }, append) => {
       const { bookingId, productId } = data;
-      const email = await findBooker(tx, bookingId);
-      await offers.converted({ tx, append }, { bookingId, workspaceId, productId, email, ...placeOf(data) });
+      const booker = await findBooker(tx, bookingId);
+      await offers.converted(
+        { tx, append },
+        { bookingId, workspaceId, productId, ...booker, ...placeOf(data) },
+      );
     }),
   ];
 }

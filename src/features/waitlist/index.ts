@@ -5,7 +5,7 @@
  */
 export { createWaitlistConsumers } from './consumers.ts';
 export { waitlistEvents } from './events.ts';
-export type { CountMail, WaitlistPorts } from './ports.ts';
+export type { WaitlistPorts } from './ports.ts';
 export type { EntryRow } from './repository.ts';
 export { waitlistRoutes } from './routes.ts';
 export { createWaitlist, type Waitlist } from './service.ts';

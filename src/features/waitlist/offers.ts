@@ -16,6 +16,8 @@ export interface Booked extends Place {
   workspaceId: string;
   productId: string;
   email: string;
+  /** The entry by whose mailed link it was booked. */
+  entryId: string | null;
 }
 
 /**
@@ -32,7 +34,7 @@ export interface Offers {
     entry: EntryRow,
     to: { status: EntryRow['status']; bookingId: string | null },
   ): Promise<EntryRow | null>;
-  /** Whoever waited has booked. */
+  /** Whoever waited has booked: an offer by its link, what is only waited for by the address as well. */
   converted(work: Work, booked: Booked): Promise<void>;
   /** Mails somebody where they stand, and the link. */
   greet(work: Work, product: ProductRow, entry: EntryRow): Promise<void>;
@@ -67,10 +69,9 @@ export function createOffers(ports: WaitlistPorts): Offers {
       return ended;
     },
     async converted(work, booked) {
-      const wanted = { ...booked };
-      const entry =
-        (await repository.findWaiting(work.tx, wanted, 'OFFERED')) ??
-        (await repository.findWaiting(work.tx, wanted, 'WAITING'));
+      const { entryId } = booked;
+      const offered = entryId === null ? undefined : await repository.findOffered(work.tx, booked, entryId);
+      const entry = offered ?? (await repository.findWaiting(work.tx, booked));
       if (entry === undefined) return;
       const to = { status: 'CONVERTED', bookingId: booked.bookingId } as const;
       if ((await offers.end(work, entry, to)) === null) return;

@@ -13,9 +13,6 @@ export interface Work {
   append: AppendEvent;
 }
 
-/** Counts a mail to an address that anybody could type, just before it is mailed. @throws {AppError} to refuse it. */
-export type CountMail = (email: string) => Promise<void>;
-
 /** A start that is offered. */
 interface OfferedSlot extends Span {
   endsAt: Date;

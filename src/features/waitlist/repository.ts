@@ -238,16 +238,22 @@ export function endEntry(
     .executeTakeFirst();
 }
 
-/** Who waits for this place, or has the offer of it, with this address. */
-export function findWaiting(
-  db: Db,
-  place: PlaceOf & { email: string },
-  status: 'WAITING' | 'OFFERED',
-): Promise<EntryRow | undefined> {
+/** The entry, where it has the offer of this place. */
+export function findOffered(db: Db, place: PlaceOf, id: string): Promise<EntryRow | undefined> {
+  return select(db)
+    .where('id', '=', id)
+    .where('product_id', '=', place.productId)
+    .where('status', '=', 'OFFERED')
+    .where(takes(place))
+    .executeTakeFirst();
+}
+
+/** Who waits for this place with this address. */
+export function findWaiting(db: Db, place: PlaceOf & { email: string }): Promise<EntryRow | undefined> {
   return select(db)
     .where('product_id', '=', place.productId)
     .where('email', '=', place.email)
-    .where('status', '=', status)
+    .where('status', '=', 'WAITING')
     .where(takes(place))
     .orderBy('turn')
     .limit(1)
@@ -334,14 +340,13 @@ function takes({ cohortId, startsAt }: Place) {
       or coalesce(offered_starts_at, starts_at) = ${startsAt}::timestamptz)`;
 }
 
-/** The address of whoever booked. */
-export async function findBooker(db: Db, bookingId: string): Promise<string> {
-  const row = await db
+/** The address of whoever booked, and the entry by whose link they did. */
+export function findBooker(db: Db, bookingId: string) {
+  return db
     .selectFrom('booking')
-    .select('customer_email')
+    .select(['customer_email as email', 'waitlist_entry_id as entryId'])
     .where('id', '=', bookingId)
     .executeTakeFirstOrThrow();
-  return row.customer_email;
 }
 
 /** Whose the places are, for people. */

@@ -5,6 +5,7 @@ import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaList, IdParams, parseList } from '../../http/schema.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
+import type { MailCaps } from '../mail/index.ts';
 import { toEntry, WaitlistEntry, WaitlistIn } from './schemas.ts';
 import type { Waitlist } from './service.ts';
 
@@ -13,11 +14,12 @@ const STATUSES = VALUES.waitlist_entry.status;
 
 interface Deps {
   waitlist: Waitlist;
+  mailCaps: Pick<MailCaps, 'from'>;
   cursors: CursorCodec;
 }
 
 /** `/booking/waitlist`, and joining it (docs/api/booking-waitlist.md). */
-export function waitlistRoutes({ waitlist, cursors }: Deps): Route[] {
+export function waitlistRoutes({ waitlist, mailCaps, cursors }: Deps): Route[] {
   return [
     defineRoute({
       ...writes('booking:write'),
@@ -31,7 +33,13 @@ export function waitlistRoutes({ waitlist, cursors }: Deps): Route[] {
       reply: { status: 201, schema: WaitlistEntry },
       errors: ['CONFLICT'],
       handler: async ({ caller: { workspaceId, mode } }, { params, body }) =>
-        toEntry(await waitlist.join(workspaceId, params.id, body, null), mode),
+        toEntry(
+          await waitlist.join(workspaceId, params.id, body, {
+            isTyped: false,
+            countMail: mailCaps.from({ actorId: workspaceId }),
+          }),
+          mode,
+        ),
     }),
     defineRoute({
       ...reads('booking:read'),

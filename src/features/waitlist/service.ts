@@ -6,9 +6,10 @@ import { newId } from '../../kernel/ids.ts';
 import { inOneLine } from '../../kernel/one-line.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
+import type { CountMail } from '../mail/index.ts';
 import { waitlistJoined } from './events.ts';
 import { createOffers, dataOf, type Offers, placeOf } from './offers.ts';
-import type { CountMail, WaitlistPorts, Work } from './ports.ts';
+import type { WaitlistPorts, Work } from './ports.ts';
 import type { AwaitedPlace, EntryFilters, EntryRow, PlaceOf } from './repository.ts';
 import * as repository from './repository.ts';
 import { assertPlace, type Place } from './rules.ts';
@@ -22,14 +23,14 @@ export interface Waitlist {
    * @throws {AppError} BAD_REQUEST, field `email`, `startsAt` or `cohortId`; NOT_FOUND; CONFLICT when the address waits
    * for the same already (`email`, never where it is typed), the place is free, the line is full, or the product is
    * archived.
-   * @param countMail of a public page, on which anybody can type an address: it is their turn once the mailed link has
-   * confirmed it. null: a key answers for the address.
+   * @param how.isTyped on a public page, on which anybody can type an address: it is their turn once the mailed link has
+   * confirmed it. Otherwise a key answers for the address.
    */
   join(
     workspaceId: string,
     productId: string,
     input: WaitlistIn,
-    countMail: CountMail | null,
+    how: { isTyped: boolean; countMail: CountMail },
   ): Promise<EntryRow>;
   list(workspaceId: string, filters: EntryFilters, page: PageRequest): Promise<EntryRow[]>;
   get(workspaceId: string, id: string): Promise<EntryRow>;
@@ -43,15 +44,16 @@ export interface Waitlist {
   confirm(id: string): Promise<void>;
   /** The same. @throws {AppError} as `remove`. */
   leave(id: string): Promise<EntryRow>;
-  /** Is a place kept for this address? */
-  isKept(db: Db, place: PlaceOf & { email: string }): Promise<boolean>;
+  /** Is this place kept for the entry? */
+  isKept(db: Db, place: PlaceOf, id: string): Promise<boolean>;
   /**
-   * The place that is kept for this address, given up for its booking; null when none is. It is kept again when the
-   * booking comes to nothing and the offer still runs.
+   * Gives the place that is kept for the entry up for its booking. It is kept again when the booking comes to nothing and
+   * the offer still runs.
    *
+   * @returns false when none is kept.
    * @throws {AppError} CONFLICT when the offer ends in this moment.
    */
-  take(tx: Tx, place: PlaceOf & { email: string }): Promise<{ waitlistId: string } | null>;
+  take(tx: Tx, place: PlaceOf, id: string): Promise<boolean>;
   /** Ends offers whose time is over, and offers what is free by other ways than an event; the worker calls it. */
   sweep(): Promise<void>;
   /** For consumers. */
@@ -78,9 +80,9 @@ export function createWaitlist(ports: WaitlistPorts): Waitlist {
   let looked: AwaitedPlace | null = null;
   return {
     offers,
-    join: (workspaceId, productId, input, countMail) =>
+    join: (workspaceId, productId, input, how) =>
       events.transaction((tx, append) =>
-        join(deps, { tx, append }, workspaceId, { productId, input, countMail }),
+        join(deps, { tx, append }, workspaceId, { productId, input, ...how }),
       ),
     list: (workspaceId, filters, page) => repository.listEntries(db, workspaceId, filters, page),
     get: async (workspaceId, id) => found(await repository.findEntry(db, id, workspaceId)),
@@ -92,8 +94,8 @@ export function createWaitlist(ports: WaitlistPorts): Waitlist {
     },
     confirm: (id) => repository.confirmEntry(db, id, ports.clock.now()),
     leave: (id) => endOne(deps, id, 'REMOVED'),
-    isKept: async (at, place) => (await keptFor(deps, at, place)) !== null,
-    take: (tx, place) => take(deps, tx, place),
+    isKept: async (at, place, id) => (await keptFor(deps, at, place, id)) !== null,
+    take: (tx, place, id) => take(deps, tx, place, id),
     async sweep() {
       const now = ports.clock.now();
       await repository.expireUnconfirmed(db, dateFromMs(now.getTime() - UNCONFIRMED_MS), now);
@@ -107,11 +109,18 @@ export function createWaitlist(ports: WaitlistPorts): Waitlist {
   };
 }
 
+interface Joining {
+  productId: string;
+  input: WaitlistIn;
+  isTyped: boolean;
+  countMail: CountMail;
+}
+
 async function join(
   { products, clock, offers }: Deps,
   work: Work,
   workspaceId: string,
-  { productId, input, countMail }: { productId: string; input: WaitlistIn; countMail: CountMail | null },
+  { productId, input, isTyped, countMail }: Joining,
 ): Promise<EntryRow> {
   const { tx, append } = work;
   if ((await products.find(tx, workspaceId, productId)) === undefined) throw notFound();
@@ -128,7 +137,6 @@ async function join(
     const field = cohortId === null ? 'startsAt' : 'cohortId';
     throw new AppError('CONFLICT', { field, message: 'There is a free place: book it.' });
   }
-  const isTyped = countMail !== null;
   const wanted = { ...place, productId };
   const known = await repository.lockWaiting(tx, { ...wanted, email });
   const line = await repository.countLine(tx, wanted);
@@ -150,7 +158,7 @@ async function join(
         })
       : await joinAgain(tx, known, { isTyped, name, now });
   if (known === undefined) await append(waitlistJoined, workspaceId, await dataOf(work, row));
-  await countMail?.(email);
+  await countMail(email);
   await offers.greet(work, product, row);
   return row;
 }
@@ -210,18 +218,18 @@ function isLapsed({ status, offer_expires_at: end }: EntryRow, now: Date): boole
 }
 
 /** Null as well when the offer is over, though nobody has written it down yet. */
-async function keptFor({ clock }: Deps, db: Db, place: PlaceOf & { email: string }) {
-  const entry = await repository.findWaiting(db, place, 'OFFERED');
+async function keptFor({ clock }: Deps, db: Db, place: PlaceOf, id: string) {
+  const entry = await repository.findOffered(db, place, id);
   return entry?.keeps_place === true && !isLapsed(entry, clock.now()) ? entry : null;
 }
 
-async function take(deps: Deps, tx: Tx, place: PlaceOf & { email: string }) {
-  const entry = await keptFor(deps, tx, place);
-  if (entry === null) return null;
+async function take(deps: Deps, tx: Tx, place: PlaceOf, id: string): Promise<boolean> {
+  const entry = await keptFor(deps, tx, place, id);
+  if (entry === null) return false;
   await deps.offers.places.giveUp(tx, entry);
-  if (await repository.markTaken(tx, entry.id, deps.clock.now())) return { waitlistId: entry.id };
+  if (await repository.markTaken(tx, entry.id, deps.clock.now())) return true;
   const field = place.cohortId === null ? 'startsAt' : 'cohortId';
-  throw new AppError('CONFLICT', { field, message: 'The place is not kept for this address any more.' });
+  throw new AppError('CONFLICT', { field, message: 'The place is not kept for this offer any more.' });
 }
 
 /** One that fails does not keep the others waiting. */

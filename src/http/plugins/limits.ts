@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { addressBlock } from '../../kernel/address.ts';
-import { HOUR_SEC, MINUTE_MS } from '../../kernel/durations.ts';
-import { AppError, tooMany } from '../../kernel/errors.ts';
+import { tooMany } from '../../kernel/errors.ts';
 import { counterKey, type WindowCount } from '../../platform/counters.ts';
 import type { HttpPorts } from '../ports.ts';
 import type { Limit } from '../route.ts';
@@ -40,30 +39,6 @@ export function countAddress(ports: Ports, limit: Limit, ip: string): Promise<vo
 /** The same for one who is signed in: a session counts as on endpoints. @throws {AppError} RATE_LIMITED. */
 export function countActor(ports: Ports, limit: Limit, actorId: string): Promise<void> {
   return count(ports, limit, actorId);
-}
-
-const MAILBOX: Limit = {
-  bucket: 'mailbox',
-  per: 'key',
-  max: 20,
-  windowSec: HOUR_SEC,
-  refusal: 'RATE_LIMITED',
-};
-
-/**
- * Counts a mail to an address that anybody can type, wherever they are: nobody's mailbox is to be filled. What is not
- * about to be mailed is not to be counted: whoever types an address in vain would keep its owner out.
- *
- * @param email as `parseEmail` returns it.
- * @throws {AppError} RATE_LIMITED, field `email`, with `Retry-After`.
- */
-export async function countMailbox(ports: Ports, email: string): Promise<void> {
-  const { count, resetInMs } = await hit(ports, MAILBOX, email);
-  if (count <= MAILBOX.max) return;
-  const { headers } = tooMany(MAILBOX.refusal, resetInMs);
-  const minutes = Math.ceil(resetInMs / MINUTE_MS);
-  const message = `We have sent many mails to this address within an hour, and send it no more for now. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
-  throw new AppError('RATE_LIMITED', { field: 'email', headers, message });
 }
 
 async function count(ports: Ports, limit: Limit, subject: string): Promise<void> {

@@ -8,7 +8,7 @@ import {
   credentialRoutes,
   twoFactorRoutes,
 } from '../../features/auth/index.ts';
-import type { Mailbox } from '../../features/mail/index.ts';
+import type { Mailbox, MailCaps } from '../../features/mail/index.ts';
 import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
 
@@ -16,6 +16,7 @@ interface Needs extends Base {
   accounts: Accounts;
   apiKeys: ApiKeys;
   mailbox: Mailbox;
+  mailCaps: MailCaps;
 }
 
 export function authPart(needs: Needs): Built<{ auth: Auth }> {

@@ -8,6 +8,7 @@ import {
 } from '../../features/bookings/index.ts';
 import { type Checkouts, successAddress } from '../../features/checkout/index.ts';
 import type { Cohorts } from '../../features/cohorts/index.ts';
+import type { MailCaps } from '../../features/mail/index.ts';
 import type { Products } from '../../features/products/index.ts';
 import type { Slots } from '../../features/slots/index.ts';
 import type { Waitlist } from '../../features/waitlist/index.ts';
@@ -21,6 +22,7 @@ interface Needs extends Base {
   bookings: Bookings;
   checkouts: Checkouts;
   cohorts: Cohorts;
+  mailCaps: MailCaps;
   products: Products;
   slots: Slots;
   waitlist: Waitlist;
@@ -46,14 +48,14 @@ export function bookingPagesPart(needs: Needs): Part {
 }
 
 function orderBy(checkouts: Checkouts): BookingPagePorts['order'] {
-  return async (creator, { startsAt, ...order }, urls, countMail) => {
+  return async (creator, { startsAt, ...order }, urls, how) => {
     const input = {
       ...order,
       ...(startsAt !== undefined && { startsAt: startsAt.toISOString() }),
       successUrl: urls.success,
       cancelUrl: urls.cancel,
     };
-    const row = await checkouts.createForBooking(creator, input, countMail);
+    const row = await checkouts.createForBooking(creator, input, how);
     if (row.status !== 'COMPLETED') return `/checkout/${row.id}`;
     const { pathname, search } = new URL(successAddress(row));
     return pathname + search;

@@ -13,7 +13,7 @@ import {
 } from '../../features/checkout/index.ts';
 import type { DiscountCodes } from '../../features/discount-codes/index.ts';
 import type { Domains } from '../../features/domains/index.ts';
-import type { Mailbox } from '../../features/mail/index.ts';
+import type { Mailbox, MailCaps } from '../../features/mail/index.ts';
 import { memberPath } from '../../features/members/index.ts';
 import {
   type CardService,
@@ -41,6 +41,7 @@ interface Needs extends Base {
   discountCodes: DiscountCodes;
   domains: Domains;
   mailbox: Mailbox;
+  mailCaps: MailCaps;
   payment: PaymentEvents;
   payments: Payments;
   snapshots: { streams: Snapshots<StreamSnapshot>; videos: Snapshots<VideoSnapshot> };
@@ -66,11 +67,12 @@ export function checkoutPart(
   return {
     gives: { checkouts, checkoutPayments },
     part: {
-      routes: () => checkoutRoutes({ checkouts, simulations, clock, publicUrl }),
+      routes: () => checkoutRoutes({ checkouts, simulations, mailCaps: needs.mailCaps, clock, publicUrl }),
       pages: ({ assets }) => [
         checkoutPages({
           ...{ ...ports, checkoutPayments, secrets, assets, isOwnOrigin, providerPages: STRIPE_PAGES },
           counters: { window: caps },
+          mailCaps: needs.mailCaps,
         }),
         buyPages({
           ...{ checkouts, assets, publicUrl },

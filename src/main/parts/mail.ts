@@ -1,14 +1,21 @@
-import { createMailbox, createMailSender, type Mailbox, mailRoutes } from '../../features/mail/index.ts';
+import {
+  createMailbox,
+  createMailCaps,
+  createMailSender,
+  type Mailbox,
+  type MailCaps,
+  mailRoutes,
+} from '../../features/mail/index.ts';
 import { createMailer, type Mailer } from '../../platform/mailer.ts';
 import { type Built, EVERY } from '../part.ts';
 import type { Base } from '../wiring.ts';
 
-export function mailPart(base: Base): Built<{ mailbox: Mailbox }> {
+export function mailPart(base: Base): Built<{ mailbox: Mailbox; mailCaps: MailCaps }> {
   const { config } = base;
   const mailbox = createMailbox(base);
   let mailer: Mailer | null = null;
   return {
-    gives: { mailbox },
+    gives: { mailbox, mailCaps: createMailCaps({ window: base.caps }) },
     part: {
       routes: () => mailRoutes({ mailbox, isSent: config.SMTP_URL !== undefined }),
       tasks() {

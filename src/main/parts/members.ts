@@ -1,4 +1,4 @@
-import type { Mailbox } from '../../features/mail/index.ts';
+import type { Mailbox, MailCaps } from '../../features/mail/index.ts';
 import { createMembers, memberPages } from '../../features/members/index.ts';
 import { type CardService, type Payments, STRIPE_PAGES } from '../../features/payments/index.ts';
 import type { Subscriptions } from '../../features/subscriptions/index.ts';
@@ -8,6 +8,7 @@ import type { Addresses } from './addresses.ts';
 
 interface Needs extends Base, Pick<Addresses, 'memberCookie'> {
   mailbox: Mailbox;
+  mailCaps: MailCaps;
   payments: Payments;
   cards: CardService;
   subscriptions: Subscriptions;
@@ -19,7 +20,7 @@ export function membersPart(needs: Needs): Part {
   const publicUrl = config.PUBLIC_URL;
   const members = createMembers({ ...needs, cookie, publicUrl });
   const cards = {
-    save: needs.cards.save,
+    collect: needs.cards.collect,
     providerPages: STRIPE_PAGES,
     isSandbox: (workspaceId: string) =>
       payments.providerOf(workspaceId).then(

@@ -3,6 +3,7 @@ import type { Ledger } from '../../features/ledger/index.ts';
 import type { Mailbox } from '../../features/mail/index.ts';
 import {
   type CardService,
+  type CollectedCard,
   type CustomerForgetting,
   createCardService,
   createConnectAccounts,
@@ -46,8 +47,8 @@ interface Needs extends Base {
   accounts: Accounts;
   mailbox: Mailbox;
   videos: Videos;
-  /** A customer has saved another card at the provider. */
-  onCardKept(customerId: string): Promise<void>;
+  /** The holder of a card has given it at the provider. */
+  onCardCollected(card: CollectedCard): Promise<void>;
 }
 
 interface Gives {
@@ -87,8 +88,8 @@ export function paymentsPart(base: Needs): Built<Gives> {
     takers: {
       account: (hint) => connected.refresh(hint.provider, hint.object_ref),
       async card({ provider, object_ref: ref, account_ref: accountRef }) {
-        const customerId = await cards.kept({ provider, ref, accountRef });
-        if (customerId !== null) await base.onCardKept(customerId);
+        const card = await cards.collected({ provider, ref, accountRef });
+        if (card !== null) await base.onCardCollected(card);
       },
     },
   });

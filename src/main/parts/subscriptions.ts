@@ -1,4 +1,4 @@
-import type { Mailbox } from '../../features/mail/index.ts';
+import type { Mailbox, MailCaps } from '../../features/mail/index.ts';
 import { memberPath } from '../../features/members/index.ts';
 import type { CardService, PaymentEvents, Payments } from '../../features/payments/index.ts';
 import {
@@ -14,6 +14,7 @@ import type { Base } from '../wiring.ts';
 
 interface Needs extends Base {
   mailbox: Mailbox;
+  mailCaps: MailCaps;
   payments: Payments;
   payment: PaymentEvents;
   cards: CardService;

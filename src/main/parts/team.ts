@@ -1,7 +1,7 @@
 import type { Accounts } from '../../features/accounts/index.ts';
 import type { ApiKeys } from '../../features/api-keys/index.ts';
 import type { Auth } from '../../features/auth/index.ts';
-import type { Mailbox } from '../../features/mail/index.ts';
+import type { Mailbox, MailCaps } from '../../features/mail/index.ts';
 import { createTeam, type Team, teamRoutes } from '../../features/team/index.ts';
 import type { Built } from '../part.ts';
 import type { Base } from '../wiring.ts';
@@ -11,6 +11,7 @@ interface Needs extends Base {
   apiKeys: ApiKeys;
   auth: Auth;
   mailbox: Mailbox;
+  mailCaps: MailCaps;
 }
 
 export function teamPart(needs: Needs): Built<{ team: Team }> {

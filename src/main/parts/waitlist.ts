@@ -2,7 +2,7 @@ import type { Availability } from '../../features/availability/index.ts';
 import { createClassSeats } from '../../features/bookings/index.ts';
 import { calendar } from '../../features/calendars/index.ts';
 import type { Cohorts } from '../../features/cohorts/index.ts';
-import type { Mailbox } from '../../features/mail/index.ts';
+import type { Mailbox, MailCaps } from '../../features/mail/index.ts';
 import type { Products } from '../../features/products/index.ts';
 import type { Slots } from '../../features/slots/index.ts';
 import {
@@ -19,6 +19,7 @@ interface Needs extends Base {
   availability: Availability;
   cohorts: Cohorts;
   mailbox: Mailbox;
+  mailCaps: MailCaps;
   products: Products;
   slots: Slots;
 }
@@ -37,7 +38,7 @@ export function waitlistPart(needs: Needs): Built<{ waitlist: Waitlist }> {
   return {
     gives: { waitlist },
     part: {
-      routes: () => waitlistRoutes({ waitlist, cursors }),
+      routes: () => waitlistRoutes({ waitlist, mailCaps: needs.mailCaps, cursors }),
       consumers: createWaitlistConsumers({ waitlist, booking }),
       tasks: () => [{ name: 'waitlist', everyMs: SWEEP_MS, run: () => waitlist.sweep() }],
     },

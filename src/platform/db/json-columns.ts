@@ -78,14 +78,31 @@ export interface PaymentRequest {
   cancelUrl?: string;
   expiresAt?: string;
   card?: string | null;
-  usesSaved?: boolean;
-  methodRef?: string;
-  /** The holder of the saved card has not agreed to this: it is not charged while nobody is there. */
-  asksFirst?: boolean;
   /** Of a refund: the platform bears it, not the creator. */
   isBorne?: boolean;
   /** The creator's account with the provider. */
   accountRef?: string | null;
+}
+
+/** A card that a provider stores, and what is shown of it. */
+export interface PaymentMethod {
+  provider: 'SANDBOX' | 'STRIPE';
+  customerRef: string;
+  methodRef: string;
+  brand: string;
+  last4: string;
+  /** 1 to 12. */
+  expMonth: number;
+  /** Four digits. */
+  expYear: number;
+}
+
+/** An upgrade of a subscription that was paid in its present period. */
+export interface PaidUpgrade {
+  purchaseId: string;
+  /** Before it. */
+  tierId: string;
+  priceCents: number;
 }
 
 /** Windows of one day of the week, wall times as HH:MM; `end` may be 24:00. */
@@ -141,9 +158,10 @@ export interface JsonColumns {
   import: { metadata: Record<string, string>; storage_state: Record<string, unknown> };
   ingest_session: { video: IngestVideo; audio: IngestAudio };
   notification_preference: { types: Record<string, NotificationChannels> };
-  payment: { request: PaymentRequest };
+  payment: { request: PaymentRequest; payment_method: PaymentMethod };
   room: { metadata: Record<string, string> };
   stream: { metadata: Record<string, string>; health: StreamHealth };
+  subscription: { payment_method: PaymentMethod; upgrades: JsonList<PaidUpgrade> };
   upload: { storage_state: object };
   video: {
     metadata: Record<string, string>;

@@ -611,6 +611,7 @@ export interface BookingTable {
   reminded_until: Date | null;
   link_no: Generated<number>;
   recording_video_ids: Generated<string[]>;
+  waitlist_entry_id: string | null;
 }
 
 export interface BookingFeedTable {
@@ -1238,6 +1239,8 @@ export interface PaymentTable {
   settled_at: Date | null;
   event_sequence: Generated<number>;
   created_at: Date;
+  payment_method: JsonColumns['payment']['payment_method'] | null;
+  next_ask_at: Date | null;
 }
 
 export interface PayoutTable {
@@ -1251,6 +1254,7 @@ export interface PayoutTable {
   arrival_at: Date | null;
   event_sequence: Generated<number>;
   created_at: Date;
+  currency: Generated<string>;
 }
 
 export interface PlaylistTable {
@@ -1768,6 +1772,8 @@ export interface SubscriptionTable {
   price_told_at: Date | null;
   asks_before_charge: Generated<boolean>;
   migrated_price_cents: number | null;
+  payment_method: JsonColumns['subscription']['payment_method'] | null;
+  upgrades: Generated<JsonColumns['subscription']['upgrades']>;
 }
 
 export interface SupportMessageTable {

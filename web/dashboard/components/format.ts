@@ -24,11 +24,11 @@ export function formatsFor(locale: string) {
     number: (value: number) => number.format(value),
     percent: (share: number) =>
       new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 }).format(share),
-    /** From cents, or whatever the hundredth of the currency is called. */
-    money: (cents: number, currency: string) =>
-      new Intl.NumberFormat(locale, { style: 'currency', currency: currency.toUpperCase() }).format(
-        cents / 100,
-      ),
+    /** From the smallest unit of the currency: cents, or whole yen. */
+    money: (units: number, currency: string) => {
+      const format = new Intl.NumberFormat(locale, { style: 'currency', currency: currency.toUpperCase() });
+      return format.format(units / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
+    },
     bytes: (bytes: number) => formatBytes(locale, bytes),
     /** `1:02:03`, `4:05`. */
     duration: formatDuration,

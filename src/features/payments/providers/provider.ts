@@ -81,11 +81,15 @@ export interface ChargeRequest extends Omit<SavedChargeRequest, 'methodRef'> {
   savedRef: string | null;
 }
 
+/** What a card is given for: the subscription of a checkout, or whatever its holder chooses it for later. */
+export type MethodUse = { checkoutId: string } | 'MEMBER_PAGE';
+
 export interface SaveMethodRequest {
   key: string;
   workspaceId: string;
   accountRef: string | null;
   customer: Payer;
+  usedFor: MethodUse;
   returnUrl: string;
   cancelUrl: string;
   /** Sandbox: the number of a test card. */
@@ -149,7 +153,10 @@ export interface FetchedDispute {
 }
 
 export interface FetchedPayout {
+  /** In the smallest unit of the currency. */
   amountCents: number;
+  /** ISO 4217, in capital letters. */
+  currency: string;
   status: 'PENDING' | 'IN_TRANSIT' | 'PAID' | 'FAILED' | 'CANCELED';
   failureCode: string | null;
   arrivalAt: Date | null;
@@ -178,6 +185,8 @@ export interface FetchedMethod {
   /** Our id of the customer. */
   customerId: string;
   method: SavedMethod;
+  /** Null where that is not on record. */
+  usedFor: MethodUse | null;
 }
 
 /** The creator's account with the provider. */

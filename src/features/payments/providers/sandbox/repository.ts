@@ -40,6 +40,29 @@ export function lockByRef(tx: Tx, ref: string): Promise<SandboxPayment | undefin
   return tx.selectFrom('sandbox_payment').selectAll().where('ref', '=', ref).forUpdate().executeTakeFirst();
 }
 
+/** @returns false where it was disputed before, or nothing of it is left to dispute. */
+export async function openDispute(db: Db, ref: string): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('sandbox_payment')
+    .set({ dispute_status: 'OPEN' })
+    .where('ref', '=', ref)
+    .where('dispute_status', 'is', null)
+    .whereRef('refunded_cents', '<', 'amount_cents')
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** @returns false where no dispute is open. */
+export async function decideDispute(db: Db, ref: string, outcome: 'WON' | 'LOST'): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('sandbox_payment')
+    .set({ dispute_status: outcome })
+    .where('ref', '=', ref)
+    .where('dispute_status', '=', 'OPEN')
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
 export function updatePayment(
   db: Db,
   ref: string,

@@ -27,9 +27,10 @@ export interface Sandbox extends PaymentProvider {
   confirm(ref: string, passed: boolean): Promise<{ returnUrl: string } | null>;
   /** What the page of the second factor shows; null: there is no such payment. */
   waiting(ref: string): Promise<SandboxPayment | null>;
-  /** The buyer disputes a charge at the bank, and the bank decides. */
-  dispute(ref: string): Promise<void>;
-  decide(ref: string, outcome: 'WON' | 'LOST'): Promise<void>;
+  /** The buyer disputes a charge at the bank, once. @returns false where nothing is left to dispute. */
+  dispute(ref: string): Promise<boolean>;
+  /** The bank decides, once. @returns false where no dispute is open. */
+  decide(ref: string, outcome: 'WON' | 'LOST'): Promise<boolean>;
 }
 
 interface Deps {
@@ -259,15 +260,17 @@ function atTheBank(deps: Deps): AtTheBank {
     },
     dispute: (ref) => dispute(deps, ref),
     async decide(ref, outcome) {
-      await repository.updatePayment(db, ref, { dispute_status: outcome });
+      if (!(await repository.decideDispute(db, ref, outcome))) return false;
       await tellDispute(deps, ref, outcome);
+      return true;
     },
   };
 }
 
-async function dispute(deps: Deps, ref: string): Promise<void> {
-  await repository.updatePayment(deps.db, ref, { dispute_status: 'OPEN' });
+async function dispute(deps: Deps, ref: string): Promise<boolean> {
+  if (!(await repository.openDispute(deps.db, ref))) return false;
   await tellDispute(deps, ref, 'OPEN');
+  return true;
 }
 
 function tellDispute({ tell }: Deps, ref: string, what: string): Promise<void> {
@@ -318,7 +321,7 @@ function fetching(deps: Deps): Fetching {
     payOut: () => Promise.resolve({ status: 'REFUSED', message: 'The sandbox pays out of the books.' }),
     async fetchMethod({ ref }) {
       const row = await repository.findCard(db, ref);
-      return row === undefined ? null : { customerId: row.customer_id, method: methodOf(row) };
+      return row === undefined ? null : { customerId: row.customer_id, method: methodOf(row), usedFor: null };
     },
   };
 }

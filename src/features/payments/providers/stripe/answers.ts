@@ -14,6 +14,8 @@ import type {
 /** What we write on each object of Stripe's, so that what it tells of is known again. */
 export const KEY = 'marquee_key';
 export const CUSTOMER = 'marquee_customer';
+/** On a session that takes a card: the id of the checkout that it is given for, or `MEMBER_PAGE`. */
+export const USED_FOR = 'marquee_used_for';
 /** On a PaymentIntent that a Checkout Session leads: while that is open, a declined card is not the end. */
 export const LED = 'marquee_checkout';
 
@@ -127,6 +129,7 @@ const DISPUTES: Record<string, FetchedDispute['status'] | undefined> = {
 export function ofPayout(payout: Stripe.Payout): FetchedPayout {
   return {
     amountCents: payout.amount,
+    currency: payout.currency.toUpperCase(),
     status: PAYOUTS[payout.status] ?? 'PENDING',
     failureCode: payout.failure_code,
     arrivalAt: dateFromMs(payout.arrival_date * 1000),

@@ -81,7 +81,10 @@ test('Stripe takes what is sent for a payment', { skip }, async () => {
   assert.notEqual(paid.status, 'FAILED', 'a refused parameter would be one');
   const renewed = await stripe.chargeSaved({ ...asked, key: 'pay_2', methodRef: 'pm_card_visa' });
   assert(renewed.status !== 'FAILED' || renewed.code !== 'PROVIDER_ERROR');
-  const kept = { key: 'save_1', workspaceId: 'wsp_1', accountRef: null, customer, ...pages, card: null };
+  const kept = {
+    ...{ key: 'save_1', workspaceId: 'wsp_1', accountRef: null, customer, ...pages, card: null },
+    usedFor: 'MEMBER_PAGE' as const,
+  };
   assert.notEqual((await stripe.saveMethod(kept)).status, 'FAILED');
   const refund = { key: 'ref_1', ref: 'pi_1', amountCents: 500, accountRef: 'acct_1' };
   assert.notEqual((await stripe.refund(refund)).status, 'FAILED');

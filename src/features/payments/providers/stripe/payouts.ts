@@ -23,7 +23,7 @@ export function payouts(client: Client): Payouts {
       const list = stripe.payouts.list(asked, { stripeAccount }).autoPagingToArray({ limit: LIST_MAX });
       // An account that was closed has none.
       const found = (await known(list)) ?? [];
-      return found.filter(isInDollars).map((payout) => ({ ref: payout.id, ...ofPayout(payout) }));
+      return found.map((payout) => ({ ref: payout.id, ...ofPayout(payout) }));
     },
     async payOut({ key, accountRef: stripeAccount, amountCents }) {
       const stripe = await client();
@@ -44,6 +44,6 @@ export function payouts(client: Client): Payouts {
   };
 }
 
-function isInDollars({ currency }: Pick<Stripe.Payout, 'currency'>): boolean {
+function isInDollars({ currency }: Stripe.Balance.Available): boolean {
   return currency === 'usd';
 }

@@ -13,7 +13,18 @@ import type {
   SaveMethodRequest,
 } from '../provider.ts';
 import { accounts } from './accounts.ts';
-import { CUSTOMER, KEY, LED, methodOf, ofDispute, ofIntent, ofRefund, ofSession, whole } from './answers.ts';
+import {
+  CUSTOMER,
+  KEY,
+  LED,
+  methodOf,
+  ofDispute,
+  ofIntent,
+  ofRefund,
+  ofSession,
+  USED_FOR,
+  whole,
+} from './answers.ts';
 import { answered, type Client, known, refusalOf } from './asking.ts';
 import { customerOf, forgetting } from './customers.ts';
 import { hintOf, TOLD } from './hints.ts';
@@ -192,7 +203,12 @@ function savedPayment(request: SavedChargeRequest, customer: string): Stripe.Pay
 }
 
 function setupSession(request: SaveMethodRequest, customer: string): Stripe.Checkout.SessionCreateParams {
-  const metadata = { [KEY]: request.key, [CUSTOMER]: request.customer.id };
+  const { usedFor } = request;
+  const metadata = {
+    [KEY]: request.key,
+    [CUSTOMER]: request.customer.id,
+    [USED_FOR]: usedFor === 'MEMBER_PAGE' ? usedFor : usedFor.checkoutId,
+  };
   return {
     mode: 'setup',
     customer,
@@ -277,7 +293,9 @@ function following(client: Client): Following {
       const customerId = session?.metadata?.[CUSTOMER];
       if (session?.status !== 'complete' || customerId === undefined) return null;
       const method = methodOf(whole(session.setup_intent)?.payment_method, session.customer);
-      return method === null ? null : { customerId, method };
+      const use = session.metadata?.[USED_FOR];
+      const usedFor = use === undefined || use === 'MEMBER_PAGE' ? (use ?? null) : { checkoutId: use };
+      return method === null ? null : { customerId, method, usedFor };
     },
   };
 }
