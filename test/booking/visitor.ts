@@ -126,5 +126,13 @@ export function visitor(appOf: () => TestApp, proxiedOf: () => TestApp) {
     return { path: answer.location, cookie: answer.cookie };
   }
 
-  return { see, send, sendFromAnywhere, pageOf, linkTo, mailsTo, opened };
+  /** Takes a place that is offered by the link in the mail of the offer. @returns where they go then. */
+  async function takeOffer(email: string, name: string): Promise<string> {
+    const { path, cookie } = await opened(await linkTo('waitlist-offered', email, /\/waitlist\//));
+    const fields = (await see(path, cookie)).fields();
+    const taken = await send(`${path}/take`, { ...fields, name }, { cookie });
+    assert.equal(taken.status, 303, taken.text);
+    return taken.location;
+  }
+  return { see, send, sendFromAnywhere, pageOf, linkTo, mailsTo, opened, takeOffer };
 }

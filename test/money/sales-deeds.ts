@@ -238,7 +238,8 @@ async function interfere(world: MoneyWorld, shelf: Shelf, deed: Sale & { do: 'cr
   const { workspaceId, tierIds, videoIds } = shelf;
   const tierId = tierIds[deed.tier] ?? tierIds[0];
   if (deed.what === 'delete tier') await tiers.remove(workspaceId, tierId);
-  else if (deed.what === 'close tier') await tiers.update(workspaceId, tierId, { isActive: deed.of % 2 === 0 });
+  else if (deed.what === 'close tier')
+    await tiers.update(workspaceId, tierId, { isActive: deed.of % 2 === 0 });
   else if (deed.what === 'reprice') {
     const priceCents = 400 + 300 * deed.of;
     await tiers.update(workspaceId, tierId, { priceCents, migrateExisting: deed.of % 2 === 0 });

@@ -5,8 +5,8 @@ import { AppError } from '../../src/kernel/errors.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { insertAccount } from '../harness/factories.ts';
 import { moneyIn } from '../harness/money-fields.ts';
-import { assertWhole } from './invariants.ts';
 import { assertAgreed } from './agreed.ts';
+import { assertWhole } from './invariants.ts';
 import { isSale, type Sale, type Shelf, sale, sell, stock } from './sales-deeds.ts';
 import { Crash, type MoneyWorld } from './world.ts';
 

@@ -3,13 +3,15 @@ import { createPayments } from '../../src/features/payments/index.ts';
 import { createContainer } from '../../src/main/container.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { SECRET_KEY } from '../harness/app.ts';
+import { TestClock } from '../harness/clock.ts';
 
-const [databaseUrl = '', dataDir = '', paymentId = ''] = process.argv.slice(2);
+const [databaseUrl = '', dataDir = '', paymentId = '', now = ''] = process.argv.slice(2);
 const config = loadConfig({ PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'silent' });
 const container = await createContainer({ config, databaseUrl, secretKey: SECRET_KEY, name: 'node' });
 const { sandbox } = container;
 const payments = createPayments({
   ...container,
+  clock: new TestClock(now),
   providers: {
     SANDBOX: {
       ...sandbox,

@@ -61,8 +61,12 @@ export async function startStripeShop(clock: TestClock) {
     return { session, intent: String(stripe.object(session).payment_intent) };
   }
 
+  /** Until Stripe can be asked about a payment once more. */
+  const pause = () => clock.advance(3000);
+
   /** The buyer comes back from Stripe's page. @returns where they are led to. */
   async function comeBack(checkoutId: string): Promise<string | null> {
+    pause();
     const answer = await fetch(`${app.url}/checkout/${checkoutId}/return`, { redirect: 'manual' });
     return answer.headers.get('location');
   }
@@ -83,6 +87,10 @@ export async function startStripeShop(clock: TestClock) {
     const event = stripe.event(type, objectId, account);
     assert.equal(await tell(event), 200);
     assert.equal(await tell(event), 200);
+    await payments.hints.run();
+    const waits = db.selectFrom('provider_event').select('id').where('handled_at', 'is', null);
+    if ((await waits.execute()).length === 0) return;
+    pause();
     await payments.hints.run();
   }
 

@@ -189,7 +189,12 @@ async function make(deps: Deps, work: Work, found: BookingOffer, price: BookingP
 }
 
 /** Is the place kept for the entry of the waitlist by whose link it is booked? */
-async function isKept({ waitlist }: Deps, db: Db, place: KeptPlace, entryId: string | null): Promise<boolean> {
+async function isKept(
+  { waitlist }: Deps,
+  db: Db,
+  place: KeptPlace,
+  entryId: string | null,
+): Promise<boolean> {
   return entryId !== null && (await waitlist.isKept(db, place, entryId));
 }
 

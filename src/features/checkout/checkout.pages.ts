@@ -9,6 +9,7 @@ import type { RequestCounters } from '../../http/ports.ts';
 import type { Limit } from '../../http/route.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { Secrets } from '../../platform/secrets.ts';
+import type { MailCaps } from '../mail/index.ts';
 import {
   endedPage,
   failedPage,
@@ -20,7 +21,6 @@ import {
 } from './checkout.views.ts';
 import type { CheckoutPayments, Paid } from './pay.service.ts';
 import type { CheckoutPorts } from './ports.ts';
-import type { MailCaps } from '../mail/index.ts';
 import { type CheckoutRow, statusOf, successAddress } from './rules.ts';
 import { sellerOf } from './sellers.ts';
 

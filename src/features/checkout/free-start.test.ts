@@ -70,11 +70,20 @@ test('whoever types the address of somebody with a card begins nothing that is c
   assert.equal((await subscription(of, begun)).at('data.status'), 'PAST_DUE');
   assert.deepEqual(await amountsPaid(of), [500]);
   const [asked] = await mailsOf('subscription-confirm');
-  assert.match(asked ?? '', /no card was given for it.*not charged for it unless you want that/s);
+  assert.match(
+    asked ?? '',
+    /No card was given for Patron.*no card of yours is charged for it unless you want that/s,
+  );
 
   const { base, page, cookie } = await entered(of);
   const fields = { formToken: await page.formTokenOf(cookie), subscription: begun };
-  assert.equal((await page.submit(`${base}/pay`, fields, { cookie })).status, 303);
+  assert.equal(
+    (await page.submit(`${base}/pay`, fields, { cookie })).status,
+    400,
+    'of no other subscription',
+  );
+  const card = '4242 4242 4242 4242';
+  assert.equal((await page.submit(`${base}/pay`, { ...fields, card }, { cookie })).status, 303);
   assert.equal((await subscription(of, begun)).at('data.status'), 'ACTIVE');
   assert.deepEqual(await amountsPaid(of), [500, 900]);
 
@@ -101,7 +110,7 @@ test('a card that is given with the address is charged after the trial, also whe
   }
 });
 
-test('a card that is saved on the member page later is charged', async () => {
+test('a card that is saved on the member page is charged for what it is chosen for', async () => {
   const of = await shop();
   const id = await open(of, { tierId: await tier(of, TRIAL) });
   assert.equal((await pay(id, { card: '' })).status, 303);
@@ -109,6 +118,8 @@ test('a card that is saved on the member page later is charged', async () => {
   const { base, page, cookie } = await entered(of);
   const fields = { formToken: await page.formTokenOf(cookie), card: '4242 4242 4242 4242' };
   assert.equal((await page.submit(`${base}/card`, fields, { cookie })).status, 303);
+  const chosen = { formToken: fields.formToken, subscription: begun };
+  assert.equal((await page.submit(`${base}/use`, chosen, { cookie })).status, 303);
   await dayPasses(14);
   assert.equal((await subscription(of, begun)).at('data.status'), 'ACTIVE');
 });

@@ -33,13 +33,7 @@ interface Deps {
   members: Members;
   subscriptions: Pick<
     Subscriptions,
-    | 'listOfCustomer'
-    | 'cancel'
-    | 'resume'
-    | 'switchTier'
-    | 'saveCard'
-    | 'useSavedCard'
-    | 'renewals'
+    'listOfCustomer' | 'cancel' | 'resume' | 'switchTier' | 'saveCard' | 'useSavedCard' | 'renewals'
   >;
   cards: MemberCards;
   cookie: MemberCookie;

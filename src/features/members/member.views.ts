@@ -177,8 +177,7 @@ function actions(view: MemberView, row: ShownSubscription): SafeHtml {
   const others = view.tiers.filter(({ id }) => id !== row.tier_id || row.pending_tier_id !== null);
   const canSwitch = row.status !== 'PAST_DUE' && !row.cancel_at_period_end && others.length > 0;
   const canPay = row.status === 'PAST_DUE' && !row.is_disputed && !row.cancel_at_period_end;
-  const canUse =
-    view.member.method_ref !== null && view.member.method_ref !== row.payment_method?.methodRef;
+  const canUse = view.member.method_ref !== null && view.member.method_ref !== row.payment_method?.methodRef;
   return html`<div class="actions">
 ${
   canPay &&

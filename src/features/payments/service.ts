@@ -1,7 +1,7 @@
 import { AppError, notFound } from '../../kernel/errors.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { PaymentMethod } from '../../platform/db/json-columns.ts';
 import { isPassing } from '../../platform/db/index.ts';
+import type { PaymentMethod } from '../../platform/db/json-columns.ts';
 import { refreshOwn } from './accounts.service.ts';
 import { type BeginService, createBeginService } from './begin.service.ts';
 import { type ChosenProvider, choose } from './choice.ts';

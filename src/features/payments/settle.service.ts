@@ -80,11 +80,7 @@ export const ASK_PAUSE_MS = 3000;
  * @throws {ProviderBusyError} while it cannot be asked.
  * @throws {AppError} SERVICE_UNAVAILABLE where the provider does not answer.
  */
-export async function asking<T>(
-  ports: PaymentPorts,
-  payment: PaymentRow,
-  ask: () => Promise<T>,
-): Promise<T> {
+export async function asking<T>(ports: PaymentPorts, payment: PaymentRow, ask: () => Promise<T>): Promise<T> {
   const { db, clock } = ports;
   const now = clock.ms();
   const lease = { now: dateFromMs(now), until: dateFromMs(now + ASK_LEASE_MS) };

@@ -114,6 +114,8 @@ test('a subscription: begun, renewed, confirmed with the bank, on another card, 
   const kept = (await (await enter()).send('card')).location?.split('/').at(-1) ?? '';
   stripe.pay(kept);
   await hear('checkout.session.completed', kept);
+  assert.deepEqual(await now(), ['PAST_DUE', '2026-04-30'], 'it pays for nothing yet');
+  assert.equal((await (await enter()).send('use')).status, 303);
   assert.deepEqual(await renew('2026-04-30'), ['ACTIVE', '2026-05-31']);
 
   await (await enter()).send('cancel');
@@ -213,6 +215,7 @@ test('what is told too early is asked for afresh, and what nobody told is found'
   assert.equal(await statusOf(of), 'PENDING', 'it is told, and not so');
   stripe.pay(session);
   stripe.event('payment_intent.succeeded', intent);
+  clock.advance(MINUTE_MS);
   await run('what Stripe told');
   await run('payment hints');
   assert.equal(await statusOf(of), 'PAID');

@@ -89,7 +89,10 @@ export function lockAny(tx: Tx, id: string): Promise<SubscriptionRow | undefined
 export function updateSubscription(
   tx: Tx,
   id: string,
-  { upgrades, ...change }: Omit<Updateable<SubscriptionTable>, 'upgrades'> & {
+  {
+    upgrades,
+    ...change
+  }: Omit<Updateable<SubscriptionTable>, 'upgrades'> & {
     upgrades?: SubscriptionRow['upgrades'];
   },
 ): Promise<SubscriptionRow> {

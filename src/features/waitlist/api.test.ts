@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { desk } from '../../../test/booking/desk.ts';
+import { visitor } from '../../../test/booking/visitor.ts';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { runTask } from '../../../test/harness/parts.ts';
-import type { Shop } from '../../../test/money/shop.ts';
+import { headers, type Shop } from '../../../test/money/shop.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/durations.ts';
 
 let app: TestApp;
 const clock = new TestClock('2026-11-20T10:00:00Z');
-const { creator, product, booked, open, act, pay, mails } = desk(() => app);
+const { creator, product, booked, open, ask, act, pay, mails } = desk(() => app);
+const { takeOffer } = visitor(
+  () => app,
+  () => app,
+);
 before(async () => {
   app = await startTestApp({ clock });
 });
@@ -106,22 +111,28 @@ test('the first who waits is offered what is freed, then the next; nobody else c
   ]);
 });
 
-test('who is offered a place books it with the address that waits, and is CONVERTED once it is paid', async () => {
+/** The checkout of a place that is taken by the mailed link, and its booking. */
+async function takenBy(of: Shop, email: string, name: string) {
+  const id = (await takeOffer(email, name)).split('/').at(-1) ?? '';
+  const found = await app.request('GET', `/checkout/${id}`, { key: of.key, headers });
+  return { id, bookingId: found.assertOk(200).string('data.bookingId') };
+}
+
+test('a place that is offered is booked by the mailed link, and its entry is CONVERTED once it is paid', async () => {
   const of = await creator();
   const id = await product(of);
   const bookingId = await booked(of, { productId: id, startsAt: SLOT }, 'Holder');
   const first = await waits(of, id, { email: 'eve@example.com', startsAt: SLOT });
   (await act(of, bookingId, 'cancel')).assertOk(200);
-  const ask = { productId: id, startsAt: SLOT };
-  const stranger = { ...ask, customer: { name: 'Mallory', email: 'mallory@example.com' } };
-  await assert.rejects(open(of, stranger, 'Mallory'), /409|CONFLICT/);
-  const given = await open(of, ask, 'Eve');
+  const slot = { productId: id, startsAt: SLOT };
+  for (const name of ['Mallory', 'Eve']) (await ask(of, slot, name)).assertError('CONFLICT', 'startsAt');
+  const given = await takenBy(of, 'eve@example.com', 'Eve');
   assert.equal(await status(of, first), 'OFFERED');
   // Not paid in time: it is kept for her again, as the offer still runs.
   clock.advance(HOUR_MS);
   await runTask(app.container, 'checkouts');
-  await assert.rejects(open(of, stranger, 'Mallory'), /409|CONFLICT/);
-  const again = await open(of, ask, 'Eve');
+  (await ask(of, slot, 'Mallory')).assertError('CONFLICT', 'startsAt');
+  const again = await takenBy(of, 'eve@example.com', 'Eve');
   assert.notEqual(again.bookingId, given.bookingId);
   await pay(again.id);
   const converted = await entry(of, first);
@@ -171,7 +182,10 @@ test('of a cohort that is full, and of one that does not take anybody yet, seats
   await sweep();
   assert.deepEqual([await status(of, first), await status(of, any)], ['OFFERED', 'WAITING']);
   assert.equal((await entry(of, first)).string('data.offerExpiresAt'), '2026-11-23T06:00:00.000Z');
-  await open(of, { productId: id, cohortId: cohort }, 'C1');
+  const seat = { productId: id, cohortId: cohort };
+  for (const name of ['Mallory', 'C1']) (await ask(of, seat, name)).assertError('CONFLICT');
+  assert.equal(await status(of, first), 'OFFERED', 'whoever types the address takes nothing');
+  await takeOffer('c1@example.com', 'Kim');
   assert.equal(await status(of, first), 'CONVERTED');
 
   const later = await cohortOf(of, id, { enrollmentOpensAt: '2026-11-22T18:00:00Z' });
