@@ -269,8 +269,9 @@ export const FOREIGN_READS: readonly ForeignRead[] = [
   },
   {
     reader: 'features/checkout',
-    tables: ['account', 'workspace'],
-    reason: 'whose a checkout is, in the transaction that completes it',
+    tables: ['account', 'booking_product', 'tier', 'video', 'workspace'],
+    reason:
+      'whose a checkout is, and whether what it is for is still sold, in the transaction that completes it',
   },
   {
     reader: 'features/tiers',

@@ -193,7 +193,7 @@ export function endedPage(row: CheckoutRow): Page {
   const canceled = row.status === 'CANCELED';
   return page({
     status: 410,
-    title: canceled ? 'You canceled this checkout' : 'The time of this checkout is over',
+    title: canceled ? 'You canceled this checkout' : 'This checkout has ended',
     content: html`<p>Nothing was charged. To buy it all the same, begin anew where you came from.</p>
 <p><a class="button" href="${row.cancel_url}">Go back</a></p>`,
   });

@@ -6,6 +6,7 @@ import type { SubscriptionPorts, Work } from './ports.ts';
 import * as repository from './repository.ts';
 import type { SubscriptionRow } from './rules.ts';
 import * as rules from './rules.ts';
+import * as switches from './switch.rules.ts';
 
 /** What payments mean for subscriptions, in the transaction that tells of them. */
 export interface PaymentOutcomes {
@@ -65,7 +66,7 @@ async function downgrade(
   row: SubscriptionRow,
   { purchaseId }: PaymentTold,
 ): Promise<boolean> {
-  const reversed = rules.downgraded(row, purchaseId);
+  const reversed = switches.downgraded(row, purchaseId);
   if (reversed === null) return false;
   if (row.charge_kind === 'SWITCH') await releaseClaim(ports, work.tx, row);
   await apply(ports, work, row, reversed.change);
@@ -109,8 +110,8 @@ async function charged(
 function paidChange(row: SubscriptionRow, terms: rules.Terms, purchaseId: string, now: Date) {
   if (row.charge_kind !== 'SWITCH') return rules.renewed(row, rules.chargedPeriod(row), terms, purchaseId);
   return row.status === 'TRIALING'
-    ? rules.switchedInTrial(row, terms, purchaseId, now)
-    : rules.switched(row, terms, purchaseId);
+    ? switches.switchedInTrial(row, terms, purchaseId, now)
+    : switches.switched(row, terms, purchaseId);
 }
 
 async function declined(

@@ -1,56 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { at, MONTHLY, row, START } from '../../../test/money/subscription-row.ts';
 import { ZONES } from '../../../test/money/zones.ts';
-import { dateFromMs } from '../../kernel/clock.ts';
 import { daysAfter, monthsAfter, periodFrom } from '../../kernel/periods.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import * as moves from './moves.rules.ts';
 import * as rules from './rules.ts';
-
-const at = (text: string) => dateFromMs(Date.parse(text));
-const START = at('2026-01-31T10:00:00Z');
-const MONTHLY = { tierId: 'tier_a', priceCents: 500, interval: 'MONTH' } as const;
-
-function row(change: Partial<rules.SubscriptionRow> = {}): rules.SubscriptionRow {
-  return {
-    id: 'sub_1',
-    workspace_id: 'wsp_1',
-    customer_id: 'cus_1',
-    checkout_id: null,
-    pending_price_cents: null,
-    pending_tier_id: null,
-    pending_interval: null,
-    migrated_price_cents: null,
-    price_told_at: null,
-    cancel_at_period_end: false,
-    canceled_at: null,
-    ended_at: null,
-    cancel_reason: null,
-    purchase_id: 'pur_1',
-    upgrade_purchase_id: null,
-    upgrades: [],
-    payment_method: null,
-    is_disputed: false,
-    failed_attempts: 0,
-    payment_id: null,
-    charge_kind: null,
-    charge_tier_id: null,
-    charge_price_cents: null,
-    charge_interval: null,
-    charge_period_month: null,
-    reminded_period: null,
-    card_expiry_told: null,
-    discount_cents: 0,
-    asks_before_charge: false,
-    discount_code: null,
-    client_reference_id: null,
-    event_sequence: 1,
-    created_at: START,
-    updated_at: START,
-    ...rules.begin(MONTHLY, { now: START, timezone: 'UTC', trialDays: 0 }),
-    ...change,
-  };
-}
+import * as switches from './switch.rules.ts';
 
 const isoDay = (date: Date) => date.toISOString().slice(0, 10);
 
@@ -233,7 +189,7 @@ test('a switch is now against the difference, later, or a step back', () => {
     priceCents,
     interval,
   });
-  const cases: [rules.Switch, rules.Terms, Partial<rules.SubscriptionRow>][] = [
+  const cases: [switches.Switch, rules.Terms, Partial<rules.SubscriptionRow>][] = [
     [{ when: 'now', dueCents: 400 }, to('tier_b', 900, 'MONTH'), {}],
     [{ when: 'now', dueCents: 900 }, to('tier_b', 900, 'MONTH'), { status: 'TRIALING' }],
     [{ when: 'later' }, to('tier_b', 9000, 'YEAR'), { status: 'TRIALING' }],
@@ -243,13 +199,13 @@ test('a switch is now against the difference, later, or a step back', () => {
     [{ when: 'stay' }, to('tier_a', 500, 'MONTH'), { pending_tier_id: 'tier_b' }],
   ];
   for (const [expected, terms, change] of cases) {
-    assert.deepEqual(rules.planSwitch(row(change), terms), expected);
+    assert.deepEqual(switches.planSwitch(row(change), terms), expected);
   }
 });
 
 test('a switch from months to years keeps the day', () => {
   const year = { tierId: 'tier_b', priceCents: 5000, interval: 'YEAR' } as const;
-  const planned = rules.pendingSwitch(row(), year, START);
+  const planned = switches.pendingSwitch(row(), year, START);
   const subscription = row({ ...planned?.patch });
   assert.equal(subscription.tier_id, 'tier_a');
   const now = subscription.current_period_end;
@@ -258,7 +214,7 @@ test('a switch from months to years keeps the day', () => {
   const after = row({ ...rules.renewed(subscription, period, year, 'pur_2')?.patch });
   assert.equal(after.tier_id, 'tier_b');
   assert.equal(after.pending_tier_id, null);
-  const month = row({ ...after, ...rules.pendingSwitch(after, MONTHLY, now)?.patch });
+  const month = row({ ...after, ...switches.pendingSwitch(after, MONTHLY, now)?.patch });
   const back = rules.nextPeriod(month, month.current_period_end);
   assert.deepEqual([isoDay(back.start), isoDay(back.end)], ['2027-02-28', '2027-03-31']);
 });
@@ -267,9 +223,9 @@ test('who thinks again about leaving pays the price that was migrated meanwhile'
   const told = { pending_price_cents: 700, migrated_price_cents: 700, price_told_at: START };
   const canceled = row({ ...told, ...rules.cancelAtPeriodEnd(row(told), 'MEMBER_CANCELED', START)?.patch });
   const planned = { tierId: 'tier_b', priceCents: 300, interval: 'MONTH' } as const;
-  const leaving = row({ ...told, ...rules.pendingSwitch(row(told), planned, START)?.patch });
+  const leaving = row({ ...told, ...switches.pendingSwitch(row(told), planned, START)?.patch });
   assert.deepEqual([canceled.pending_price_cents, leaving.pending_price_cents], [null, 300]);
-  const again = [rules.resumed(canceled), rules.pendingSwitch(leaving, null, START)];
+  const again = [rules.resumed(canceled), switches.pendingSwitch(leaving, null, START)];
   for (const change of again) {
     assert.equal(change?.patch.pending_price_cents, 700);
     assert.equal(change?.patch.price_told_at, null, 'and is told of it once more');
@@ -305,23 +261,23 @@ test('whoever plans a switch before they are told of their own price is told of 
   const planned = { tierId: 'tier_b', priceCents: 300, interval: 'MONTH' } as const;
   const untold = row({ pending_price_cents: 700, migrated_price_cents: 700 });
   const cases = [row(), untold, { ...untold, price_told_at: START }];
-  const told = cases.map((before) => rules.pendingSwitch(before, planned, START)?.patch.price_told_at);
+  const told = cases.map((before) => switches.pendingSwitch(before, planned, START)?.patch.price_told_at);
   assert.deepEqual(told, [START, null, START]);
 });
 
 test('what is paid is what was charged, and a price that was raised meanwhile waits', () => {
   const to = { tierId: 'tier_b', priceCents: 900, interval: 'MONTH' } as const;
   const own = { pending_price_cents: 600, migrated_price_cents: 600 };
-  const charged = { ...rules.switching(to, 'pay_1'), charge_price_cents: 1500 };
+  const charged = { ...switches.switching(to, 'pay_1'), charge_price_cents: 1500 };
   const underWay = row({ ...own, ...charged });
   const terms = rules.chargedTerms(underWay, { amount_cents: 400, discount_cents: 0 });
   assert.deepEqual(terms, to);
-  const after = row({ ...underWay, ...rules.switched(underWay, to, 'pur_2')?.patch });
+  const after = row({ ...underWay, ...switches.switched(underWay, to, 'pur_2')?.patch });
   assert.deepEqual(
     [after.price_cents, after.pending_price_cents, after.migrated_price_cents],
     [900, 1500, 1500],
   );
-  const leaving = rules.switched({ ...underWay, cancel_at_period_end: true }, to, 'pur_2');
+  const leaving = switches.switched({ ...underWay, cancel_at_period_end: true }, to, 'pur_2');
   assert.equal(leaving?.patch.pending_price_cents, null);
   assert.equal(
     rules.resumed(row({ ...leaving?.patch, cancel_at_period_end: true }))?.patch.pending_price_cents,

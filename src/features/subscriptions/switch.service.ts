@@ -6,6 +6,7 @@ import type { SubscriptionPorts, Work } from './ports.ts';
 import * as repository from './repository.ts';
 import type { SubscriptionRow, Terms } from './rules.ts';
 import * as rules from './rules.ts';
+import * as switches from './switch.rules.ts';
 
 const conflict = (message: string, field?: string) =>
   new AppError('CONFLICT', { message, ...(field === undefined ? {} : { field }) });
@@ -35,7 +36,7 @@ export async function beginSwitch(
   }
   assertSwitchable(row);
   const to = await termsOf(work.tx, row, tierId);
-  const plan = rules.planSwitch(row, to);
+  const plan = switches.planSwitch(row, to);
   if (plan.when === 'now') {
     const { dueCents } = plan;
     assertChargeable(dueCents);
@@ -46,7 +47,7 @@ export async function beginSwitch(
   const isStep = plan.when === 'later';
   if (!isStep && row.pending_tier_id === null) throw conflict('This is the present tier already.', 'tierId');
   if (isStep && row.pending_tier_id === tierId) return 'DONE';
-  const change = rules.pendingSwitch(row, isStep ? to : null, ports.clock.now());
+  const change = switches.pendingSwitch(row, isStep ? to : null, ports.clock.now());
   if (change !== null) await apply(ports, work, row, change);
   return 'DONE';
 }
@@ -116,7 +117,7 @@ async function switchNow(
     method,
     onSession: null,
   });
-  await repository.updateSubscription(work.tx, row.id, rules.switching(to, paymentId));
+  await repository.updateSubscription(work.tx, row.id, switches.switching(to, paymentId));
   return paymentId;
 }
 
