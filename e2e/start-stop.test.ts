@@ -49,7 +49,6 @@ async function leaveCompiledCode(): Promise<void> {
 /** Starts the program in a folder of its own, unless it is told another one. */
 async function begin(t: TestContext, environment: Record<string, string>) {
   const dir = await mkdtemp(join(tmpdir(), 'marquee-start-'));
-  await seedCluster(join(dir, 'data'));
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', serverProgram('start')], {
     cwd: join(import.meta.dirname, '..'),
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -68,7 +67,7 @@ async function begin(t: TestContext, environment: Record<string, string>) {
     await ended;
     await rm(dir, { recursive: true, force: true });
   });
-  return { child, ended, dir };
+  return { child, ended };
 }
 
 /** Starts the program where it cannot. @returns its last words. */
@@ -122,9 +121,11 @@ test('every port is taken from the start on, and the API answers last', async (t
   const names = ['PORT', 'RTMP_PORT', 'MEDIA_PORT', 'METRICS_PORT'];
   const ports = await Promise.all(names.map(() => freePort()));
   const environment = Object.fromEntries(names.map((name, index) => [name, String(ports[index])]));
-  const { child, dir } = await begin(t, environment);
+  const dataDir = join(folder, 'ports');
+  await seedCluster(dataDir);
+  const { child } = await begin(t, { DATA_DIR: dataDir, ...environment });
   // The database comes after the ports, and long before all else.
-  const pidFile = join(dir, 'data/postgres/postmaster.pid');
+  const pidFile = join(dataDir, 'postgres/postmaster.pid');
   await until(() => existsSync(pidFile), { timeoutMs: 30_000, intervalMs: 1 });
   assert.equal(child.exitCode, null);
   assert.deepEqual(await Promise.all(ports.map(isTaken)), [true, true, true, true], names.join());
