@@ -57,8 +57,9 @@ describe('the scope matrix', () => {
   const rows: Row[] = [
     [null, null, 'GET', ['ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok']],
     [null, null, 'POST', [I, 'ok', 'ok', I, 'ok', 'ok', 'ok']],
-    [null, 'videos:read', 'GET', ['ok', 'ok', 'ok', P, P, 'ok', 'ok']],
-    [null, 'videos:read', 'HEAD', ['ok', 'ok', 'ok', P, P, 'ok', 'ok']],
+    [null, 'videos:read', 'GET', ['ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok']],
+    [null, 'playlists:read', 'GET', ['ok', 'ok', 'ok', P, P, P, 'ok']],
+    [null, 'playlists:read', 'HEAD', ['ok', 'ok', 'ok', P, P, P, 'ok']],
     [null, 'videos:write', 'POST', [I, 'ok', 'ok', I, P, 'ok', 'ok']],
     [null, 'videos:write', 'DELETE', [I, 'ok', 'ok', I, P, 'ok', 'ok']],
     ['finance-read', null, 'GET', [F, F, 'ok', 'ok', 'ok', F, 'ok']],
@@ -113,6 +114,10 @@ describe('the scope matrix', () => {
     [['streams:read'], 'streams:read', true],
     [['streams:write'], 'streams:read', true],
     [['streams:read'], 'streams:write', false],
+    [['videos:read'], 'streams:read', false],
+    [['videos:write', 'rooms:read'], 'videos:read', true],
+    [['finance:read'], 'rooms:read', true],
+    [['none'], 'rooms:read', false],
     [['streams:*'], 'streams:write', true],
     [['*'], 'rooms:*', true],
     [['rooms:*'], 'rooms:*', true],
@@ -176,7 +181,11 @@ const GATE_REFUSAL = {
 
 /** The one permission of the key that has a list. */
 const ELSEWHERE = 'imports:write';
-const HELD = new Set([ELSEWHERE, 'imports:read']);
+/** With the reads of own content, none of which its list names. */
+const HELD = new Set([
+  ...[ELSEWHERE, 'imports:read'],
+  ...['videos:read', 'streams:read', 'restreams:read', 'rooms:read'],
+]);
 
 describe('every declared endpoint', () => {
   let app: TestApp;
