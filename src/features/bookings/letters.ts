@@ -25,7 +25,7 @@ export interface Letters {
   reminder(tx: Tx, row: BookingRow): Promise<void>;
 }
 
-type Deps = Pick<BookingPorts, 'mailbox'> & InvitationDeps & { links: BookingLinks };
+type Deps = Pick<BookingPorts, 'mailbox' | 'mailCaps'> & InvitationDeps & { links: BookingLinks };
 
 interface Written {
   kind: string;
@@ -41,11 +41,16 @@ export function createLetters(deps: Deps): Letters {
     const told = { row: begun(row, facts), facts, times: await timesOf(deps, tx, row) };
     await deps.mailbox.enqueue(tx, mailOf(deps, told, write(told)));
   };
+  /** No more than the mailbox takes: its address was typed once. */
+  const sendLater: typeof send = async (tx, row, write) => {
+    if (await deps.mailCaps.mayMail(row.customer_email, null)) await send(tx, row, write);
+  };
   return {
+    // It was counted when it was paid or booked.
     confirmed: (tx, row) => send(tx, row, (told) => confirmation(deps, told)),
-    moved: (tx, row) => send(tx, row, (told) => removal(deps, told)),
-    canceled: (tx, row, isRefunded) => send(tx, row, (told) => cancellation(told, isRefunded)),
-    reminder: (tx, row) => send(tx, row, (told) => reminder(deps, told)),
+    moved: (tx, row) => sendLater(tx, row, (told) => removal(deps, told)),
+    canceled: (tx, row, isRefunded) => sendLater(tx, row, (told) => cancellation(told, isRefunded)),
+    reminder: (tx, row) => sendLater(tx, row, (told) => reminder(deps, told)),
   };
 }
 

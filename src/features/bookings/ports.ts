@@ -2,7 +2,7 @@ import type { AppendEvent, Events } from '../../events/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { NewMail } from '../mail/index.ts';
+import type { MailCaps, NewMail } from '../mail/index.ts';
 import type { Payments } from '../payments/index.ts';
 import type { ProductRow } from './repository.ts';
 
@@ -134,6 +134,7 @@ export interface BookingPorts {
     take(tx: Tx, place: KeptPlace, entryId: string): Promise<boolean>;
   };
   mailbox: { enqueue(tx: Tx, mail: NewMail): Promise<void> };
+  mailCaps: Pick<MailCaps, 'mayMail'>;
   /** An iCalendar object (RFC 5545). */
   calendarFile(file: { method: CalendarMethod; entries: readonly CalendarEntry[] }): string;
 }

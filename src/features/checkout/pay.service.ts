@@ -36,8 +36,8 @@ export interface CheckoutPayments {
    * button is that one.
    *
    * @throws {AppError} BAD_REQUEST, field `email` or `card`; CONFLICT, field `discountCode` when the code holds no more,
-   * when the place is taken, when the checkout has ended, and when what it is for is no longer sold, which ends it; SERVICE_UNAVAILABLE when the provider does not answer: it
-   * may be repeated.
+   * when the place is taken, when the checkout has ended, and when what it is for is no longer sold, which ends it;
+   * SERVICE_UNAVAILABLE when the provider does not answer: it may be repeated.
    * @param countMail asked before what costs nothing now is mailed to whatever address was typed; its refusal is thrown.
    */
   pay(id: string, payment: Payment, countMail?: CountMail): Promise<Paid>;

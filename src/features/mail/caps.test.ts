@@ -93,6 +93,24 @@ test('payments with test cards fill no mailbox, and take place all the same', as
   assert.equal(await received(email), 20);
 });
 
+test('whoever cancels, resumes and refunds again and again fills no mailbox', async () => {
+  const email = 'mailed@example.com';
+  const of = await shop();
+  const id = await open(of, { tierId: await tier(of) });
+  assert.equal((await pay(id, { email })).status, 303);
+  const path = `/me/subscriptions/${(await read(of, id)).string('data.subscriptionId')}`;
+  for (let n = 0; n < 15; n++) {
+    (await post(of, `${path}/cancel`, { atPeriodEnd: true })).assertOk(200);
+    (await post(of, `${path}/resume`, {})).assertOk(200);
+  }
+  const bought = (await app.request('GET', '/purchases', { key: of.key })).assertOk(200).string('data.0.id');
+  for (let n = 0; n < 15; n++) {
+    const body = { amountCents: 1, requestId: `refund-${n}` };
+    (await post(of, `/purchases/${bought}/refund`, body)).assertOk(201);
+  }
+  assert.equal(await received(email), 20);
+});
+
 test('a sender is counted across mailboxes', async () => {
   const { mailCaps } = app.container;
   for (const [sender, max] of [

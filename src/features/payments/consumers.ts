@@ -1,5 +1,6 @@
 import { type EventConsumer, on } from '../../events/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
+import type { MailCaps } from '../mail/index.ts';
 import { paymentDisputed, paymentRefunded } from './events.ts';
 import { disputeMail, refundMail } from './mails.ts';
 import { findSeller } from './purchases.repository.ts';
@@ -9,11 +10,12 @@ interface Deps {
   mailbox: {
     enqueue(tx: Tx, mail: { kind: string; to: string; subject: string; text: string }): Promise<void>;
   };
+  mailCaps: Pick<MailCaps, 'mayMail'>;
   publicUrl: string;
 }
 
 /** Mails that people are sent when money goes back. */
-export function createPaymentMails({ mailbox, publicUrl }: Deps): EventConsumer[] {
+export function createPaymentMails({ mailbox, mailCaps, publicUrl }: Deps): EventConsumer[] {
   return [
     on(paymentRefunded, async (tx, { data, workspaceId }) => {
       const refund = await repository.getPayment(tx, data.paymentId);
@@ -24,6 +26,7 @@ export function createPaymentMails({ mailbox, publicUrl }: Deps): EventConsumer[
       const what = charge?.request.description ?? data.kind.toLowerCase();
       const { name: seller } = await findSeller(tx, workspaceId);
       const about = { customer, what, seller };
+      if (!(await mailCaps.mayMail(customer.email, null))) return;
       await mailbox.enqueue(tx, { to: customer.email, ...refundMail(refund, about) });
     }),
     on(paymentDisputed, async (tx, { data, workspaceId }) => {

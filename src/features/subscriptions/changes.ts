@@ -43,7 +43,7 @@ export async function apply(
     await append(TOLD[told], row.workspace_id, toldOf(after, sequence));
   }
   if (told === 'canceled' || told === 'cancel_scheduled') {
-    await ports.mailbox.enqueue(tx, mails.canceledMail(await about(ports, tx, after)));
+    await mailMember(ports, tx, mails.canceledMail(await about(ports, tx, after)));
   }
   return after;
 }
@@ -80,6 +80,21 @@ function changesOf(before: SubscriptionRow, after: SubscriptionRow) {
   }
   if (before.pending_tier_id === after.pending_tier_id || after.ended_at !== null) return {};
   return { pendingTierId: { from: before.pending_tier_id, to: after.pending_tier_id } };
+}
+
+/**
+ * Mails a member, whose address was typed once: no more than their mailbox takes.
+ *
+ * @returns whether it is mailed.
+ */
+export async function mailMember(
+  { mailbox, mailCaps }: Pick<SubscriptionPorts, 'mailbox' | 'mailCaps'>,
+  tx: Work['tx'],
+  mail: mails.Mail,
+): Promise<boolean> {
+  if (!(await mailCaps.mayMail(mail.to, null))) return false;
+  await mailbox.enqueue(tx, mail);
+  return true;
 }
 
 /** What its mails say. */

@@ -1,7 +1,7 @@
 import { dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
 import type { Tx } from '../../platform/db/index.ts';
-import { about } from './changes.ts';
+import { about, mailMember } from './changes.ts';
 import * as mails from './mails.ts';
 import type { SubscriptionPorts } from './ports.ts';
 import * as repository from './repository.ts';
@@ -21,7 +21,7 @@ const PRICE_BATCHES = 10;
 const AHEAD_DAYS = 9;
 
 export function createLetters(ports: SubscriptionPorts): Letters {
-  const { db, clock, mailbox, log } = ports;
+  const { db, clock, log } = ports;
   /** Each in a transaction of its own, under the lock of the row, so that it is told once. */
   const each = async (ids: readonly string[], tell: (tx: Tx, row: SubscriptionRow) => Promise<void>) => {
     for (const id of ids) {
@@ -37,7 +37,7 @@ export function createLetters(ports: SubscriptionPorts): Letters {
   };
   const tellOfPrice = async (tx: Tx, row: SubscriptionRow) => {
     if (!rules.isUntold(row) || row.payment_id !== null) return;
-    await mailbox.enqueue(tx, mails.priceMail(await about(ports, tx, row)));
+    if (!(await mailMember(ports, tx, mails.priceMail(await about(ports, tx, row))))) return;
     await repository.updateSubscription(tx, row.id, { price_told_at: clock.now() });
   };
   const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
@@ -48,7 +48,7 @@ export function createLetters(ports: SubscriptionPorts): Letters {
       const until = dateFromMs(clock.ms() + AHEAD_DAYS * DAY_MS);
       await each(idsOf(await repository.listUnreminded(db, until, BATCH)), async (tx, row) => {
         if (!rules.remindsOfRenewal(row, clock.now())) return;
-        await mailbox.enqueue(tx, mails.yearlyRenewalMail(await about(ports, tx, row)));
+        await mailMember(ports, tx, mails.yearlyRenewalMail(await about(ports, tx, row)));
         await repository.updateSubscription(tx, row.id, { reminded_period: row.next_period_month });
       });
       await tellOfCards();
@@ -71,7 +71,7 @@ export function createLetters(ports: SubscriptionPorts): Letters {
     await each([...cards.keys()], async (tx, row) => {
       const card = cards.get(row.id);
       if (card === undefined || card === row.card_expiry_told) return;
-      await mailbox.enqueue(tx, mails.expiringCardMail(await about(ports, tx, row)));
+      await mailMember(ports, tx, mails.expiringCardMail(await about(ports, tx, row)));
       await repository.updateSubscription(tx, row.id, { card_expiry_told: card });
     });
   }

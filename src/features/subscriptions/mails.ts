@@ -4,7 +4,7 @@ import { nextTerms, type SubscriptionRow } from './rules.ts';
 
 /** The words of the mails to members; plain text, so that there is nothing in them to be misread. */
 
-interface Mail {
+export interface Mail {
   kind: string;
   to: string;
   subject: string;

@@ -1,6 +1,6 @@
 import { AppError } from '../../kernel/errors.ts';
 import type { PaymentTold } from '../payments/index.ts';
-import { about, apply, releaseClaim } from './changes.ts';
+import { about, apply, mailMember, releaseClaim } from './changes.ts';
 import * as mails from './mails.ts';
 import type { SubscriptionPorts, Work } from './ports.ts';
 import * as repository from './repository.ts';
@@ -96,15 +96,12 @@ async function charged(
   const terms = rules.chargedTerms(row, await ports.payments.purchaseOf(tx, purchaseId));
   if (terms === null) return;
   const { payment_method: given } = await ports.payments.paymentOf(tx, paymentId);
-  const method = given ?? row.payment_method;
   const change = paidChange(row, terms, purchaseId, ports.clock.now());
   if (change === null) return;
-  const patch = { ...change.patch, payment_method: method };
+  // Whoever pays on the member page gives a card or agrees to the one that is known.
+  const isChosen = row.charge_kind === 'CONFIRMATION' || row.payment_method === null;
+  const patch = { ...change.patch, ...(isChosen && given !== null ? { payment_method: given } : {}) };
   await apply(ports, work, row, { ...change, patch }, true);
-  // On the member page, its holder gave the card or chose it.
-  if (row.charge_kind === 'CONFIRMATION' && method !== null) {
-    await ports.payments.saveMethod(tx, row.customer_id, method);
-  }
 }
 
 function paidChange(row: SubscriptionRow, terms: rules.Terms, purchaseId: string, now: Date) {
@@ -131,7 +128,7 @@ async function declined(
   const tried = rules.chargedTerms(row, await ports.payments.purchaseOf(work.tx, purchaseId));
   const { priceCents } = tried ?? rules.nextTerms(row);
   const failure = { priceCents, failureCode, next: after.next_charge_at };
-  await ports.mailbox.enqueue(work.tx, mails.failedCardMail(facts, failure));
+  await mailMember(ports, work.tx, mails.failedCardMail(facts, failure));
 }
 
 /** What was paid for a subscription that is over, or does not wait for it, is refunded in full. */

@@ -179,7 +179,7 @@ async function payNow(
     const able = await withPlace(ports, work, row);
     const period = rules.nextPeriod(able, ports.clock.now());
     const saved = await ports.payments.savedMethodOf(tx, row.customer_id);
-    const method = card === null ? (saved ?? row.payment_method) : null;
+    const method = card === null ? (row.payment_method ?? saved) : null;
     const onSession = { card, returnUrl, cancelUrl: returnUrl, saveMethod: true };
     const key = `${rules.renewalKey(able, period)}:${newUuid()}`;
     return charge(ports, work, able, { kind: 'CONFIRMATION', period, method, onSession, key });

@@ -1,6 +1,6 @@
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import type { PaymentMethod } from '../../platform/db/json-columns.ts';
-import { about, apply } from './changes.ts';
+import { about, apply, mailMember } from './changes.ts';
 import * as mails from './mails.ts';
 import type { SubscriptionPorts, Work } from './ports.ts';
 import * as repository from './repository.ts';
@@ -149,8 +149,7 @@ export async function askMember(
     const tier = await repository.findTier(tx, workspaceId, asked.tierId);
     if (row === undefined || tier === undefined) return;
     const facts = await about(ports, tx, row);
-    if (!(await ports.mailCaps.mayMail(facts.email, { actorId: workspaceId }))) return;
-    await ports.mailbox.enqueue(tx, mails.switchMail(facts, { ...asked, tierName: tier.name }));
+    await mailMember(ports, tx, mails.switchMail(facts, { ...asked, tierName: tier.name }));
   });
   const message =
     'No card was given for this subscription: its member has to agree to the charge first, and was mailed how.';

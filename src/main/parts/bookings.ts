@@ -32,7 +32,7 @@ import {
   cohortCompleted,
   cohortRescheduled,
 } from '../../features/cohorts/index.ts';
-import type { Mailbox } from '../../features/mail/index.ts';
+import type { Mailbox, MailCaps } from '../../features/mail/index.ts';
 import type { Payments } from '../../features/payments/index.ts';
 import type { Products } from '../../features/products/index.ts';
 import { participantJoined, type Rooms, roomRecordingReady } from '../../features/rooms/index.ts';
@@ -46,6 +46,7 @@ interface Needs extends Base {
   availability: Availability;
   cohorts: Cohorts;
   mailbox: Mailbox;
+  mailCaps: MailCaps;
   payments: Payments;
   products: Products;
   rooms: Rooms;

@@ -1,6 +1,6 @@
 import type { Accounts } from '../../features/accounts/index.ts';
 import type { Ledger } from '../../features/ledger/index.ts';
-import type { Mailbox } from '../../features/mail/index.ts';
+import type { Mailbox, MailCaps } from '../../features/mail/index.ts';
 import {
   type CardService,
   type CollectedCard,
@@ -46,6 +46,7 @@ interface Needs extends Base {
   ledger: Ledger;
   accounts: Accounts;
   mailbox: Mailbox;
+  mailCaps: MailCaps;
   videos: Videos;
   /** The holder of a card has given it at the provider. */
   onCardCollected(card: CollectedCard): Promise<void>;
