@@ -2,6 +2,7 @@
 const ISSUES: Record<string, string> = {
   KEYFRAME_INTERVAL: 'More than 4 s between keyframes: set the keyframe interval of the encoder to 2 s.',
   NO_KEYFRAMES: 'The encoder sends no keyframes: turn intra refresh off and set a keyframe interval of 2 s.',
+  OPEN_GOP: 'The encoder sends open GOPs: turn open GOP off and set a keyframe interval of 2 s.',
   BITRATE_LOW:
     'Too few bits for so large a picture: raise the bitrate of the encoder, or send a smaller picture.',
   BITRATE_UNSTABLE:

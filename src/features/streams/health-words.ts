@@ -13,6 +13,11 @@ export const HEALTH_WORDS: Readonly<Record<string, Words>> = {
     meaning: 'The picture is refreshed bit by bit, which players cannot begin with; it is encoded anew.',
     remedy: 'Turn intra refresh off, and set a keyframe interval of 2 s.',
   },
+  OPEN_GOP: {
+    meaning:
+      'The encoder sends open GOPs (keyframes that are not IDR): players cannot start with them, so the video is re-encoded.',
+    remedy: 'Turn open GOP off in the encoder (x264: `open-gop=0`), and set a keyframe interval of 2 s.',
+  },
   BITRATE_LOW: {
     meaning: 'Too few bits for so large a picture, for 10 s: what moves falls apart.',
     remedy:

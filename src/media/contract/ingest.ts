@@ -39,6 +39,8 @@ export interface VideoInfo {
   isEnhanced?: true;
   /** What is called a keyframe is not one that a player can begin with (intra refresh). */
   lacksKeyframes?: true;
+  /** It lacks keyframes because its groups of pictures are open: they begin with pictures that are not IDR. */
+  hasOpenGop?: true;
   /** Frames may be two fields of different times. */
   isInterlaced?: true;
   /** What the header of H.264 says of colors, in numbers of ITU-T H.273; absent where it says nothing. */

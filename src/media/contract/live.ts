@@ -5,6 +5,7 @@
  * - `CODEC_NOT_EVERYWHERE`: not H.264 and AAC, and shown as it comes: not every browser plays it.
  * - `INTERLACED`: interlaced video that is shown as it comes; encoded renditions are deinterlaced.
  * - `KEYFRAME_INTERVAL`: more than 4 s between keyframes; who has just come is further behind.
+ * - `OPEN_GOP`: groups of pictures are open, so players cannot begin with their first picture; the top is a transcode.
  * - `NO_KEYFRAMES`: pictures are refreshed bit by bit, which players cannot begin with, so the top is a transcode.
  * - `NO_TRANSCODE_CAPACITY`, `UNSUPPORTED_CODEC`, `RESOLUTION_CHANGED`: the publish was ended, it cannot be shown.
  * - `BITRATE_OVER_PLAN`: more bits a second than the plan allows, for 10 s; after 10 s more the publish is ended.
@@ -30,6 +31,7 @@ export type LiveIssue =
   | 'INTERLACED'
   | 'KEYFRAME_INTERVAL'
   | 'NO_KEYFRAMES'
+  | 'OPEN_GOP'
   | RefusalIssue
   | 'BITRATE_LOW'
   | 'BITRATE_UNSTABLE'

@@ -160,5 +160,18 @@ test('a picture that is refreshed bit by bit is told from one with keyframes', a
   await until(() => ingest.sessions('media').some(({ video }) => video?.lacksKeyframes), {
     timeoutMs: 10_000,
   });
+  const refreshed = ingest.sessions('media').find(({ video }) => video?.lacksKeyframes);
+  assert.equal(refreshed?.video?.hasOpenGop, undefined);
+  await publisher.stop();
+});
+
+test('open groups of pictures are named as such', async (t) => {
+  const ingest = await startIngest(t);
+  const bFrames = ['-tune', 'film', '-preset', 'veryfast', '-bf', '2', '-sc_threshold', '0'];
+  const publisher = publish(t, ingest, 'key-a', {
+    gopSec: 1,
+    extraArgs: [...bFrames, '-x264-params', 'open-gop=1:bframes=2'],
+  });
+  await until(() => ingest.sessions('media').some(({ video }) => video?.hasOpenGop), { timeoutMs: 10_000 });
   await publisher.stop();
 });

@@ -256,7 +256,11 @@ export class PublishSession implements PublishSink {
       this.#mediaIsNews = true;
     }
     if (keyframe && facts.hasOtherPicture && !facts.hasAccessPoint && !video.lacksKeyframes) {
-      this.#video = { ...video, lacksKeyframes: true };
+      this.#video = {
+        ...video,
+        lacksKeyframes: true,
+        ...(facts.hasIntraSlice ? { hasOpenGop: true } : {}),
+      };
       this.#mediaIsNews = true;
     }
     return true;

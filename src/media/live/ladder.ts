@@ -159,7 +159,9 @@ function forcedIssues(input: LadderInput, video: VideoInfo): LiveIssue[] {
   const issues: LiveIssue[] = isH264 ? [] : ['CODEC_TRANSCODED'];
   if (shorterSide(video) > input.grant.maxHeight) issues.push('RESOLUTION_CAPPED');
   if (video.fps > input.grant.maxFps + FPS_TOLERANCE) issues.push('FRAME_RATE_CAPPED');
-  if (video.lacksKeyframes && isReadable(input, input.abilities)) issues.push('NO_KEYFRAMES');
+  if (video.lacksKeyframes && isReadable(input, input.abilities)) {
+    issues.push(video.hasOpenGop ? 'OPEN_GOP' : 'NO_KEYFRAMES');
+  }
   return issues;
 }
 

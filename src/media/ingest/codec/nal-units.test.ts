@@ -24,10 +24,29 @@ const SLICE = Buffer.from('41aabb', 'hex');
 
 test('frames: pictures that a player can begin with, and others', () => {
   const seen = (...units: Buffer[]) => readFrame('avc1.640028', frame(...units));
-  assert.deepEqual(seen(IDR), { hasAccessPoint: true, hasOtherPicture: false, picture: null });
-  assert.deepEqual(seen(SLICE), { hasAccessPoint: false, hasOtherPicture: true, picture: null });
+  assert.deepEqual(seen(IDR), {
+    hasAccessPoint: true,
+    hasOtherPicture: false,
+    hasIntraSlice: false,
+    picture: null,
+  });
+  assert.deepEqual(seen(SLICE), {
+    hasAccessPoint: false,
+    hasOtherPicture: true,
+    hasIntraSlice: false,
+    picture: null,
+  });
   assert.equal(readFrame('hvc1', frame(Buffer.from('2601aa', 'hex')))?.hasAccessPoint, true);
   assert.equal(readFrame('av01', frame(IDR)), null);
+});
+
+test('a slice that refers to no picture is told from one that does', () => {
+  // first_mb_in_slice 0; slice_type 7 (I), 2 (I), 5 (P).
+  const types = { 7: '4188', 2: '41b0', 5: '4198' };
+  for (const [type, hex] of Object.entries(types)) {
+    const facts = readFrame('avc1', frame(Buffer.from(`${hex}00`, 'hex')));
+    assert.equal(facts?.hasIntraSlice, type !== '5', `slice type ${type}`);
+  }
 });
 
 test('frames: the largest picture of the parameter sets in it', () => {

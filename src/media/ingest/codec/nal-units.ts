@@ -1,4 +1,4 @@
-import { CodecError, type PictureFormat } from './bit-reader.ts';
+import { BitReader, CodecError, type PictureFormat } from './bit-reader.ts';
 import { parseSps as parseAvcSps } from './h264.ts';
 import { parseSps as parseHevcSps } from './hevc.ts';
 
@@ -8,6 +8,8 @@ interface NalCodec {
   /** Coded pictures that everything begins anew with; for HEVC also the clean and broken kinds. */
   isAccessPoint(type: number): boolean;
   isOtherPicture(type: number): boolean;
+  /** Reports whether a slice of another picture refers to no picture. */
+  isIntraSlice(nal: Uint8Array): boolean;
   parseSps(nal: Uint8Array): PictureFormat;
 }
 
@@ -16,6 +18,7 @@ const AVC: NalCodec = {
   sps: 7,
   isAccessPoint: (type) => type === 5,
   isOtherPicture: (type) => type === 1,
+  isIntraSlice: isIntraAvcSlice,
   parseSps: parseAvcSps,
 };
 const HEVC: NalCodec = {
@@ -23,6 +26,8 @@ const HEVC: NalCodec = {
   sps: 33,
   isAccessPoint: (type) => type >= 16 && type <= 23,
   isOtherPicture: (type) => type < 10,
+  // Pictures that an open group of pictures begins with are access points here (CRA).
+  isIntraSlice: () => false,
   parseSps: parseHevcSps,
 };
 
@@ -30,6 +35,8 @@ const HEVC: NalCodec = {
 export interface FrameFacts {
   hasAccessPoint: boolean;
   hasOtherPicture: boolean;
+  /** A slice of such a picture refers to no picture: what an open group of pictures begins with. */
+  hasIntraSlice: boolean;
   /** Of the parameter sets in the frame, as far as they can be read: the largest. */
   picture: { width: number; height: number } | null;
 }
@@ -45,6 +52,8 @@ const UNITS_MAX = 512;
 /** The longest parameter set that a decoder reads is below 5 kB; what follows is not looked at. */
 const SET_MAX_BYTES = 8192;
 const LENGTH_BYTES = 4;
+/** Holds the two first fields of a slice header, which have at most 65 bits. */
+const SLICE_HEAD_BYTES = 16;
 
 /**
  * Reads the units of a frame, each behind its length (ISO/IEC 14496-15, 5.3.4.2).
@@ -54,20 +63,41 @@ const LENGTH_BYTES = 4;
 export function readFrame(codec: string, frame: Buffer, lengthBytes = LENGTH_BYTES): FrameFacts | null {
   const kind = codec.startsWith('avc') ? AVC : /^h(vc|ev)1/.test(codec) ? HEVC : null;
   if (kind === null) return null;
-  const facts: FrameFacts = { hasAccessPoint: false, hasOtherPicture: false, picture: null };
+  const facts: FrameFacts = {
+    hasAccessPoint: false,
+    hasOtherPicture: false,
+    hasIntraSlice: false,
+    picture: null,
+  };
   let at = 0;
   for (let units = 0; units < UNITS_MAX && at + lengthBytes < frame.length; units += 1) {
     const length = frame.readUIntBE(at, lengthBytes);
     at += lengthBytes;
     const type = kind.type(frame.readUInt8(at));
     if (kind.isAccessPoint(type)) facts.hasAccessPoint = true;
-    if (kind.isOtherPicture(type) && at + length <= frame.length) facts.hasOtherPicture = true;
+    if (kind.isOtherPicture(type) && at + length <= frame.length) {
+      facts.hasOtherPicture = true;
+      facts.hasIntraSlice ||= kind.isIntraSlice(frame.subarray(at, at + Math.min(length, SLICE_HEAD_BYTES)));
+    }
     if (type === kind.sps) {
       facts.picture = larger(facts.picture, frame.subarray(at, at + Math.min(length, SET_MAX_BYTES)), kind);
     }
     at += length;
   }
   return facts;
+}
+
+/** Reads `slice_type` (ITU-T H.264, 7.4.3). */
+function isIntraAvcSlice(nal: Uint8Array): boolean {
+  try {
+    const reader = new BitReader(nal.subarray(1));
+    reader.ue(); // first_mb_in_slice
+    const type = reader.ue();
+    return type === 2 || type === 7;
+  } catch (error) {
+    if (error instanceof CodecError) return false;
+    throw error;
+  }
 }
 
 function larger(known: FrameFacts['picture'], nal: Buffer, kind: NalCodec): FrameFacts['picture'] {
