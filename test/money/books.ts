@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { createBooksCheck, createPayouts } from '../../src/features/ledger/index.ts';
 import { DAY_MS } from '../../src/kernel/durations.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { deeds, play } from './sequences.ts';
+import { ATTACKS, deeds, play } from './sequences.ts';
 import type { MoneyWorld } from './world.ts';
 
 /** Whatever happens in whatever order, and wherever the program is killed: no cent is lost or counted twice. */
@@ -13,7 +13,7 @@ export async function assertBooksHold(
 ): Promise<void> {
   await fc.assert(
     fc.asyncProperty(deeds, (sequence) => play(world, sequence)),
-    runs,
+    { ...runs, examples: ATTACKS },
   );
   const { database, clock, events, ledger } = world;
   const log = createLogger('silent');

@@ -67,6 +67,48 @@ export const deeds: fc.Arbitrary<Deed[]> = fc.array(
   { minLength: 1, maxLength: 7 },
 );
 
+const BUYS = { do: 'checkout', card: 0, buyer: 0, hasCode: false, again: false, crash: null } as const;
+const LATE_FILM = { do: 'buy video', video: 0, isLate: true, buyer: 1, again: false, crash: null } as const;
+const CREATOR = { do: 'creator', of: 0, crash: null } as const;
+
+/** What strangers and creators have done to others: always tried, and first. */
+export const ATTACKS: [Deed[]][] = [
+  // A membership that a stranger began for nothing is switched to a dear tier.
+  [
+    [
+      { do: 'stranger', tier: 0, buyer: 0, with: 'free code', crash: null },
+      { ...CREATOR, what: 'switch', tier: 1 },
+      { do: 'days', days: 31, crash: null },
+    ],
+  ],
+  // A stranger pays under the address of a member, whose membership is renewed then.
+  [
+    [
+      { ...BUYS, tier: 0 },
+      { do: 'stranger', tier: 1, buyer: 0, with: 'card', crash: null },
+      { do: 'days', days: 31, crash: null },
+    ],
+  ],
+  // What is paid for is taken off the shelf.
+  [[LATE_FILM, { ...CREATOR, what: 'delete video', tier: 0 }]],
+  [[LATE_FILM, { ...CREATOR, what: 'hide video', tier: 0 }]],
+  [
+    [
+      { ...BUYS, card: 3, tier: 0 },
+      { ...CREATOR, what: 'delete tier', tier: 0 },
+    ],
+  ],
+  // An upgrade is refunded in full, while the next one is on its way.
+  [
+    [
+      { ...BUYS, tier: 0 },
+      { do: 'member', of: 0, what: 'switch', tier: 1, crash: null },
+      { do: 'refund', of: 1, percent: 100, repeat: false, crash: null },
+      { do: 'days', days: 31, crash: null },
+    ],
+  ],
+];
+
 /** Plays a sequence in a workspace of its own, lets everything come to rest, and looks whether all is whole. */
 export async function play(world: MoneyWorld, sequence: readonly Deed[]): Promise<void> {
   const { test: workspaceId } = await insertAccount(world.database.db);
