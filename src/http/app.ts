@@ -127,7 +127,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   originLock(app, ports);
   limits(app, ports);
   jsonBody(app);
-  app.setErrorHandler(errorHandler(ports.log, ports.conflict));
+  app.setErrorHandler(errorHandler(ports.log, ports.databaseFailure));
   const streams = new EventStreams(app, ports);
   app.decorate('eventStreams', streams);
   const mounted = { ...ports, streams };

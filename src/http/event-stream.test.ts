@@ -69,7 +69,7 @@ async function open() {
       leases: createLeases({ store: null }),
       originLock: { refusal: unused },
       metrics: { observe: () => {} },
-      conflict: () => null,
+      databaseFailure: () => null,
       clock: systemClock,
       log,
       accessLog: { note: () => {} },

@@ -21,8 +21,11 @@ export interface HttpPorts {
   leases: Pick<Leases, 'acquire'>;
   originLock: OriginLock;
   metrics: RequestMetrics;
-  /** A unique-constraint failure of the database as a 409, or null for anything else. */
-  conflict(error: unknown): AppError | null;
+  /**
+   * Returns 409 for a failed unique constraint, 503 for a database that does not answer or a failure that passes, such as a
+   * deadlock, and null for anything else.
+   */
+  databaseFailure(error: unknown): AppError | null;
   clock: Clock;
   log: Logger;
   /** One line for each answered request; neither waits nor throws. */

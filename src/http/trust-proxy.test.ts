@@ -47,7 +47,7 @@ async function seen(setting: string, forwarded: string | undefined, peer = '10.0
       leases: { acquire: unused },
       originLock: { refusal: unused },
       metrics: { observe: () => {} },
-      conflict: () => null,
+      databaseFailure: () => null,
       clock: systemClock,
       log,
       accessLog: { note: () => {} },

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cut } from '../kernel/cut.ts';
-import type { Db } from '../platform/db/index.ts';
+import { inBackground } from '../platform/db/deadline.ts';
+import type { Db, Tx } from '../platform/db/index.ts';
 import type { Logger } from '../platform/logger.ts';
 import { JobAbandoned, JobPostponed, JobStopped, type JobWorker, type StopReason } from './job.ts';
 import type { Jobs } from './queue.ts';
@@ -79,19 +80,20 @@ export class JobRunner {
     try {
       const reason = jobs.refuse(this.queue, payload);
       if (reason !== null) throw new JobAbandoned(`its ${reason}`);
-      await worker.run({
+      const run = {
         id,
         payload,
         attempt: failed + 1,
         isLast: failed + 1 >= tries,
         lost,
         signal: this.#abort.signal,
-        confirm: async (tx) => {
+        confirm: async (tx: Tx) => {
           if (await confirm(tx, this.claim)) return;
           this.stop('lost');
           throw this.#abort.signal.reason;
         },
-      });
+      };
+      await inBackground(() => worker.run(run));
       return { state: 'completed', failed, lost };
     } catch (error) {
       if (this.#stopped === 'shutdown') return this.#again(0);

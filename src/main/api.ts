@@ -13,7 +13,7 @@ import type { Route } from '../http/route.ts';
 import { createSessionCookie } from '../http/session-cookie.ts';
 import { staticAnswer } from '../http/static-answer.ts';
 import { AppError } from '../kernel/errors.ts';
-import { brokenConstraint, sqlState } from '../platform/db/index.ts';
+import { brokenConstraint, isPassing, sqlState } from '../platform/db/index.ts';
 import { createAccessLog } from '../platform/logger.ts';
 import { ROOT } from '../platform/root.ts';
 import type { Container } from './container.ts';
@@ -26,8 +26,9 @@ const WEB_DIST = join(ROOT, 'web/dist');
 const UNIQUE_VIOLATION = '23505';
 const DRAIN_MS = 10_000;
 
-/** A unique-constraint failure that no feature translated. */
-function conflict(error: unknown): AppError | null {
+/** Translates a failure of the database that no feature has translated. */
+function databaseFailure(error: unknown): AppError | null {
+  if (isPassing(error)) return new AppError('SERVICE_UNAVAILABLE', { cause: error });
   if (sqlState(error) !== UNIQUE_VIOLATION) return null;
   return new AppError('CONFLICT', { cause: error, internal: brokenConstraint(error) ?? 'unique' });
 }
@@ -74,7 +75,7 @@ function httpPorts(container: Container): HttpPorts {
     leases: container.leases,
     originLock: container.domains,
     metrics: { observe: metrics.observeRequest },
-    conflict,
+    databaseFailure,
     clock,
     log,
     accessLog: createAccessLog(config.LOG_LEVEL, 'api'),

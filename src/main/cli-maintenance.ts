@@ -6,6 +6,7 @@ import { verifyBackup } from '../backup/verify.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { openBlobStore, openStoreAt } from '../media/storage/index.ts';
 import type { Config } from '../platform/config.ts';
+import { MAINTAINING } from '../platform/db/deadline.ts';
 import { openDatabase } from '../platform/db/index.ts';
 import { createSecrets, findSecretKey } from '../platform/secrets.ts';
 import { optional, required, UsageError, type Values } from './cli-values.ts';
@@ -25,7 +26,7 @@ export interface MaintenanceCommand {
 const POOL = 3;
 
 function open(url: string, name: string, closers: Closers) {
-  const { sql, close } = openDatabase({ url, pool: POOL, name });
+  const { sql, close } = openDatabase({ url, pool: POOL, name, bounds: MAINTAINING });
   closers.push(close);
   return sql;
 }

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
+import { OWN_ORIGIN } from '../../test/auth/browser.ts';
 import { startTestApp, type TestApp } from '../../test/harness/app.ts';
 import { BARE_ENVIRONMENT, type CommandOutcome, runCommand } from '../../test/harness/command-line.ts';
 import { createTestDatabase } from '../../test/harness/database.ts';
@@ -80,7 +81,7 @@ describe('while the server runs', { concurrency: 4 }, () => {
     const register = () =>
       app.request('POST', '/auth/session/register', {
         body: { email, inviteToken, password: 'a long password' },
-        headers: { origin: app.url },
+        headers: { origin: OWN_ORIGIN },
       });
     (await register()).assertOk(201);
     (await register()).assertError('REGISTRATION_CLOSED', 'inviteToken');

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { AppError } from '../kernel/errors.ts';
 import { type Config, ConfigError, loadConfig } from '../platform/config.ts';
+import { inBackground, WORKING } from '../platform/db/deadline.ts';
 import { migrate } from '../platform/db/migrate.ts';
 import { loadSecretKey } from '../platform/secrets.ts';
 import { commands, options, usage } from './cli-commands.ts';
@@ -57,7 +58,7 @@ async function run(args: string[], { stdout }: Terminal, environment?: NodeJS.Pr
   const command = maintenanceCommands.get(name) ?? onContainer(name);
   const closers: Closers = [];
   try {
-    const result = await outcomeOf(command, values, closers, environment);
+    const result = await inBackground(() => outcomeOf(command, values, closers, environment));
     stdout.write(`${values.json === true ? JSON.stringify(result.data) : result.text}\n`);
     return result.isBad !== true;
   } finally {
@@ -91,7 +92,8 @@ function onContainer(name: string): MaintenanceCommand {
       const databaseUrl = await reachServer(config, closers);
       const secretKey = await loadSecretKey(config);
       const silent = { ...config, LOG_LEVEL: 'silent' } as const;
-      const container = await createContainer({ config: silent, databaseUrl, secretKey, name: 'cli' });
+      const settings = { config: silent, databaseUrl, secretKey, bounds: WORKING, name: 'cli' };
+      const container = await createContainer(settings);
       closers.push(() => container.close());
       const migrated = await migrate(container.sql);
       await tellMigrated(container.parts);

@@ -1,4 +1,5 @@
 import { preparePartitions } from '../events/partitions.ts';
+import { inBackground, SERVING, WORKING } from '../platform/db/deadline.ts';
 import { migrate } from '../platform/db/migrate.ts';
 import { metricsServer } from '../platform/metrics.ts';
 import { type BuiltApi, buildApi } from './api.ts';
@@ -21,7 +22,8 @@ type RunSettings = Required<Pick<Settings, 'config' | 'databaseUrl' | 'secretKey
 
 /** Runs the roles of this node on a database that is there. Resolves when all of them do, and has said so. */
 export async function runPlatform({ media, ports, closers, ...settings }: RunSettings): Promise<void> {
-  const container = await createContainer({ ...settings, name: 'main' });
+  const bounds = settings.config.ROLES.includes('worker') ? WORKING : SERVING;
+  const container = await createContainer({ ...settings, bounds, name: 'main' });
   const { config, sql, clock, parts } = container;
   closers.push(() => container.close());
   // It takes half a second and is asked for soon; who needs it hears of a failure.
@@ -29,7 +31,7 @@ export async function runPlatform({ media, ports, closers, ...settings }: RunSet
   await migrate(sql);
   // Before anything is appended: attaching today's partition races with inserts into the default one.
   await preparePartitions(sql, clock, config);
-  await tellMigrated(parts);
+  await inBackground(() => tellMigrated(parts));
   const owner = await createOwner(container);
   warnOfPrivateAddresses(container);
   const mediaListens = beginMedia(container, settings, { media, closers });
@@ -128,10 +130,10 @@ async function startRoles(
   const { config, parts } = container;
   // Behind the lock of DATA_DIR, the embedded database has no other process of these roles.
   const isAlone = config.DATABASE_URL === undefined;
-  if (config.ROLES.includes('worker') && isAlone) await recover(parts, 'worker');
+  if (config.ROLES.includes('worker') && isAlone) await inBackground(() => recover(parts, 'worker'));
   let api: BuiltApi | null = null;
   if (config.ROLES.includes('api')) {
-    if (isAlone) await recover(parts, 'api');
+    if (isAlone) await inBackground(() => recover(parts, 'api'));
     api = await buildApi(container, () => media?.running() ?? true);
     closers.push(api.drain);
   }

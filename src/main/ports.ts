@@ -13,6 +13,7 @@ import { openBlobStore } from '../media/storage/index.ts';
 import { type Bus, createBus } from '../platform/bus.ts';
 import type { Config } from '../platform/config.ts';
 import { type Counter, type CounterFactory, counterFactory } from '../platform/counters.ts';
+import type { Bounds } from '../platform/db/deadline.ts';
 import { createIdempotency, type Idempotency } from '../platform/db/idempotency.ts';
 import { type DatabaseHandle, reachDatabase } from '../platform/db/index.ts';
 import { createDiskRoom, type DiskRoom } from '../platform/disk.ts';
@@ -40,6 +41,8 @@ export interface Settings {
   secretKey: Buffer;
   /** The role that this process has, for its log lines and its sessions in the database. */
   name: string;
+  /** What the server lets statements of this process take. Default: those of one that answers requests. */
+  bounds?: Bounds;
   /** What carries rooms, as the first process has found out. Default: the mesh. */
   rooms?: RoomEngineChoice;
   /** Default: the system's. */
@@ -117,6 +120,8 @@ export async function openPorts(settings: Settings): Promise<OpenPorts> {
     url: settings.databaseUrl,
     pool: config.DATABASE_POOL,
     name: `marquee ${name}`,
+    deadlineMs: config.DATABASE_DEADLINE_MS,
+    ...(settings.bounds === undefined ? {} : { bounds: settings.bounds }),
   });
   const bus = await createBus(database.sql, log);
   const redis = config.REDIS_URL === undefined ? null : await openRedis({ url: config.REDIS_URL, log });

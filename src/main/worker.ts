@@ -1,5 +1,6 @@
-import { startSchedule } from '../jobs/schedule.ts';
+import { type ScheduledTask, startSchedule } from '../jobs/schedule.ts';
 import { startJobWorkers } from '../jobs/worker.ts';
+import { inBackground } from '../platform/db/deadline.ts';
 import type { Container } from './container.ts';
 import { endServices, startServices } from './services.ts';
 
@@ -9,9 +10,10 @@ export function startWorker(container: Container): { stop(): Promise<void> } {
   const services = startServices(parts, 'worker');
   const workers = parts.flatMap((part) => part.jobs?.() ?? []);
   const jobs = startJobWorkers({ ...container, workers });
-  const schedule = startSchedule(
-    parts.flatMap((part) => part.tasks?.() ?? []),
-    log,
-  );
+  const schedule = startSchedule(parts.flatMap((part) => part.tasks?.() ?? []).map(inBackgroundTask), log);
   return { stop: () => endServices(services, [schedule, jobs]) };
+}
+
+function inBackgroundTask(task: ScheduledTask): ScheduledTask {
+  return { ...task, run: () => inBackground(() => task.run()) };
 }

@@ -83,6 +83,12 @@ export const KEYS = {
     'postgresql:',
   ]),
   DATABASE_POOL: integer('Connections to the database of each process.', 10, 2, 200),
+  DATABASE_DEADLINE_MS: integer(
+    'How long a request waits for an answer of the database before it is 503.',
+    5000,
+    100,
+    60_000,
+  ),
   REDIS_URL: url(
     'Valkey or Redis that the nodes of a cluster share for their counters (`rediss://` for TLS). Unset: each process counts for itself.',
     ['redis:', 'rediss:'],
@@ -290,6 +296,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     ...readS3(environment),
     DATABASE_URL: read(environment, 'DATABASE_URL', KEYS.DATABASE_URL),
     DATABASE_POOL: get('DATABASE_POOL', KEYS.DATABASE_POOL),
+    DATABASE_DEADLINE_MS: get('DATABASE_DEADLINE_MS', KEYS.DATABASE_DEADLINE_MS),
     REDIS_URL: read(environment, 'REDIS_URL', KEYS.REDIS_URL),
     ROLES: get('ROLES', KEYS.ROLES),
     ...readSecretKey(environment),

@@ -50,6 +50,8 @@ export const SECRET_KEY = Buffer.alloc(32, 5);
 interface AppOptions {
   /** Another node of the same platform, which shares its database and its files. Closed before that one. */
   beside?: TestApp;
+  /** Of a migrated database of the test's own. */
+  databaseUrl?: string;
   /** Default: the system's. */
   clock?: Clock;
   /** Variables of the configuration. */
@@ -65,8 +67,9 @@ interface AppOptions {
 }
 
 export async function startTestApp(options: AppOptions = {}): Promise<TestApp> {
-  const database = options.beside === undefined ? await createTestDatabase({ pool: 1 }) : null;
-  const databaseUrl = database?.url ?? options.beside?.databaseUrl ?? '';
+  const given = options.databaseUrl ?? options.beside?.databaseUrl;
+  const database = given === undefined ? await createTestDatabase({ pool: 1 }) : null;
+  const databaseUrl = database?.url ?? given ?? '';
   const dataDir =
     options.beside?.container.config.DATA_DIR ??
     join(tmpdir(), `marquee-app-${randomBytes(6).toString('hex')}`);

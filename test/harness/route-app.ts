@@ -35,7 +35,7 @@ export async function createRouteApp(container: Container, routes: readonly Rout
     leases,
     originLock: domains,
     metrics: { observe: () => {} },
-    conflict: () => null,
+    databaseFailure: () => null,
     clock,
     log,
     accessLog: { note: () => {} },

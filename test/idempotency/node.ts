@@ -9,7 +9,7 @@ import { AppError, notFound } from '../../src/kernel/errors.ts';
 import { type Container, createContainer } from '../../src/main/container.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import type { Db } from '../../src/platform/db/index.ts';
-import { brokenConstraint } from '../../src/platform/db/index.ts';
+import { brokenConstraint, isPassing } from '../../src/platform/db/index.ts';
 import { SECRET_KEY } from '../harness/app.ts';
 import { noSessions } from '../harness/no-sessions.ts';
 import { TestResponse } from '../harness/response.ts';
@@ -195,7 +195,10 @@ export async function startTestNode({ databaseUrl, clock, env }: NodeOptions): P
       leases: container.leases,
       originLock: { refusal: async () => null },
       metrics: { observe: () => {} },
-      conflict: (error) => (brokenConstraint(error) === undefined ? null : new AppError('CONFLICT')),
+      databaseFailure(error) {
+        if (isPassing(error)) return new AppError('SERVICE_UNAVAILABLE');
+        return brokenConstraint(error) === undefined ? null : new AppError('CONFLICT');
+      },
       clock: container.clock,
       log,
       accessLog: { note: () => {} },

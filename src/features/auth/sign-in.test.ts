@@ -271,10 +271,10 @@ describe('X-User-Token', () => {
 describe('limits of sign-in', () => {
   const tooMany = (retryAfter: unknown) => ({ success: false, error: 'Too many requests', retryAfter });
 
-  it('lets ten log-ins of an address through in fifteen minutes, the second factor included', async () => {
+  it('lets ten log-ins of an address through in fifteen minutes, the second factor not counted', async () => {
     const person = await fixture.person();
     const from = newAddress();
-    for (let index = 0; index < 8; index++) {
+    for (let index = 0; index < 9; index++) {
       const body = { email: person.email, password: 'wrong password' };
       (await fixture.post('/auth/login', person.key, body, from)).assertError('INVALID_CREDENTIALS');
     }
@@ -282,15 +282,14 @@ describe('limits of sign-in', () => {
     (await fixture.post('/auth/login/2fa', person.key, challenge, from)).assertError('INVALID_CREDENTIALS');
     // A body that is refused counts too: the cap comes before the body is read.
     (await fixture.post('/auth/login', person.key, {}, from)).assertError('BAD_REQUEST', 'email');
-    for (const path of ['/auth/login', '/auth/login/2fa']) {
-      const answer = await fixture.post(path, person.key, '{"not json', from);
-      assert.equal(answer.status, 429);
-      assert.deepEqual(answer.json, tooMany(answer.at('retryAfter')));
-      const seconds = Number(answer.at('retryAfter'));
-      assert.ok(Number.isInteger(seconds) && seconds > 800 && seconds <= 900, String(seconds));
-      assert.equal(answer.headers['retry-after'], String(seconds));
-      answer.assertCommonHeaders().assertRateLimited(true);
-    }
+    const answer = await fixture.post('/auth/login', person.key, '{"not json', from);
+    assert.equal(answer.status, 429);
+    assert.deepEqual(answer.json, tooMany(answer.at('retryAfter')));
+    const seconds = Number(answer.at('retryAfter'));
+    assert.ok(Number.isInteger(seconds) && seconds > 800 && seconds <= 900, String(seconds));
+    assert.equal(answer.headers['retry-after'], String(seconds));
+    answer.assertCommonHeaders().assertRateLimited(true);
+    (await fixture.post('/auth/login/2fa', person.key, challenge, from)).assertError('INVALID_CREDENTIALS');
     assert.equal((await fixture.login(person)).status, 200, 'another address is free');
   });
 

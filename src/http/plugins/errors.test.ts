@@ -75,7 +75,7 @@ describe('what is not HTTP enough for the chain still gets the envelope', { conc
 });
 
 describe('when the database is gone', () => {
-  test('keyed calls are an opaque 500, /health is 503, the process lives', async () => {
+  test('keyed calls and /health are an opaque 503, the process lives', async () => {
     const app = await startTestApp();
     const { key } = await app.createKey();
     try {
@@ -83,10 +83,10 @@ describe('when the database is gone', () => {
       (await app.request('GET', '/health')).assertOk(200);
       await app.container.sql.end();
       const known = await app.request('GET', '/streams', { key });
-      known.assertError('INTERNAL_ERROR').assertRateLimited(true);
+      known.assertError('SERVICE_UNAVAILABLE').assertRateLimited(true);
       assert.doesNotMatch(known.text, /CONNECTION|postgres|sql/i);
       const unknown = await app.request('GET', '/streams', { key: `pk_${'1'.repeat(40)}` });
-      unknown.assertError('INTERNAL_ERROR').assertRateLimited(false);
+      unknown.assertError('SERVICE_UNAVAILABLE').assertRateLimited(false);
       (await app.request('GET', '/streams')).assertError('UNAUTHORIZED');
       (await app.request('GET', '/health')).assertError('SERVICE_UNAVAILABLE');
       (await app.request('GET', '/nope')).assertError('NOT_FOUND');

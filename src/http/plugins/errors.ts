@@ -8,11 +8,11 @@ import { REQUEST_ID_HEADER } from './request-id.ts';
 import { LATEST_VERSION, VERSION_HEADER } from './version.ts';
 
 /** Turns any failure into one of the registry; what is not ours becomes an opaque 500. */
-export function toAppError(error: unknown, conflict: (error: unknown) => AppError | null): AppError {
+export function toAppError(error: unknown, databaseFailure: (error: unknown) => AppError | null): AppError {
   if (error instanceof AppError) return error;
   const fastify = frameworkError(error);
   if (fastify !== null) return fastify;
-  return conflict(error) ?? new AppError('INTERNAL_ERROR', { cause: error });
+  return databaseFailure(error) ?? new AppError('INTERNAL_ERROR', { cause: error });
 }
 
 function frameworkError(error: unknown): AppError | null {
@@ -31,12 +31,13 @@ function frameworkError(error: unknown): AppError | null {
 }
 
 /**
- * The one door out for failures (docs/api/conventions.md#errors). `conflict` maps unique-constraint failures to
- * 409.
+ * The one door out for failures (docs/api/conventions.md#errors). `databaseFailure` maps those of the database.
  */
-export function errorHandler(log: Logger, conflict: (error: unknown) => AppError | null) {
+export function errorHandler(log: Logger, databaseFailure: (error: unknown) => AppError | null) {
   return (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply) => {
-    const failure = hungUp(error, request) ? badRequest('body', CUT_SHORT) : toAppError(error, conflict);
+    const failure = hungUp(error, request)
+      ? badRequest('body', CUT_SHORT)
+      : toAppError(error, databaseFailure);
     if (failure.status >= 500) {
       log.error({ err: error, requestId: request.id, internal: failure.internal }, 'request failed');
     } else {

@@ -45,7 +45,7 @@ interface IdempotentCall {
   prepare(): Handle;
 }
 
-type Ports = Pick<HttpPorts, 'idempotency' | 'conflict' | 'log'>;
+type Ports = Pick<HttpPorts, 'idempotency' | 'databaseFailure' | 'log'>;
 
 /**
  * Answers a request that carries an Idempotency-Key: runs the handler, or replays its response
@@ -164,7 +164,7 @@ async function respond(
     const body = await handle();
     return { status: reply.statusCode, body };
   } catch (error) {
-    const failure = toAppError(error, ports.conflict);
+    const failure = toAppError(error, ports.databaseFailure);
     if (failure.status >= 500 || failure.status === 429) throw error;
     logRefusal(ports.log, failure, request.id);
     request.errorCode = failure.code;

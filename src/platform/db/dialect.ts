@@ -10,6 +10,7 @@ import {
   type TransactionSettings,
 } from 'kysely';
 import type { Sql } from 'postgres';
+import { type Deadline, deadlineOf } from './deadline.ts';
 import { openSession, type Parameter, type Session, type StatementResult } from './session.ts';
 import { type Savepoint, type SharedTransaction, sharedTransaction } from './shared-transaction.ts';
 
@@ -32,10 +33,12 @@ type OpenTransaction = Session | { shared: SharedTransaction; savepoint: Savepoi
 
 class PostgresConnection implements DatabaseConnection {
   readonly #sql: Sql;
+  readonly #deadline: Deadline;
   #transaction: OpenTransaction | undefined;
 
-  constructor(sql: Sql) {
+  constructor(sql: Sql, deadline: Deadline) {
     this.#sql = sql;
+    this.#deadline = deadline;
   }
 
   /** From here on every query of this connection goes over one session. */
@@ -82,7 +85,7 @@ class PostgresConnection implements DatabaseConnection {
     }
     const shared = sharedTransaction(this.#sql);
     if (shared !== undefined) return shared.statement<R>(text, parameters, prepare);
-    const rows = await this.#sql.unsafe<R[]>(text, parameters, { prepare });
+    const rows = await this.#deadline.answerOf(this.#sql.unsafe<R[]>(text, parameters, { prepare }));
     return { rows, count: rows.count ?? 0 };
   }
 
@@ -111,15 +114,17 @@ function toParameter(value: unknown): Parameter {
 
 class PostgresDriver implements Driver {
   readonly #sql: Sql;
+  readonly #deadline: Deadline;
 
   constructor(sql: Sql) {
     this.#sql = sql;
+    this.#deadline = deadlineOf(sql);
   }
 
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<PostgresConnection> {
-    return new PostgresConnection(this.#sql);
+    return new PostgresConnection(this.#sql, this.#deadline);
   }
 
   beginTransaction(connection: PostgresConnection, settings: TransactionSettings): Promise<void> {

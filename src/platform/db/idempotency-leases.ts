@@ -2,6 +2,7 @@ import type { Sql } from 'postgres';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { newUuid } from '../../kernel/ids.ts';
 import type { Secrets } from '../secrets.ts';
+import { deadlineOf } from './deadline.ts';
 import { type Claim, type IdempotentOutcome, isSameBody, type StoredResponse } from './idempotent.ts';
 
 export type LeasedRun = (operationId: string) => Promise<StoredResponse>;
@@ -41,16 +42,19 @@ interface Options {
 
 /** Runs that hold no transaction (docs/decisions/idempotency.md#leases). */
 export function createLeasedRecords({ sql, clock, secrets }: Options) {
+  const { answerOf } = deadlineOf(sql);
   const take = async ({ id, request }: Claim, until: Date): Promise<string | null> => {
     const now = clock.now();
     const expiresAt = dateFromMs(now.getTime() + KEPT_MS);
     const { workspaceId, fingerprint, legacyFingerprint } = request;
     const parameters = [id, workspaceId, fingerprint, expiresAt, until, newUuid(), now, legacyFingerprint];
-    const [row] = await sql.unsafe<{ operation_id: string }[]>(LEASE, parameters, { prepare: true });
+    const lease = sql.unsafe<{ operation_id: string }[]>(LEASE, parameters, { prepare: true });
+    const [row] = await answerOf(lease);
     return row?.operation_id ?? null;
   };
   const isOthers = async ({ id, request }: Claim): Promise<boolean> => {
-    const [row] = await sql.unsafe<{ fingerprint: Uint8Array }[]>(FINGERPRINT, [id], { prepare: true });
+    const found = sql.unsafe<{ fingerprint: Uint8Array }[]>(FINGERPRINT, [id], { prepare: true });
+    const [row] = await answerOf(found);
     return row !== undefined && !isSameBody(request, row.fingerprint);
   };
   return {
@@ -63,12 +67,12 @@ export function createLeasedRecords({ sql, clock, secrets }: Options) {
       try {
         response = await run(operationId);
       } catch (error) {
-        await sql.unsafe(FREE, [claim.id, operationId, until]);
+        await answerOf(sql.unsafe(FREE, [claim.id, operationId, until]));
         throw error;
       }
       const body = secrets.encrypt(response.body, claim.name);
       const expiresAt = dateFromMs(clock.ms() + KEPT_MS);
-      await sql.unsafe(ANSWER, [claim.id, operationId, response.status, body, expiresAt]);
+      await answerOf(sql.unsafe(ANSWER, [claim.id, operationId, response.status, body, expiresAt]));
       return { kind: 'stored', response };
     },
   };

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from 'postgres';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import type { Secrets } from '../secrets.ts';
+import { deadlineOf } from './deadline.ts';
 import { createLeasedRecords, type LeasedRun } from './idempotency-leases.ts';
 import {
   type Claim,
@@ -164,7 +165,7 @@ function createRecords({ sql, clock, secrets }: IdempotencyOptions) {
       const parameters = [claim.id, clock.now()];
       const rows =
         transaction === undefined
-          ? await sql.unsafe<RecordRow[]>(FIND, parameters, { prepare: true })
+          ? await deadlineOf(sql).answerOf(sql.unsafe<RecordRow[]>(FIND, parameters, { prepare: true }))
           : (await transaction.query<RecordRow>(FIND, parameters, true)).rows;
       return answer(claim, rows[0]);
     },

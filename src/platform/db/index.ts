@@ -1,7 +1,9 @@
 import { Kysely, type Transaction } from 'kysely';
 import postgres, { type Sql } from 'postgres';
 import { dateFromMs, dateFromText } from '../../kernel/clock.ts';
+import { type Bounds, createDeadline, DatabaseDeadlineError, SERVING, setDeadline } from './deadline.ts';
 import { postgresDialect } from './dialect.ts';
+import { createSockets } from './sockets.ts';
 import type { Database } from './tables.generated.ts';
 
 /** The pool, or a transaction of it: what every repository function takes first. */
@@ -15,7 +17,15 @@ export interface DatabaseOptions {
   pool: number;
   /** Shown in `pg_stat_activity`. */
   name: string;
+  /** Default: those of a process that answers requests. */
+  bounds?: Bounds;
+  /** How long whoever waits for a request waits for an answer of the database. Default 5 s. */
+  deadlineMs?: number;
 }
+
+const DEADLINE_MS = 5000;
+/** Beyond the time in which the server ends a statement. */
+const BACKGROUND_MARGIN_MS = 10_000;
 
 export interface DatabaseHandle {
   db: Db;
@@ -46,10 +56,12 @@ function lifetimes(): () => number {
 
 /** Opens a pool; connections are made when they are first needed. */
 export function openDatabase(options: DatabaseOptions): DatabaseHandle {
+  const { url, bounds = SERVING, deadlineMs = DEADLINE_MS } = options;
+  const sockets = createSockets();
   const settings = {
     max: options.pool,
     idle_timeout: 60,
-    connect_timeout: 10,
+    connect_timeout: 5,
     // The driver's own pause grows to 20 s and outlives the failure.
     backoff: (attempts: number) => Math.min(attempts * 0.1, 1),
     onnotice: () => {},
@@ -63,6 +75,9 @@ export function openDatabase(options: DatabaseOptions): DatabaseHandle {
       application_name: options.name,
       // Offsets of old have seconds, which `Date` does not read.
       TimeZone: 'UTC',
+      // No statement runs, or waits for a lock, without a bound (docs/decisions/database.md#no-statement-without-a-bound).
+      statement_timeout: bounds.statementMs,
+      lock_timeout: bounds.lockMs,
       // A vanished client must not hold row locks (docs/decisions/database.md#our-own-kysely-dialect).
       idle_in_transaction_session_timeout: 15_000,
       // Compiling a statement takes longer than any of ours runs (docs/decisions/database.md#no-compiled-statements).
@@ -71,11 +86,21 @@ export function openDatabase(options: DatabaseOptions): DatabaseHandle {
       random_page_cost: '1.1',
     },
   };
-  // The driver's own default is a function too, which its types do not know.
-  Object.assign(settings, { max_lifetime: lifetimes() });
-  const sql: Sql = postgres(options.url, settings);
+  // The driver's own default is a function too, which its types do not know, nor do they know `socket`.
+  Object.assign(settings, { max_lifetime: lifetimes(), socket: sockets.open });
+  const sql: Sql = postgres(url, settings);
+  const backgroundMs = bounds.statementMs + BACKGROUND_MARGIN_MS;
+  const deadline = createDeadline({ url, deadlineMs, backgroundMs, sockets });
+  setDeadline(sql, deadline);
   const db = new Kysely<Database>({ dialect: postgresDialect(sql) });
-  return { db, sql, close: () => sql.end({ timeout: 5 }) };
+  return {
+    db,
+    sql,
+    close() {
+      deadline.close();
+      return sql.end({ timeout: 5 });
+    },
+  };
 }
 
 /** `Date` reads the years 1 to 99 as those of our time. */
@@ -105,11 +130,19 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof postgres.PostgresError ? error.code : undefined;
 }
 
-const PASSING_STATES = /^(40001|40P01|55P03|57P0[123]|08)/;
-const LOST_CONNECTION = /^(CONNECTION_|CONNECT_TIMEOUT$|ECONN|EPIPE$)/;
+/**
+ * Deadlocks and their like, a lock or a statement that took too long (55P03, 57014), no place for a connection (53300), a
+ * session that the server ended.
+ */
+const PASSING_STATES = /^(40001|40P01|55P03|57014|53300|25P03|57P0[1235]|08)/;
+const LOST_CONNECTION = /^(CONNECTION_|CONNECT_TIMEOUT$|ECONN|EPIPE$|ETIMEDOUT$|EHOSTUNREACH$|ENETUNREACH$)/;
 
-/** May the same transaction succeed a moment later? A deadlock, a connection that was lost or could not be made. */
+/**
+ * Reports whether the same transaction may succeed a moment later: the failure is a deadlock, a bound that was reached, or a
+ * connection that was lost or could not be made.
+ */
 export function isPassing(error: unknown): boolean {
+  if (error instanceof DatabaseDeadlineError) return true;
   const state = sqlState(error);
   if (state !== undefined) return PASSING_STATES.test(state);
   return error instanceof Error && 'code' in error && LOST_CONNECTION.test(String(error.code));

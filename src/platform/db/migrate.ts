@@ -5,6 +5,7 @@ import boss from 'pg-boss/package.json' with { type: 'json' };
 import postgres, { type Sql } from 'postgres';
 import { ROOT } from '../root.ts';
 import { isConcurrent, runConcurrently } from './concurrent-indexes.ts';
+import { type Bounds, MAINTAINING } from './deadline.ts';
 
 const FOLDER = join(ROOT, 'migrations');
 /** Any constant: it only has to be the same in every process. */
@@ -32,6 +33,7 @@ export async function migrate(sql: Sql, only?: readonly string[]): Promise<strin
   if (only === undefined && (await isCurrent(sql, files))) return [];
   const session = await sql.reserve();
   try {
+    await setBounds(session, MAINTAINING);
     await takeLock(session);
     if (only === undefined) await refuseHalfRestore(session);
     await session`create table if not exists migration (
@@ -59,8 +61,16 @@ export async function migrate(sql: Sql, only?: readonly string[]): Promise<strin
     return applied;
   } finally {
     await session`select pg_advisory_unlock(${LOCK})`.catch(() => {});
+    await session`reset statement_timeout`.catch(() => {});
+    await session`reset lock_timeout`.catch(() => {});
     session.release();
   }
+}
+
+/** Of this session, whatever those of its pool are. */
+async function setBounds(session: Sql, { statementMs, lockMs }: Bounds): Promise<void> {
+  await session`select set_config('statement_timeout', ${String(statementMs)}, false),
+    set_config('lock_timeout', ${String(lockMs)}, false)`;
 }
 
 /** Is it one block that commits now and then? What it does again, when it was killed, changes nothing. */

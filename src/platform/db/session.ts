@@ -1,4 +1,5 @@
 import postgres, { type Sql, type TransactionSql } from 'postgres';
+import { DatabaseDeadlineError, deadlineOf } from './deadline.ts';
 
 /** A statement's rows, and how many rows it touched. */
 export interface StatementResult<R> {
@@ -54,9 +55,14 @@ function isLoss(error: unknown): boolean {
  * the connection back.
  */
 async function begin(sql: Sql, options: string): Promise<Session> {
+  const deadline = deadlineOf(sql);
   const begun = Promise.withResolvers<TransactionSql>();
+  // It may fail when nobody waits for it any longer.
+  begun.promise.catch(() => {});
   let ended: unknown = null;
   const lost = sql.begin(options, (transaction) => {
+    // Nobody waits for it any longer: the driver rolls back, and takes the connection back.
+    if (ended !== null) throw ended;
     begun.resolve(transaction);
     return new Promise<never>(() => {});
   });
@@ -64,16 +70,24 @@ async function begin(sql: Sql, options: string): Promise<Session> {
     ended = error;
     begun.reject(error);
   });
-  const transaction = await begun.promise;
+  const transaction = await deadline.within(begun.promise, () => {
+    ended = new DatabaseDeadlineError();
+  });
 
   // Whatever is sent after the end or a loss reaches a closed socket, or whoever has the connection next.
   const run = async <R extends object>(text: string, parameters: Parameter[] = [], prepare = false) => {
     if (ended !== null) throw ended;
     try {
-      return await Promise.race([transaction.unsafe<R[]>(text, parameters, { prepare }), lost]);
+      const answer = deadline.answerOf(transaction.unsafe<R[]>(text, parameters, { prepare }));
+      return await Promise.race([answer, lost]);
     } catch (error) {
       // The caller hears of it here first, and would go on to roll back.
       if (isLoss(error)) ended ??= error;
+      if (error instanceof DatabaseDeadlineError && ended === null) {
+        ended = error;
+        // Behind the statement that is late: whoever waits does not wait for it as well.
+        transaction.unsafe('rollback').catch(() => {});
+      }
       throw error;
     }
   };
