@@ -9,7 +9,8 @@ import { DatabaseDeadlineError, inBackground, MAINTAINING, SERVING } from './dea
 import { isPassing, openDatabase, sqlState } from './index.ts';
 import { migrate } from './migrate.ts';
 
-const DEADLINE_MS = 300;
+/** Short for a busy machine, on which any request may be late: what has to succeed is tried again. */
+const DEADLINE_MS = 400;
 let server: OwnPostgres;
 let app: TestApp;
 let key: string;
@@ -32,6 +33,15 @@ after(async () => {
 const create = (title: string, headers: Record<string, string> = {}) =>
   app.request('POST', '/streams', { key, body: { title }, headers });
 
+const succeeds = (ask: () => Promise<TestResponse>): Promise<TestResponse> =>
+  until(async () => {
+    const answer = await ask();
+    if (answer.status < 400) return answer;
+    assertUnavailable(answer);
+    return null;
+  });
+const made = async (title: string) => (await succeeds(() => create(title))).string('data.id');
+
 function assertUnavailable(answer: TestResponse): void {
   answer.assertError('SERVICE_UNAVAILABLE');
   assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d*$/);
@@ -52,10 +62,7 @@ async function askEverything(): Promise<TestResponse[]> {
   ]);
 }
 
-const isBack = () =>
-  until(async () => (await app.request('GET', '/streams', { key })).status === 200, {
-    message: 'the database is back',
-  });
+const isBack = () => succeeds(() => app.request('GET', '/streams', { key }));
 
 /** Connections of the app that are not at rest. */
 const busy = async () =>
@@ -93,7 +100,7 @@ test('C23.13: a frozen database is 503 with Retry-After for every request, and i
     await server.resume();
   }
   await isBack();
-  (await create('After')).assertOk(201);
+  await made('After');
   await until(async () => (await busy()) === 0, { message: 'no session is left in a transaction' });
 });
 
@@ -105,11 +112,11 @@ test('C23.13: a database that refuses connections is 503, never 500, and is used
   await server.start();
   looking = openDatabase({ url: server.url, pool: 2, name: 'looking' });
   await isBack();
-  (await create('After')).assertOk(201);
+  await made('After');
 });
 
 test('C23.13: a request that waits for a lock is 503, and its statement ends on the server', async () => {
-  const id = (await create('Locked')).string('data.id');
+  const id = await made('Locked');
   const rename = () => app.request('PATCH', `/streams/${id}`, { key, body: { title: 'Renamed' } });
   const free = Promise.withResolvers<void>();
   const locked = Promise.withResolvers<void>();
@@ -123,10 +130,10 @@ test('C23.13: a request that waits for a lock is 503, and its statement ends on 
     assertUnavailable(answer);
   await until(async () => (await busy()) === 0, { message: 'no statement waits for the lock' });
   // Others are served meanwhile.
-  (await app.request('GET', `/streams/${id}`, { key })).assertOk(200);
+  await succeeds(() => app.request('GET', `/streams/${id}`, { key }));
   free.resolve();
   await holding;
-  (await rename()).assertOk(200);
+  await succeeds(rename);
 });
 
 test('C23.13: work in the background takes as long as the server lets it', async () => {
@@ -155,7 +162,7 @@ test('C23.13: a transaction whose statement is late gives its connection back', 
 
 test('C23.13: a deadlock and a lost session are failures that pass', async () => {
   const { sql } = looking;
-  const [a, b] = [(await create('A')).string('data.id'), (await create('B')).string('data.id')];
+  const [a, b] = [await made('A'), await made('B')];
   const both = Promise.withResolvers<void>();
   let holders = 0;
   const cross = (first: string, second: string) =>
