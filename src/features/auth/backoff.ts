@@ -2,11 +2,15 @@ import { networkBlock } from '../../kernel/address.ts';
 import { tooMany } from '../../kernel/errors.ts';
 import { type Counter, counterKey } from '../../platform/counters.ts';
 
+/** Where a request comes from. */
+export interface From {
+  ip: string;
+}
+
 /** One try to sign in, or to confirm a password. */
-export interface Attempt {
+export interface Attempt extends From {
   /** The address that was typed, as `lookupEmail` returns it. */
   email: string;
-  ip: string;
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Passwords } from '../../platform/passwords.ts';
 import type { AccountCredentials, AccountMaker, CredentialStore } from './accounts.ts';
-import type { Attempt, LoginBackoff } from './backoff.ts';
+import type { Attempt, From, LoginBackoff } from './backoff.ts';
 import { isKept } from './links.repository.ts';
 import type { MailLinks } from './links.service.ts';
 import type { TwoFactor } from './two-factor.service.ts';
@@ -17,11 +17,6 @@ export interface NewIdentity {
   name?: string | null | undefined;
   /** What they were shown and agreed to. */
   termsUrl?: string | null;
-}
-
-/** Where a request comes from. */
-export interface From {
-  ip: string;
 }
 
 /** Who somebody is: what every way to sign in begins with. */

@@ -1,5 +1,6 @@
 import type { AccountCredentials } from './accounts.ts';
-import type { From, Identities, NewIdentity } from './identities.service.ts';
+import type { From } from './backoff.ts';
+import type { Identities, NewIdentity } from './identities.service.ts';
 import type { SignInPlaces } from './places.service.ts';
 import type { AccessToken, UserToken, UserTokens } from './tokens.service.ts';
 

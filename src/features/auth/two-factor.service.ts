@@ -6,7 +6,7 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Passwords } from '../../platform/passwords.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { CredentialStore } from './accounts.ts';
-import type { Attempt, LoginBackoff } from './backoff.ts';
+import type { From, LoginBackoff } from './backoff.ts';
 import type { MailOutbox } from './links.service.ts';
 import { twoFactorMail } from './mails.ts';
 import * as rules from './rules.ts';
@@ -25,11 +25,7 @@ export interface TwoFactor {
    *
    * @throws {AppError} INVALID_CREDENTIALS, CONFLICT when the second factor is on.
    */
-  enrol(
-    accountId: string,
-    password: string,
-    from: Pick<Attempt, 'ip'>,
-  ): Promise<{ secret: string; otpauthUrl: string }>;
+  enrol(accountId: string, password: string, from: From): Promise<{ secret: string; otpauthUrl: string }>;
   /**
    * Turns the second factor on, ends every other user token and session, and tells the owner.
    *

@@ -59,23 +59,24 @@ const GATES: Record<Gate, string> = {
   admin: 'Needs the session of an administrator: no API key will do.',
 };
 
+const WITHOUT_KEY: Record<Exclude<Route['auth'], 'key'>, string> = {
+  none: 'Takes no key.',
+  public: 'Works without a key.',
+  optional: 'Works without a key; one that is sent must be valid.',
+  session: 'Needs a session: no key is read.',
+};
+
 /** What the policy of an endpoint asks for, in words. */
 export function policyText(route: Route): string {
   const { auth, gate, permission, freshPassword, ownOrigin, limits = [], idempotent, originLock } = route;
   const access =
-    auth === 'none'
-      ? ['Takes no key.']
-      : auth === 'public'
-        ? ['Works without a key.']
-        : auth === 'optional'
-          ? ['Works without a key; one that is sent must be valid.']
-          : auth === 'session'
-            ? ['Needs a session: no key is read.']
-            : [
-                ...(gate === null ? [] : [GATES[gate]]),
-                ...(permission === null ? [] : [permissionText(permission)]),
-                ...(gate === null && permission === null ? ['Any key will do.'] : []),
-              ];
+    auth !== 'key'
+      ? [WITHOUT_KEY[auth]]
+      : [
+          ...(gate === null ? [] : [GATES[gate]]),
+          ...(permission === null ? [] : [permissionText(permission)]),
+          ...(gate === null && permission === null ? ['Any key will do.'] : []),
+        ];
   return [
     ...access,
     ...(ownOrigin === true ? ['Only for pages of the platform.'] : []),
