@@ -108,6 +108,7 @@ export function attachHls(
     offerSounds(hls, audioTracks),
     options === null ? followBroadcast(hls, video, onViewers) : waitForViewer(hls, video, options, tell),
   ];
+  if (options !== null) endAfterShortSegment(hls);
   hls.loadSource(src);
   hls.attachMedia(video);
   return {
@@ -176,6 +177,17 @@ function followBroadcast(hls: Hls, video: HTMLVideoElement, onViewers: Told['onV
 }
 
 const LOOKS = ['seeking', 'pause', 'play'] as const;
+
+/**
+ * Ends a track whose last segment has one or two frames. hls.js does not read edit lists, so it looks for such a segment
+ * behind the end of the buffer; it takes the segment for a gap, and waits forever for the rest.
+ */
+function endAfterShortSegment(hls: Hls): void {
+  hls.on(Events.FRAG_BUFFERED, (_event, { frag }) => {
+    if (frag.endList !== true || frag.gap !== true || frag.type === 'subtitle') return;
+    hls.trigger(Events.BUFFER_EOS, { type: frag.type === 'audio' ? 'audio' : 'video' });
+  });
+}
 
 function videoConfig({ startSec, isEager }: VideoOptions): Partial<HlsConfig> {
   return { ...common, startPosition: startSec(), autoStartLoad: isEager };
