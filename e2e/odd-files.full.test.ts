@@ -1,0 +1,3 @@
+import { testPlayback } from '../test/playback/odd-playback.ts';
+
+testPlayback();
