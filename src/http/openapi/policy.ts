@@ -89,7 +89,7 @@ export function policyText(route: Route): string {
 
 function permissionText(permission: Permission): string {
   return isContentRead(permission)
-    ? `Needs the permission \`${permission}\` only if the key's list names a read of videos, streams, restreams or rooms.`
+    ? `Needs the permission \`${permission}\` where the key's list names a read of own content.`
     : `Needs the permission \`${permission}\`.`;
 }
 

@@ -165,7 +165,8 @@ test('what the server fills in is not asked for', () => {
 
 test('the document grows with its endpoints alone, and stays one that people can read', () => {
   const perOperation = JSON.stringify(document).length / operations.length;
-  assert.ok(perOperation < 4250, `${Math.round(perOperation)} characters for each operation`);
+  // The 503 that each of them has takes 60.
+  assert.ok(perOperation < 4300, `${Math.round(perOperation)} characters for each operation`);
   const responses = asJson(asJson(document.components).responses);
   assert.ok(entries(responses).length < 0.8 * operations.length);
 });
