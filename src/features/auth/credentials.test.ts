@@ -174,7 +174,7 @@ describe('another password', () => {
     (await auth.app.request('GET', '/me', { key: person.key })).assertOk(200);
   });
 
-  test('is refused by its field, to keys, and without the one before; wrong ones count as sign-ins do', async () => {
+  test('is refused by its field, to keys, and without the one before; wrong ones have a limit of their own', async () => {
     const { person, browser } = await signedIn();
     (await send(browser, PASSWORD, 'short')).assertError('WEAK_PASSWORD', 'newPassword');
     (await send(browser, 'wrong horse battery staple', NEW_PASSWORD)).assertError('INVALID_CREDENTIALS');
@@ -182,12 +182,12 @@ describe('another password', () => {
     const byKey = await auth.app.request('POST', '/me/password', { key: person.key, body });
     byKey.assertError('ADMIN_ONLY');
     assert.equal((await auth.login(person)).status, 200);
-    // Ten in a quarter of an hour from one address, sign-ins included.
+    // Ten in a quarter of an hour from one address, sign-ins not counted (C23.5).
     const answers: number[] = [];
-    for (let time = 0; time < 8; time++) {
+    for (let time = 0; time < 9; time++) {
       answers.push((await send(browser, 'wrong horse battery staple', NEW_PASSWORD)).status);
     }
-    assert.deepEqual(answers, [401, 401, 401, 401, 401, 401, 401, 429]);
+    assert.deepEqual(answers, [401, 401, 401, 401, 401, 401, 401, 401, 429]);
   });
 });
 
