@@ -38,7 +38,7 @@ interface Reading {
 }
 
 /** Plays each file from start to end, with the first playable renditions and again when the video is READY. */
-export function testPlayback(files: readonly OddFile[] = ODD_FILES): void {
+export function testPlayback(): void {
   let dir = '';
   let media: MediaPlatform;
   let partner: Partner;
@@ -52,15 +52,15 @@ export function testPlayback(files: readonly OddFile[] = ODD_FILES): void {
     await media?.close();
     await rm(dir, { recursive: true, force: true });
   });
-  describe('odd files', { concurrency: files.length }, () => {
-    for (const file of files) {
+  describe('odd files', { concurrency: ODD_FILES.length }, () => {
+    for (const file of ODD_FILES) {
       test(`${file.name} plays to its end in step with its source, early and when READY`, async () => {
         const id = await upload(partner, await file.make(dir), file.name);
         const early = await partner.videoWhen(id, ({ playbackUrl }) => playbackUrl !== null);
         const playable = await (await fetch(early.playbackUrl ?? '')).text();
         await withTab(media, file, async (page) => {
           const url = `${media.platform.url}/watch/${id}`;
-          // What a player loads that begins now.
+          // A player that begins now keeps this playlist.
           await page.route('**/master.m3u8*', (route) => route.fulfill({ body: playable }));
           const first = await playVideo(page, { file, url, viewport: file.isHd ? LARGE_HD : LARGE });
           assert.deepEqual(first.difference(heightsIn(playable)), new Set());
