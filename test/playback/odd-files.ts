@@ -129,6 +129,18 @@ const PLAIN = {
   aspectAt: () => aspectOf(LANDSCAPE),
 };
 
+/** A file whose last segment has one frame. */
+export const ONE_FRAME_MORE: OddFile = {
+  ...PLAIN,
+  name: 'one-frame-more.mp4',
+  lengthSec: LENGTH_SEC + 1 / FRAME_RATE,
+  make(dir) {
+    const whole = span(0, LENGTH_SEC + 1 / FRAME_RATE);
+    const input = [...numbered(whole, LANDSCAPE), ...tones(whole)];
+    return make(dir, ...input, ...X264, ...AAC, 'one-frame-more.mp4');
+  },
+};
+
 export const ODD_FILES: readonly OddFile[] = [
   {
     ...PLAIN,

@@ -9,7 +9,7 @@ import { createPartner, type Partner } from '../harness/partner.ts';
 import { unlimitedHeaders } from '../harness/platform.ts';
 import { until } from '../harness/wait.ts';
 import { assertNear } from '../transcode/result.ts';
-import { FRAME_RATE, ODD_FILES, type OddFile, PATCHES } from './odd-files.ts';
+import { FRAME_RATE, ODD_FILES, type OddFile, ONE_FRAME_MORE, PATCHES } from './odd-files.ts';
 
 /** Frames; audio encoders delay the start of a file by less than two. */
 const FRAME_TOLERANCE = 2;
@@ -52,7 +52,7 @@ export function testPlayback(): void {
     await media?.close();
     await rm(dir, { recursive: true, force: true });
   });
-  describe('odd files', { concurrency: ODD_FILES.length }, () => {
+  describe('odd files', { concurrency: true }, () => {
     for (const file of ODD_FILES) {
       test(`${file.name} plays to its end in step with its source, early and when READY`, async () => {
         const id = await upload(partner, await file.make(dir), file.name);
@@ -73,6 +73,22 @@ export function testPlayback(): void {
         });
       });
     }
+    test('a video ends after a last segment of one frame when the quality was changed', async () => {
+      const file = ONE_FRAME_MORE;
+      const id = await upload(partner, await file.make(dir), file.name);
+      await partner.videoWhen(id, ({ status }) => status === 'READY');
+      await withTab(media, file, async (page) => {
+        await page.setViewportSize(LARGE);
+        await page.goto(`${media.platform.url}/watch/${id}`);
+        const isPlaying = () => page.evaluate<boolean>('document.querySelector("video").currentTime > 1');
+        await until(isPlaying, { timeoutMs: 40_000, intervalMs: 50, message: 'a second of playback' });
+        await page.evaluate(`(() => {
+          const { videoRenditions: list, videoHeight } = document.querySelector('video');
+          list.selectedIndex = [...list].findIndex(({ height }) => height !== videoHeight);
+        })()`);
+        await waitForEnd(page, file);
+      });
+    });
   });
 }
 

@@ -1,4 +1,11 @@
-import Hls, { type ErrorData, ErrorDetails, ErrorTypes, Events, type HlsConfig } from 'hls.js';
+import Hls, {
+  type BufferAppendedData,
+  type ErrorData,
+  ErrorDetails,
+  ErrorTypes,
+  Events,
+  type HlsConfig,
+} from 'hls.js';
 import { type AudioTrackList, writeLabel } from './audio-tracks.ts';
 import type { Engine, EngineEvent, EngineFacts } from './playback.ts';
 import { watchProgress } from './progress.ts';
@@ -178,14 +185,28 @@ function followBroadcast(hls: Hls, video: HTMLVideoElement, onViewers: Told['onV
 
 const LOOKS = ['seeking', 'pause', 'play'] as const;
 
+/** Renditions of a video end at the same time within one frame. */
+const SAME_END_SEC = 0.1;
+
 /**
  * Ends a track whose last segment has one or two frames. hls.js does not read edit lists, so it looks for such a segment
  * behind the end of the buffer; it takes the segment for a gap, and waits forever for the rest.
  */
 function endAfterShortSegment(hls: Hls): void {
+  const ends = { audio: Number.POSITIVE_INFINITY, video: Number.POSITIVE_INFINITY };
+  let ranges: BufferAppendedData['timeRanges'] = {};
+  hls.on(Events.BUFFER_APPENDED, (_event, { timeRanges }) => {
+    ranges = timeRanges;
+  });
   hls.on(Events.FRAG_BUFFERED, (_event, { frag }) => {
-    if (frag.endList !== true || frag.gap !== true || frag.type === 'subtitle') return;
-    hls.trigger(Events.BUFFER_EOS, { type: frag.type === 'audio' ? 'audio' : 'video' });
+    if (frag.type === 'subtitle') return;
+    const type = frag.type === 'audio' ? 'audio' : 'video';
+    const range = ranges[type];
+    if (range?.length !== 1) return;
+    const endSec = range.end(0);
+    if (frag.endList === true && frag.gap === true) ends[type] = endSec;
+    // A change of quality opens the track again.
+    if (endSec > ends[type] - SAME_END_SEC) hls.trigger(Events.BUFFER_EOS, { type });
   });
 }
 
