@@ -129,15 +129,15 @@ const PLAIN = {
   aspectAt: () => aspectOf(LANDSCAPE),
 };
 
-/** A file whose last segment has one frame. */
+/** A file whose last segment has one frame in all renditions; VP8, so that none is a copy. */
 export const ONE_FRAME_MORE: OddFile = {
   ...PLAIN,
-  name: 'one-frame-more.mp4',
+  name: 'one-frame-more.webm',
   lengthSec: LENGTH_SEC + 1 / FRAME_RATE,
   make(dir) {
     const whole = span(0, LENGTH_SEC + 1 / FRAME_RATE);
     const input = [...numbered(whole, LANDSCAPE), ...tones(whole)];
-    return make(dir, ...input, ...X264, ...AAC, 'one-frame-more.mp4');
+    return make(dir, ...input, ...VP8, ...OPUS, 'one-frame-more.webm');
   },
 };
 
