@@ -31,15 +31,15 @@ export const ARTEFACTS: Artefact[] = [
     build: async () => withReleases(await readFile(join(ROOT, 'CHANGELOG.md'), 'utf8')),
   },
   {
-    path: 'docs/api/plans.md',
-    build: async () => withPlansTable(await readFile(join(ROOT, 'docs/api/plans.md'), 'utf8')),
+    path: 'docs/concepts/plans.md',
+    build: async () => withPlansTable(await readFile(join(ROOT, 'docs/concepts/plans.md'), 'utf8')),
   },
   {
     path: 'docs/endpoints.md',
     build: async (database) => endpointTables((await declaredBy(database)).routes),
   },
   {
-    path: 'docs/api/events.md',
+    path: 'docs/concepts/events.md',
     build: async (database) => eventReference((await declaredBy(database)).events),
   },
   { path: `${ERRORS_FOLDER}/README.md`, build: async () => errorIndex() },

@@ -1,6 +1,6 @@
 import findMyWay from 'find-my-way';
 
-/** Which methods a path has, for the `Allow` header of a 405 (docs/api/conventions.md#headers). */
+/** Which methods a path has, for the `Allow` header of a 405 (docs/concepts/conventions.md#headers). */
 export class AllowTable {
   readonly #router = findMyWay({ maxParamLength: 65_536 });
   readonly #methods = new Map<string, string[]>();

@@ -12,7 +12,7 @@ declare module 'fastify' {
     caller: Caller | null;
     /**
      * The id of the user token that came with the request, of the key's own account; null without one
-     * (docs/api/authentication.md#user-tokens).
+     * (docs/concepts/authentication.md#user-tokens).
      */
     userTokenId: string | null;
     /** The JSON body as it was sent, for the idempotency hash. */

@@ -13,7 +13,7 @@ export type { EventWriter, StreamEvent } from './open-stream.ts';
 /** Writes until `out` is over: what the handler of an event stream returns. */
 export type Tail = (out: EventWriter) => Promise<void>;
 
-/** Open event streams of one API key or session, all kinds together (docs/api/conventions.md#rate-limits). */
+/** Open event streams of one API key or session, all kinds together (docs/concepts/conventions.md#rate-limits). */
 export const MAX_STREAMS_PER_KEY = 25;
 const HEARTBEAT_SEC = 15;
 const CHECK_PAUSE_MS = 1000;

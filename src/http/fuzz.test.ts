@@ -18,7 +18,7 @@ after(() => app.close());
 const STATUS_OF = new Map(Object.entries(ERRORS).map(([code, { status }]) => [code, status]));
 
 /**
- * What holds of every answer of the API (docs/api/conventions.md#envelopes, docs/api/conventions.md#headers),
+ * What holds of every answer of the API (docs/concepts/conventions.md#envelopes, docs/concepts/conventions.md#headers),
  * and nothing asked for here is our fault.
  */
 function assertAnswer(answer: TestResponse): void {

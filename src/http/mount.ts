@@ -210,7 +210,7 @@ const Pagination = named(
   { nextCursor: null, hasMore: false, limit: 25 },
 );
 
-/** The success envelope of docs/api/conventions.md#envelopes, and the page of docs/api/conventions.md#lists. */
+/** The success envelope of docs/concepts/conventions.md#envelopes, and the page of docs/concepts/conventions.md#lists. */
 export function envelopeSchema(route: Route): Record<string, unknown> {
   const { schema, list, beside } = route.reply;
   const success = { type: 'boolean', const: true };

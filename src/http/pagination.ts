@@ -8,7 +8,7 @@ import type { Page } from './route.ts';
 const MAX = 100;
 const DEFAULT = 25;
 
-/** The query parameters of every list (docs/api/conventions.md#lists), and the list's own filters. */
+/** The query parameters of every list (docs/concepts/conventions.md#lists), and the list's own filters. */
 export function listQuery<F extends TProperties>(filters: F, max = MAX, byDefault = DEFAULT) {
   return Type.Object({
     limit: Type.Integer({ minimum: 1, maximum: max, default: byDefault, description: 'Rows of a page.' }),

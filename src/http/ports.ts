@@ -41,7 +41,7 @@ export interface KeyVerifier {
    * @param key the key as sent, which starts with `pk_`.
    * @returns the caller at once when the key is known here, otherwise a promise of it.
    * @throws {AppError} INVALID_KEY, KEY_DISABLED, KEY_EXPIRED, EMAIL_NOT_VERIFIED, IP_NOT_ALLOWED,
-   * DOMAIN_NOT_ALLOWED (docs/api/authentication.md#the-key).
+   * DOMAIN_NOT_ALLOWED (docs/concepts/authentication.md#the-key).
    */
   verify(key: string, from: { ip: string; origin: string | undefined }): Caller | Promise<Caller>;
   /** Calls it when what was known of keys may not hold any more. */
@@ -92,7 +92,7 @@ export interface Sessions {
 export interface OriginLock {
   /**
    * May a page of this origin make checkout and payment calls for the workspace?
-   * (docs/api/integration-domains.md#the-origin-lock)
+   * (docs/concepts/integration-domains.md#the-origin-lock)
    *
    * @param origin null when the request names none.
    * @returns the code of the refusal, or null.
@@ -104,7 +104,7 @@ export interface OriginLock {
 }
 
 export interface RequestCounters {
-  /** Counts one request in the 60-second window of a key or session (docs/api/conventions.md#rate-limits). */
+  /** Counts one request in the 60-second window of a key or session (docs/concepts/conventions.md#rate-limits). */
   perMinute(actorId: string): WindowCount | Promise<WindowCount>;
   /** Counts one request in its current UTC day. */
   perDay(actorId: string): WindowCount | Promise<WindowCount>;

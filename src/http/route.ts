@@ -18,7 +18,7 @@ export type Auth = 'key' | 'session' | 'public' | 'optional' | 'none';
  */
 export type Gate = 'finance-read' | 'finance-write' | 'owner' | 'user' | 'session-owner' | 'admin';
 
-/** One cap of an endpoint beside the key's general limit (docs/api/conventions.md#rate-limits). */
+/** One cap of an endpoint beside the key's general limit (docs/concepts/conventions.md#rate-limits). */
 export interface Limit {
   /** Endpoints that name the same bucket count together. */
   bucket: string;
@@ -30,7 +30,7 @@ export interface Limit {
   /** `day`: the UTC day. */
   windowSec: number | 'day';
   /**
-   * The code of the refusal; `plain` is RATE_LIMITED with `error` as a string (docs/api/conventions.md#errors).
+   * The code of the refusal; `plain` is RATE_LIMITED with `error` as a string (docs/concepts/conventions.md#errors).
    */
   refusal: 'plain' | 'RATE_LIMITED' | 'RATE_LIMIT';
 }
@@ -41,7 +41,7 @@ export interface Upload {
   maxBytes: number;
 }
 
-/** Rows of a list and where the next page starts (docs/api/conventions.md#lists). */
+/** Rows of a list and where the next page starts (docs/concepts/conventions.md#lists). */
 export interface Page<T> {
   items: readonly T[];
   /** The cursor of the next page, or null on the last one. */
@@ -80,25 +80,25 @@ interface Policy {
   onlyMode?: Mode;
   /** Of a session it is about nobody but the person themselves: any role in the team may. Keys need the permission. */
   personal?: true;
-  /** A session has to have confirmed its password a moment ago (docs/api/authentication.md#sessions). */
+  /** A session has to have confirmed its password a moment ago (docs/concepts/authentication.md#sessions). */
   freshPassword?: true;
   /** Only pages of the platform may call it: it signs a browser in. */
   ownOrigin?: true;
   /** Caps of this endpoint, checked in order; the first that is reached refuses and the rest do not count. */
   limits?: readonly Limit[];
   /**
-   * Accepts Idempotency-Key (docs/api/conventions.md#idempotency). `leased`: its handler asks others, so it runs in no
+   * Accepts Idempotency-Key (docs/concepts/conventions.md#idempotency). `leased`: its handler asks others, so it runs in no
    * transaction, and what it makes is found again by `context.operationId` (docs/decisions/idempotency.md#leases).
    */
   idempotent?: boolean | 'leased';
   /**
    * Only from a platform host or a verified integration domain
-   * (docs/api/integration-domains.md#the-origin-lock).
+   * (docs/concepts/integration-domains.md#the-origin-lock).
    */
   originLock?: boolean;
   /**
    * Where the request names the API key that it is about: a key may do this to itself whatever the gate and
-   * its scope say (docs/api/conventions.md#scopes-and-permissions).
+   * its scope say (docs/concepts/conventions.md#scopes-and-permissions).
    */
   ownKey?: { in: readonly ('params' | 'query' | 'body')[]; name: string };
   /** A request without a body is one with an empty object. */
@@ -135,7 +135,7 @@ interface EnvelopedReply {
 }
 
 /**
- * The members of the result stand beside `success`, without `data` (docs/api/conventions.md#envelopes, login
+ * The members of the result stand beside `success`, without `data` (docs/concepts/conventions.md#envelopes, login
  * and register).
  */
 interface FlatReply {
@@ -275,7 +275,7 @@ function isOfSession(context: RequestContext<Caller | null>): context is Request
 }
 
 /**
- * Declares one endpoint (docs/api/authentication.md#the-key); `auth` says whom its handler is given. The handler returns
+ * Declares one endpoint (docs/concepts/authentication.md#the-key); `auth` says whom its handler is given. The handler returns
  * `data`, or a `Page` where `reply.list` is set. The declaration feeds validation, serialisation, policy, 405 `Allow`,
  * metrics and OpenAPI.
  */

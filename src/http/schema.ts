@@ -100,7 +100,7 @@ export const TierIds = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), 
   description: 'Of TIER: the tiers whose members may watch; none: members of any.',
 });
 export const Title = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
-/** Of a file that the platform fetches (docs/api/imports.md). */
+/** Of a file that the platform fetches (docs/concepts/imports.md). */
 export const SourceUrl = Type.String({
   minLength: 1,
   maxLength: 4096,
@@ -109,7 +109,7 @@ export const SourceUrl = Type.String({
 /** Any JSON object, as it is. */
 export const AnyObject = Type.Unsafe<object>({ type: 'object', additionalProperties: true });
 
-/** At most 20 keys of 40 characters with values of 500 (docs/api/conventions.md#values). */
+/** At most 20 keys of 40 characters with values of 500 (docs/concepts/conventions.md#values). */
 export const Metadata = named(
   'Metadata',
   Type.Record(Type.String({ pattern: '^[\\s\\S]{1,40}$' }), Type.String({ maxLength: 500 }), {

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 
-/** The cookie of a session (docs/api/authentication.md#sessions). */
+/** The cookie of a session (docs/concepts/authentication.md#sessions). */
 export interface SessionCookie {
   /** Its value; null where none came, or one that is none of ours. */
   read(headers: FastifyRequest['headers']): string | null;

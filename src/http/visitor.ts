@@ -21,7 +21,7 @@ interface Ports extends Pick<HttpPorts, 'keys' | 'verifyUserToken'> {
 
 /**
  * Known by the session of the dashboard, or by a key with the user token of the same account
- * (docs/api/authentication.md#user-tokens).
+ * (docs/concepts/authentication.md#user-tokens).
  */
 export function createVisitors(ports: Ports): Visitors {
   return async (asking) => (await bySession(ports, asking)) ?? byToken(ports, asking);

@@ -45,7 +45,7 @@ export interface Authority {
   permissions: readonly string[];
 }
 
-/** What somebody is in the team of an account (docs/api/team.md#roles). */
+/** What somebody is in the team of an account (docs/concepts/team.md#roles). */
 export const TEAM_ROLES = ['OWNER', 'ADMIN', 'EDITOR', 'ANALYST'] as const;
 export type TeamRole = (typeof TEAM_ROLES)[number];
 
@@ -130,7 +130,7 @@ export function holds({ scope, permissions }: Authority, permission: Permission)
   );
 }
 
-/** What each role may do, beside what only an owner's session may (docs/api/team.md#roles). */
+/** What each role may do, beside what only an owner's session may (docs/concepts/team.md#roles). */
 const CONTENT: readonly (typeof NOUNS)[number][] = [
   'videos',
   'streams',

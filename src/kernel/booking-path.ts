@@ -5,7 +5,7 @@ export function creatorBookingPath({ username, mode }: { username: string; mode:
   return `/book/${username}${mode === 'test' ? '/test' : ''}`;
 }
 
-/** Where a product is booked: the path of its page (docs/api/booking-products.md#the-page). */
+/** Where a product is booked: the path of its page (docs/concepts/booking-products.md#the-page). */
 export function bookingPath(
   creator: { username: string; mode: Mode },
   { id, slug }: { id: string; slug: string | null },

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { remembered } from './remembered.ts';
 
 /**
- * Opaque list positions (docs/api/conventions.md#lists): the id of the last row and a fingerprint of the list
+ * Opaque list positions (docs/concepts/conventions.md#lists): the id of the last row and a fingerprint of the list
  * it belongs to, sealed with an HMAC, so that a cursor of another list, account or filter is refused.
  */
 export interface CursorCodec {

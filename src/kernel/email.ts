@@ -10,7 +10,7 @@ const MAX_UNITS = 4 * MAX_LENGTH;
 /**
  * An e-mail address in its one form: trimmed, lower-cased, composed (NFC), its domain in punycode. Null for what is
  * none, for a domain without a dot, and for what no mailbox of a person has: quoted local parts, comments and
- * addresses of machines in brackets (docs/api/authentication.md#addresses).
+ * addresses of machines in brackets (docs/concepts/authentication.md#addresses).
  */
 export function parseEmail(text: string): string | null {
   const typed = text.trim();
@@ -28,7 +28,7 @@ export function parseEmail(text: string): string | null {
 }
 
 /**
- * How an address is looked up (docs/api/authentication.md#registration): as it was stored. Null when nobody
+ * How an address is looked up (docs/concepts/authentication.md#registration): as it was stored. Null when nobody
  * can have it.
  */
 export function lookupEmail(email: string): string | null {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError, badRequest, ERRORS, notFound } from './errors.ts';
 
-/** docs/api/conventions.md#errors: every code with its status. */
+/** docs/concepts/conventions.md#errors: every code with its status. */
 const CONTRACT: Record<string, number> = {
   UNAUTHORIZED: 401,
   INVALID_KEY_FORMAT: 401,

@@ -1,7 +1,7 @@
 import type { QuotaRefusal } from './plans.ts';
 
 /**
- * The one registry of error codes (docs/api/conventions.md#errors, docs/decisions/errors.md#codes-of-our-own).
+ * The one registry of error codes (docs/concepts/conventions.md#errors, docs/decisions/errors.md#codes-of-our-own).
  * A code carries its HTTP status, what a client is told, and what the documentation tells (Markdown); the
  * OpenAPI enum and `docs/errors` are made from it.
  */
@@ -294,7 +294,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** Codes whose body has `error` as a plain string (docs/api/integration-domains.md#the-origin-lock). */
+/** Codes whose body has `error` as a plain string (docs/concepts/integration-domains.md#the-origin-lock). */
 const STRING_BODY: ReadonlySet<ErrorCode> = new Set(['integration_domain_required', 'origin_not_allowed']);
 
 /** Is the code itself the text of `error`? */
@@ -313,9 +313,9 @@ interface AppErrorOptions {
   headers?: Record<string, string>;
   /** Of QUOTA_EXCEEDED: what was refused to whom. */
   refusal?: QuotaRefusal;
-  /** Replaces the `error` object of the body by this text (docs/api/conventions.md#errors). */
+  /** Replaces the `error` object of the body by this text (docs/concepts/conventions.md#errors). */
   plain?: string;
-  /** Members of the body beside `error` (docs/api/conventions.md#errors). */
+  /** Members of the body beside `error` (docs/concepts/conventions.md#errors). */
   beside?: Readonly<Record<string, string | number | boolean>>;
 }
 
@@ -348,7 +348,7 @@ export class AppError extends Error {
     this.#beside = options.beside;
   }
 
-  /** The response body (docs/api/conventions.md#envelopes, docs/api/integration-domains.md#the-origin-lock). */
+  /** The response body (docs/concepts/conventions.md#envelopes, docs/concepts/integration-domains.md#the-origin-lock). */
   body(): object {
     if (this.#plain !== undefined) return { success: false, error: this.#plain, ...this.#beside };
     const { code, message, field } = this;
@@ -370,7 +370,7 @@ export function badRequest(field: string, message: string): AppError {
 /**
  * 429 with `Retry-After`.
  *
- * @param form the code; `plain` is RATE_LIMITED with `error` as a text (docs/api/conventions.md#errors).
+ * @param form the code; `plain` is RATE_LIMITED with `error` as a text (docs/concepts/conventions.md#errors).
  */
 export function tooMany(
   form: 'plain' | 'RATE_LIMITED' | 'RATE_LIMIT' | 'DAILY_QUOTA_EXCEEDED',

@@ -158,7 +158,7 @@ export function idAt(prefix: IdPrefix, ms: number): string {
   return `${prefix}_${encodeUuid({ ms: wholeMs(ms), high: 0, low: 0 })}`;
 }
 
-/** Event ids and request ids are UUIDv4 on the wire (docs/api/conventions.md#ids). */
+/** Event ids and request ids are UUIDv4 on the wire (docs/concepts/conventions.md#ids). */
 export function newUuid(): string {
   return randomUUID();
 }

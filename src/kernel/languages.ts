@@ -25,7 +25,7 @@ export type CaptionPurpose = 'SDH' | 'FORCED';
 
 const PURPOSES: Readonly<Record<string, CaptionPurpose>> = { sdh: 'SDH', forced: 'FORCED' };
 
-/** By the private part of the tag (docs/api/videos.md#captions): `en-x-sdh`, `en-x-forced`; null without. */
+/** By the private part of the tag (docs/concepts/videos.md#captions): `en-x-sdh`, `en-x-forced`; null without. */
 export function captionPurpose(language: string): CaptionPurpose | null {
   const [, purpose = ''] = /-x-([a-z]+)(?:-|$)/i.exec(language) ?? [];
   return PURPOSES[purpose.toLowerCase()] ?? null;

@@ -1,7 +1,7 @@
 export const PLAN_NAMES = ['FREE', 'STAR', 'PRO', 'VIP'] as const;
 export type Plan = (typeof PLAN_NAMES)[number];
 
-/** What a plan includes (docs/api/plans.md). Heights are lines of the shorter side. */
+/** What a plan includes (docs/concepts/plans.md). Heights are lines of the shorter side. */
 export interface PlanLimits {
   maxLiveHeight: number;
   /** Of what an encoder sends, picture and sound. */
@@ -115,18 +115,18 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
   },
 };
 
-/** Live video has at most so many frames per second on every plan (docs/api/plans.md). */
+/** Live video has at most so many frames per second on every plan (docs/concepts/plans.md). */
 export const MAX_LIVE_FPS = 60;
-/** Uploaded video, on every plan (docs/api/plans.md). */
+/** Uploaded video, on every plan (docs/concepts/plans.md). */
 export const MAX_UPLOAD_FPS = 120;
-/** One video file has at most so many bytes (docs/api/plans.md). */
+/** One video file has at most so many bytes (docs/concepts/plans.md). */
 export const MAX_FILE_BYTES = 100 * GB;
-/** One video lasts at most 12 hours (docs/api/plans.md). */
+/** One video lasts at most 12 hours (docs/concepts/plans.md). */
 export const MAX_DURATION_SEC = 43_200;
 /** Test workspaces run the real pipeline up to this height (docs/decisions/tenancy.md). */
 export const TEST_MODE_HEIGHT = 720;
 
-/** What plans count (docs/api/quota.md). */
+/** What plans count (docs/concepts/quota.md). */
 export const RESOURCE_KEYS = [
   'STORAGE_BYTES',
   'VIDEO_MINUTES',

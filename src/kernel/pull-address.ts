@@ -1,6 +1,6 @@
 import { MAX_PUSH_ADDRESS, type PushAddress, parsePushAddress } from './push-address.ts';
 
-/** Where a live source is fetched from, out of the text of its address (docs/api/bridges.md#sources). */
+/** Where a live source is fetched from, out of the text of its address (docs/concepts/bridges.md#sources). */
 export type PullAddress = HlsAddress | RtmpAddress | SrtAddress | RtspAddress;
 
 /** A user and a password that stood in the address. */

@@ -26,7 +26,7 @@ class RefusedError extends Error {}
 /** Heartbeats come every 15 s. */
 const SILENCE_MS = 45_000;
 const RECONNECT_MS = 1000;
-/** As long as a receiver of the platform has (docs/api/webhooks.md#attempts). */
+/** As long as a receiver of the platform has (docs/concepts/webhooks.md#attempts). */
 const RECEIVER_MS = 10_000;
 
 function remoteOf(config: Config, values: Values): Remote {

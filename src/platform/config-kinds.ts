@@ -125,7 +125,8 @@ export const logLevel: Key<string> = {
 };
 
 export const retrySeconds: Key<number[]> = {
-  description: 'Delays before each retry of a webhook delivery, in seconds (docs/api/webhooks.md#attempts).',
+  description:
+    'Delays before each retry of a webhook delivery, in seconds (docs/concepts/webhooks.md#attempts).',
   fallback: '60,300,1800,7200,21600,43200',
   parse: (value) => {
     const delays = value.split(',').map((item) => Number(item.trim()));

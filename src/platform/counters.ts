@@ -9,7 +9,7 @@ export type { Counter, WindowCount } from './windows.ts';
 
 /**
  * What a shared counter does while its store is gone. `open`: it answers -1, for limits that must not stand in
- * the way (docs/api/conventions.md#rate-limits). `insured`: it counts in this process, for limits that keep
+ * the way (docs/concepts/conventions.md#rate-limits). `insured`: it counts in this process, for limits that keep
  * attackers out.
  */
 export type WithoutStore = 'open' | 'insured';

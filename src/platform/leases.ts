@@ -8,7 +8,7 @@ export interface Lease {
 
 /**
  * Counts what is open at the same time, such as the event streams of an API key
- * (docs/api/conventions.md#rate-limits).
+ * (docs/concepts/conventions.md#rate-limits).
  */
 export interface Leases {
   /** @returns null when `limit` leases of the key are held already. */

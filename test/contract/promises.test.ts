@@ -59,7 +59,7 @@ const FINANCE_WRITING: readonly Permission[] = ['finance:write', 'finance:*', '*
 /** Own content: a key whose list names none of these reads all of it. */
 const CONTENT_READS: readonly string[] = ['videos:read', 'streams:read', 'restreams:read', 'rooms:read'];
 
-/** docs/api/conventions.md#scopes-and-permissions, written out once more. Null: the key may. */
+/** docs/concepts/conventions.md#scopes-and-permissions, written out once more. Null: the key may. */
 function refusal(promised: Promised, { scope, permissions }: Grant): string | null {
   const { asks } = promised;
   const isFull = scope === 'FULL_ACCESS';

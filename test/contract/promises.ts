@@ -170,7 +170,7 @@ const TABLE: Record<string, Asks> = {
 const PER_ADDRESS = 'At most 60 in a minute per address.';
 const LOGIN = ['At most 10 in 15 minutes per address.', 'At most 100 in an hour per key.'];
 
-/** docs/api/conventions.md#rate-limits; endpoints that are not here have none that was promised. */
+/** docs/concepts/conventions.md#rate-limits; endpoints that are not here have none that was promised. */
 const CAPS: Record<string, readonly string[]> = {
   'POST /auth/login': LOGIN,
   'POST /auth/login/2fa': LOGIN,

@@ -92,7 +92,7 @@ export interface StoredBody {
   data: Record<string, unknown>;
 }
 
-/** The bodies of the four broadcast events (docs/api/streams.md#states) of one stream, oldest first. */
+/** The bodies of the four broadcast events (docs/concepts/streams.md#states) of one stream, oldest first. */
 export async function streamEvents(sql: Sql, streamId: string): Promise<StoredBody[]> {
   const rows = await sql<{ body: StoredBody }[]>`
     select body::json as body from event where body::json->'data'->>'streamId' = ${streamId}

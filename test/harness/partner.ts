@@ -37,7 +37,7 @@ export interface UploadData {
   uploadUrl: string;
 }
 
-/** The events of a broadcast (docs/api/streams.md#states): `stream.*` has more. */
+/** The events of a broadcast (docs/concepts/streams.md#states): `stream.*` has more. */
 export const BROADCAST_EVENTS: readonly string[] = [
   'stream.live',
   'stream.broadcast_started',

@@ -56,7 +56,7 @@ export class TestResponse {
   }
 
   /**
-   * Exactly the error envelope of docs/api/conventions.md#envelopes, with the status that the code has, and the
+   * Exactly the error envelope of docs/concepts/conventions.md#envelopes, with the status that the code has, and the
    * usual headers.
    */
   assertError(code: ErrorCode, field?: string): this {
@@ -73,8 +73,8 @@ export class TestResponse {
   }
 
   /**
-   * What every answer carries, whatever it says (docs/api/conventions.md#headers,
-   * docs/api/conventions.md#versions).
+   * What every answer carries, whatever it says (docs/concepts/conventions.md#headers,
+   * docs/concepts/conventions.md#versions).
    */
   assertCommonHeaders(): this {
     assert.match(this.headers['x-svc-request-id'] ?? '', UUID_V4);
@@ -82,7 +82,7 @@ export class TestResponse {
     return this;
   }
 
-  /** The headers of docs/api/conventions.md#rate-limits are there, or none of them. */
+  /** The headers of docs/concepts/conventions.md#rate-limits are there, or none of them. */
   assertRateLimited(expected: boolean): this {
     const names = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'svc-key-mode'];
     const present = names.filter((name) => this.headers[name] !== undefined);

@@ -21,7 +21,7 @@ const texts = (listed.status === 0 ? listed.stdout : '')
   .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
 
 /** A page of the noun that CONTRIBUTING.md adds as its example. */
-const example = 'docs/api/bookmarks.md';
+const example = 'docs/concepts/bookmarks.md';
 
 interface Citation {
   /** `path:line` of the citation. */

@@ -10,7 +10,7 @@ test('every endpoint stands in the API reference', () => {
   const document: { paths: Record<string, unknown> } = JSON.parse(read('openapi.json'));
   const paths = Object.keys(document.paths);
   assert.ok(paths.length > 50);
-  const reference = globSync('docs/api/*.md', { cwd: ROOT })
+  const reference = globSync('docs/concepts/*.md', { cwd: ROOT })
     .filter((path) => !path.endsWith('/events.md'))
     .map(read)
     .join('\n');
@@ -20,13 +20,13 @@ test('every endpoint stands in the API reference', () => {
   assert.equal(
     paths.filter((path) => !stands(path)).join('\n'),
     '',
-    'describe it in a page of docs/api, with its shape, limits and errors',
+    'describe it in a page of docs/concepts, with its shape, limits and errors',
   );
 });
 
 test('every page of the reference, the guides and the decisions is in an index', () => {
   for (const [folder, index] of [
-    ['docs/api', 'docs/api/README.md'],
+    ['docs/concepts', 'docs/concepts/README.md'],
     ['docs/decisions', 'docs/decisions/README.md'],
     ['docs/guides', 'docs/README.md'],
   ] as const) {

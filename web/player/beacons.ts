@@ -1,4 +1,4 @@
-/** Where players tell that they play (docs/api/playback.md#beacons). */
+/** Where players tell that they play (docs/concepts/playback.md#beacons). */
 const URL = '/playback/beacon';
 const TICK_MS = 15_000;
 /** What happens within it goes together: a viewer drags the seek bar. */

@@ -27,7 +27,7 @@ interface Deps {
   publicUrl: string;
 }
 
-/** `/me`, `/me/avatar`, `/me/embed-allowlist` (docs/api/me.md). */
+/** `/me`, `/me/avatar`, `/me/embed-allowlist` (docs/concepts/me.md). */
 export function meRoutes(deps: Deps): Route[] {
   const { profiles, publicUrl } = deps;
   const out = async (caller: Caller, row: ProfileRow) => {

@@ -6,7 +6,7 @@ import { isReserved } from '../../kernel/reserved-names.ts';
 import { normaliseTimezone } from '../../kernel/timezone.ts';
 
 /**
- * In its one form (docs/api/authentication.md#addresses).
+ * In its one form (docs/concepts/authentication.md#addresses).
  *
  * @throws {AppError} INVALID_EMAIL.
  */
@@ -19,12 +19,12 @@ export function normaliseEmail(email: string): string {
 /** In characters. */
 export const PASSWORD_MIN = 12;
 
-/** Length is the only rule (docs/api/authentication.md#registration). @throws {AppError} WEAK_PASSWORD. */
+/** Length is the only rule (docs/concepts/authentication.md#registration). @throws {AppError} WEAK_PASSWORD. */
 export function assertPassword(password: string, field = 'password'): void {
   if ([...password].length < PASSWORD_MIN) throw new AppError('WEAK_PASSWORD', { field });
 }
 
-/** Trimmed, on one line, at most 120 characters (docs/api/authentication.md#registration); blank is none. */
+/** Trimmed, on one line, at most 120 characters (docs/concepts/authentication.md#registration); blank is none. */
 export function normaliseName(name: string | null): string | null {
   const normal = [...inOneLine(name ?? '')].slice(0, 120).join('').trim();
   return normal === '' ? null : normal;

@@ -66,7 +66,7 @@ export interface SummaryReport {
 type FinanceQuery = Omit<ReadQuery, 'compare'>;
 
 /**
- * Content and money side by side, for whom the finance gate lets in (docs/api/analytics.md#money).
+ * Content and money side by side, for whom the finance gate lets in (docs/concepts/analytics.md#money).
  *
  * @throws {AppError} BAD_REQUEST, field `from`, `to`, `timezone` or `granularity`.
  */

@@ -1,4 +1,4 @@
-/** What was counted of content, and what it says (docs/api/analytics.md). */
+/** What was counted of content, and what it says (docs/concepts/analytics.md). */
 export { createAnalyticsConsumers } from './consumers.ts';
 export { createFinanceReads } from './finance.service.ts';
 export { createReads } from './reads.service.ts';

@@ -106,7 +106,7 @@ interface Deps {
 }
 
 /**
- * What was counted of content (docs/api/analytics.md). An id of another workspace is NOT_FOUND; what was deleted is
+ * What was counted of content (docs/concepts/analytics.md). An id of another workspace is NOT_FOUND; what was deleted is
  * still there.
  *
  * @throws {AppError} BAD_REQUEST, field `from`, `to`, `timezone`, `granularity` or a filter.

@@ -21,7 +21,7 @@ interface Deps {
 
 const AS_CSV = 'As `text/csv`, the series.';
 
-/** `/analytics/*`, `/account/analytics` (docs/api/analytics.md). */
+/** `/analytics/*`, `/account/analytics` (docs/concepts/analytics.md). */
 export function analyticsRoutes(deps: Deps): Route[] {
   return [...accountRoutes(deps), ...listRoutes(deps), ...subjectRoutes(deps), ...financeRoutes(deps)];
 }

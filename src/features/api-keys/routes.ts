@@ -32,7 +32,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/me/api-keys` (docs/api/api-keys.md). */
+/** `/me/api-keys` (docs/concepts/api-keys.md). */
 export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
   const remove = async (caller: Caller, id: string) => {
     await apiKeys.revokeOwn(caller, id);

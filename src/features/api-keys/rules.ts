@@ -40,7 +40,7 @@ export interface Grant {
 }
 
 /**
- * @throws {AppError} the 401 or 403 of the key check that refuses first (docs/api/authentication.md#the-key).
+ * @throws {AppError} the 401 or 403 of the key check that refuses first (docs/concepts/authentication.md#the-key).
  */
 export function assertUsable(grant: Grant, from: { ip: string; origin: string | undefined }, nowMs: number) {
   if (grant.revokedAt !== null || grant.suspended) throw new AppError('KEY_DISABLED');

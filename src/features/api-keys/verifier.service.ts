@@ -23,7 +23,7 @@ export interface KeyVerifier {
   /**
    * At once when the key was seen within 5 s.
    *
-   * @throws {AppError} as docs/api/authentication.md#the-key says.
+   * @throws {AppError} as docs/concepts/authentication.md#the-key says.
    */
   verify(key: string, from: From): Caller | Promise<Caller>;
   /** What is remembered of keys is read again, on every node. */

@@ -26,7 +26,7 @@ export interface Identities {
    *
    * @param from who typed the address.
    * @param also what belongs to the same transaction.
-   * @throws {AppError} INVALID_EMAIL, WEAK_PASSWORD, EMAIL_EXISTS (docs/api/authentication.md); RATE_LIMITED.
+   * @throws {AppError} INVALID_EMAIL, WEAK_PASSWORD, EMAIL_EXISTS (docs/concepts/authentication.md); RATE_LIMITED.
    */
   make(
     input: NewIdentity,

@@ -40,14 +40,14 @@ export const MAX_SIGN_INS = 10;
 export const MAX_REGISTRATIONS = 5;
 
 /**
- * Limits of an endpoint that checks a password or a code (docs/api/authentication.md#limits): those of a login, in a
+ * Limits of an endpoint that checks a password or a code (docs/concepts/authentication.md#limits): those of a login, in a
  * bucket of its own.
  */
 export function credentialCaps(bucket: string): readonly Limit[] {
   return [...addressCap(bucket, MAX_SIGN_INS), ...keyCap(bucket, 100)];
 }
 
-/** The two limiters of this file whose body has `error` as a string (docs/api/conventions.md#errors). */
+/** The two limiters of this file whose body has `error` as a string (docs/concepts/conventions.md#errors). */
 const LOGIN_CAPS = [...addressCap('login', MAX_SIGN_INS, 'plain'), ...keyCap('login', 100)];
 const REGISTER_CAPS = [...addressCap('register', MAX_REGISTRATIONS, 'plain'), ...keyCap('register', 20)];
 /** Each of these checks a password or a code, so each is one more way to guess it. */
@@ -55,7 +55,7 @@ const GUESS_CAPS: readonly Limit[] = [
   { bucket: 'two-factor', per: 'key', max: 30, windowSec: HOUR_SEC, refusal: 'RATE_LIMITED' },
 ];
 
-/** `/auth/*` (docs/api/authentication.md): nothing of the key's workspace changes. */
+/** `/auth/*` (docs/concepts/authentication.md): nothing of the key's workspace changes. */
 export function authRoutes({
   signIn,
   sessions,
@@ -140,7 +140,7 @@ export function actingOf({ caller: { actor }, userTokenId, ip }: RequestContext)
 }
 
 /**
- * `/me/two-factor` (docs/api/authentication.md#second-factor): acts of the user, so they need `X-User-Token` or
+ * `/me/two-factor` (docs/concepts/authentication.md#second-factor): acts of the user, so they need `X-User-Token` or
  * a session.
  */
 export function twoFactorRoutes({ twoFactor }: { twoFactor: TwoFactor }): Route[] {

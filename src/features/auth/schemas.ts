@@ -5,7 +5,7 @@ import { VALUES } from '../../platform/db/tables.generated.ts';
 
 named('Role', OneOf(['USER', 'ADMIN'] as const));
 
-/** The values are checked behind the types, address, then password (docs/api/authentication.md#registration). */
+/** The values are checked behind the types, address, then password (docs/concepts/authentication.md#registration). */
 export const RegisterIn = named(
   'Register',
   Type.Object({
@@ -30,7 +30,7 @@ export const SecondFactorIn = named(
   { challengeId: 'c2Vjb25kIGZhY3Rvcg', code: '492039' },
 );
 
-/** Stands at the top level of the answer (docs/api/authentication.md#sign-in). */
+/** Stands at the top level of the answer (docs/concepts/authentication.md#sign-in). */
 export const SignedIn = named(
   'SignedIn',
   Type.Object({

@@ -4,7 +4,7 @@ import type { Identities, NewIdentity } from './identities.service.ts';
 import type { SignInPlaces } from './places.service.ts';
 import type { AccessToken, UserToken, UserTokens } from './tokens.service.ts';
 
-/** What a sign-in answers (docs/api/authentication.md#sign-in). */
+/** What a sign-in answers (docs/concepts/authentication.md#sign-in). */
 export interface SignedIn {
   tokens: AccessToken;
   user: { id: string; email: string; name: string | null; role: string };

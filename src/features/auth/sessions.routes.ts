@@ -47,7 +47,7 @@ const Id = IdParams('uss', 'session');
 const path = '/auth/session';
 const SIGNS_IN = 'The cookie of the session comes with the answer.';
 
-/** The session of the dashboard (docs/api/authentication.md#sessions). */
+/** The session of the dashboard (docs/concepts/authentication.md#sessions). */
 export function sessionRoutes(deps: Deps): Route[] {
   return [...signInRoutes(deps), ...currentRoutes(deps), ...listRoutes(deps)];
 }

@@ -4,7 +4,7 @@ import type { Db } from '../../platform/db/index.ts';
 import { AvailabilityIn, AvailabilityOut, toAvailability } from './schemas.ts';
 import type { Availability } from './service.ts';
 
-/** `/booking/availability` (docs/api/booking-availability.md). */
+/** `/booking/availability` (docs/concepts/booking-availability.md). */
 export function availabilityRoutes({ availability, db }: { availability: Availability; db: Db }): Route[] {
   return [
     defineRoute({

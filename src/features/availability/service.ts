@@ -7,7 +7,7 @@ import * as repository from './repository.ts';
 import { type AvailableTime, parseBlackouts, parseWeekly } from './rules.ts';
 import type { AvailabilityIn } from './schemas.ts';
 
-/** When the creators of workspaces have time (docs/api/booking-availability.md). */
+/** When the creators of workspaces have time (docs/concepts/booking-availability.md). */
 export interface Availability {
   /** What was put last, or the defaults. */
   of(db: Db, workspaceId: string): Promise<AvailableTime>;

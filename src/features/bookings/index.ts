@@ -1,5 +1,5 @@
 /**
- * Bookings: who has a time of a creator, or a seat in a class or cohort (docs/api/bookings.md).
+ * Bookings: who has a time of a creator, or a seat in a class or cohort (docs/concepts/bookings.md).
  *
  * Terminology: a time of a ONE_TO_ONE is *held* from the beginning of its checkout; a seat is *claimed* when its buyer
  * presses Pay, and *taken* once it is paid.

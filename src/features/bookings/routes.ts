@@ -26,7 +26,7 @@ interface Deps {
 
 const instant = (text: string) => dateFromMs(Temporal.Instant.from(text).epochMilliseconds);
 
-/** `/booking/bookings` (docs/api/bookings.md). */
+/** `/booking/bookings` (docs/concepts/bookings.md). */
 export function bookingRoutes({ bookings, simulations, links, cursors }: Deps): Route[] {
   const out = (caller: Caller, row: ShownBooking) =>
     toBooking(row, {

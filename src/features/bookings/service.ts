@@ -20,7 +20,7 @@ export interface Cancellation {
   refund?: boolean | undefined;
 }
 
-/** Bookings of a workspace (docs/api/bookings.md). An id that is not the workspace's is NOT_FOUND. */
+/** Bookings of a workspace (docs/concepts/bookings.md). An id that is not the workspace's is NOT_FOUND. */
 export interface Bookings {
   list(workspaceId: string, filter: BookingFilter, page: PageRequest): Promise<ShownBooking[]>;
   get(workspaceId: string, id: string): Promise<ShownBooking>;

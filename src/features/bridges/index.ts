@@ -1,5 +1,5 @@
 /**
- * Bridges: media from a source into a target (docs/api/bridges.md, docs/decisions/bridges.md).
+ * Bridges: media from a source into a target (docs/concepts/bridges.md, docs/decisions/bridges.md).
  *
  * Terminology: a *source* is what is fetched; a *run* is one attempt of a node to carry it to the *target*.
  */

@@ -15,7 +15,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/bridges` (docs/api/bridges.md). */
+/** `/bridges` (docs/concepts/bridges.md). */
 export function bridgeRoutes({ bridges, cursors }: Deps): Route[] {
   return [
     defineRoute({

@@ -45,7 +45,7 @@ export interface BridgedStreams {
   countEncoders(tx: Tx, workspaceId: string): Promise<number>;
 }
 
-/** Bridges of a workspace (docs/api/bridges.md). An id of another one is NOT_FOUND. */
+/** Bridges of a workspace (docs/concepts/bridges.md). An id of another one is NOT_FOUND. */
 export interface Bridges {
   /**
    * @throws {AppError} BAD_REQUEST, field `sourceId`, `sourceUrl`, `targetId`, `layout` or `expiresAt`; CONFLICT when

@@ -4,7 +4,7 @@ import type { BookingFeed } from './feed.service.ts';
 
 const SUFFIX = '.ics';
 
-/** `/calendars/:token`, the address of a feed (docs/api/booking-calendars.md#the-feed): who has it may read it. */
+/** `/calendars/:token`, the address of a feed (docs/concepts/booking-calendars.md#the-feed): who has it may read it. */
 export function feedPage(feed: BookingFeed): (app: FastifyInstance) => void {
   return (app) => {
     app.get<{ Params: { token: string } }>('/calendars/:token', async (request, reply) => {

@@ -13,7 +13,7 @@ export interface FeedAddress {
   createdAt: Date | null;
 }
 
-/** What of a creator's calendar is booked, for calendars elsewhere (docs/api/booking-calendars.md#the-feed). */
+/** What of a creator's calendar is booked, for calendars elsewhere (docs/concepts/booking-calendars.md#the-feed). */
 export interface BookingFeed {
   address(workspaceId: string): Promise<FeedAddress>;
   /** A new address; the one before ends. */

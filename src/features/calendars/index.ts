@@ -1,4 +1,4 @@
-/** What of a creator's time is taken, and calendars elsewhere (docs/api/booking-calendars.md). */
+/** What of a creator's time is taken, and calendars elsewhere (docs/concepts/booking-calendars.md). */
 
 export type { Busy, Span, TakenBy } from './busy.repository.ts';
 export { type Calendar, calendar } from './busy.ts';

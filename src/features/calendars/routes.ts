@@ -16,7 +16,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/booking/feed` and `/booking/calendars` (docs/api/booking-calendars.md). */
+/** `/booking/feed` and `/booking/calendars` (docs/concepts/booking-calendars.md). */
 export function calendarRoutes(deps: Deps): Route[] {
   return [...feedRoutes(deps), ...externalRoutes(deps)];
 }

@@ -15,7 +15,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/changelog` (docs/api/changelog.md). */
+/** `/changelog` (docs/concepts/changelog.md). */
 export function changelogRoutes({ changelog, cursors }: Deps): Route[] {
   return [
     defineRoute({

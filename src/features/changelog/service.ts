@@ -25,7 +25,7 @@ export interface DeprecatedUse {
   endpoint: string;
 }
 
-/** The releases of the interface, and who is told of them (docs/api/changelog.md). */
+/** The releases of the interface, and who is told of them (docs/concepts/changelog.md). */
 export interface Changelog {
   /** @throws {AppError} BAD_REQUEST, field `since`. */
   list(filter: ChangelogFilter, page: PageRequest): PublishedRelease[];

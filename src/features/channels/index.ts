@@ -1,5 +1,5 @@
 /**
- * Channels: what an account says of itself to everybody, and what everybody may see of it (docs/api/channels.md).
+ * Channels: what an account says of itself to everybody, and what everybody may see of it (docs/concepts/channels.md).
  */
 export { bannerPages } from './banner.pages.ts';
 export { channelPages } from './channel.pages.ts';

@@ -53,7 +53,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/channel/{username}`, for everybody, and `/channels`, for its owner (docs/api/channels.md). */
+/** `/channel/{username}`, for everybody, and `/channels`, for its owner (docs/concepts/channels.md). */
 export function channelRoutes(deps: Deps): Route[] {
   return [...publicRoutes(deps), ...ownRoutes(deps), ...bannerRoutes(deps)];
 }

@@ -35,7 +35,7 @@ interface Owner {
   workspaceId: string;
 }
 
-/** The channel of each workspace (docs/api/channels.md): the live one is public. */
+/** The channel of each workspace (docs/concepts/channels.md): the live one is public. */
 export interface Channels {
   /** The workspace of the live channel. @throws {AppError} NOT_FOUND, also for one who is suspended. */
   workspaceNamed(username: string): Promise<string>;

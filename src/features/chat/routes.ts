@@ -20,7 +20,7 @@ const lastEventId = Type.Optional(
   Type.String({ description: 'Of a tail, for clients that cannot send the header.' }),
 );
 
-/** docs/api/chat.md#limits. The minute comes first: while both are used up, its end is the nearer one. */
+/** docs/concepts/chat.md#limits. The minute comes first: while both are used up, its end is the nearer one. */
 const POSTS: readonly Limit[] = [
   { bucket: 'chat', per: 'key', param: 'id', max: 60, windowSec: 60, refusal: 'RATE_LIMITED' },
   { bucket: 'chat-day', per: 'key', param: 'id', max: 1000, windowSec: 'day', refusal: 'RATE_LIMITED' },
@@ -33,7 +33,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/streams/{id}/chat` (docs/api/chat.md). */
+/** `/streams/{id}/chat` (docs/concepts/chat.md). */
 export function chatRoutes(deps: Deps): Route[] {
   return [...messageRoutes(deps), ...tailRoutes(deps), ...banRoutes(deps)];
 }

@@ -1,5 +1,5 @@
 /**
- * Checkouts: the page on which a buyer pays, and what becomes of it (docs/api/checkout.md).
+ * Checkouts: the page on which a buyer pays, and what becomes of it (docs/concepts/checkout.md).
  *
  * Terminology: what is limited is *claimed* when the buyer presses Pay, and *freed* when no payment comes of it.
  */

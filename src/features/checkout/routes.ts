@@ -27,7 +27,7 @@ interface Deps {
   publicUrl: string;
 }
 
-/** `/checkout` (docs/api/checkout.md). */
+/** `/checkout` (docs/concepts/checkout.md). */
 export function checkoutRoutes({ checkouts, simulations, mailCaps, clock, publicUrl }: Deps): Route[] {
   const countMail = ({ workspaceId }: Caller) => mailCaps.from({ actorId: workspaceId });
   const out = ({ mode }: Caller, row: CheckoutRow) => toCheckout(row, { mode, now: clock.now(), publicUrl });

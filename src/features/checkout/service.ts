@@ -24,7 +24,7 @@ interface Caller {
   mode: Mode;
 }
 
-/** Checkouts of a workspace (docs/api/checkout.md). An id that is not the workspace's is NOT_FOUND. */
+/** Checkouts of a workspace (docs/concepts/checkout.md). An id that is not the workspace's is NOT_FOUND. */
 export interface Checkouts {
   /**
    * @param operationId of the Idempotency-Key: with the same one, the same checkout is answered.
@@ -247,7 +247,7 @@ async function bookFree(
   return done;
 }
 
-/** @throws {AppError} BAD_REQUEST, naming the field (docs/api/checkout.md#addresses). */
+/** @throws {AppError} BAD_REQUEST, naming the field (docs/concepts/checkout.md#addresses). */
 async function assertAddress(
   ports: CheckoutPorts,
   caller: Caller,

@@ -1,5 +1,5 @@
 /**
- * Cohorts: groups that take a course together (docs/api/booking-cohorts.md).
+ * Cohorts: groups that take a course together (docs/concepts/booking-cohorts.md).
  *
  * Terminology: a *member* has a booking of the cohort; a seat is *claimed* while somebody pays for it, or has an offer.
  */

@@ -27,7 +27,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/booking/cohorts`, and those of a product (docs/api/booking-cohorts.md). */
+/** `/booking/cohorts`, and those of a product (docs/concepts/booking-cohorts.md). */
 export function cohortRoutes(deps: Deps): Route[] {
   return [...ofProduct(deps), ...resource(deps), ...videos(deps)];
 }

@@ -35,7 +35,7 @@ export interface CohortPorts {
   hasVideo(db: Db, workspaceId: string, videoId: string): Promise<boolean>;
 }
 
-/** Cohorts of a workspace (docs/api/booking-cohorts.md). An id that is not the workspace's is NOT_FOUND. */
+/** Cohorts of a workspace (docs/concepts/booking-cohorts.md). An id that is not the workspace's is NOT_FOUND. */
 export interface Cohorts {
   /**
    * @throws {AppError} BAD_REQUEST naming the input; CONFLICT for a product that is archived or no COHORT, and with field

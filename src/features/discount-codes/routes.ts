@@ -15,7 +15,7 @@ interface Deps {
   clock: Clock;
 }
 
-/** `/booking/discount-codes` (docs/api/discount-codes.md). */
+/** `/booking/discount-codes` (docs/concepts/discount-codes.md). */
 export function discountCodeRoutes({ discountCodes, cursors, clock }: Deps): Route[] {
   return [
     defineRoute({

@@ -31,7 +31,7 @@ export interface Sold {
   productId: string | null;
 }
 
-/** Discount codes of a workspace (docs/api/discount-codes.md). An id that is not the workspace's is NOT_FOUND. */
+/** Discount codes of a workspace (docs/concepts/discount-codes.md). An id that is not the workspace's is NOT_FOUND. */
 export interface DiscountCodes {
   /**
    * @throws {AppError} BAD_REQUEST, field `percentOff`, unless exactly one discount is given; CONFLICT, field `code`,

@@ -15,7 +15,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/me/integration-domains` (docs/api/integration-domains.md). */
+/** `/me/integration-domains` (docs/concepts/integration-domains.md). */
 export function domainRoutes({ domains, cursors }: Deps): Route[] {
   return [
     defineRoute({

@@ -46,7 +46,7 @@ export interface Domains {
   verify(owner: Pick<Owner, 'workspaceId' | 'mode'>, id: string): Promise<DomainRow>;
   /** The worker's round: looks at every domain that is due. */
   checkDue(): Promise<void>;
-  /** The origin lock (docs/api/integration-domains.md#the-origin-lock): the code of the refusal, or null. */
+  /** The origin lock (docs/concepts/integration-domains.md#the-origin-lock): the code of the refusal, or null. */
   refusal(
     caller: Pick<Owner, 'workspaceId' | 'mode'>,
     origin: URL | null,

@@ -19,7 +19,7 @@ const EventId = Type.Object({
 });
 const types = CommaTexts('Types or `prefix.*`; absent means every type.');
 
-/** An event as a webhook receives it (docs/api/webhooks.md#the-request). */
+/** An event as a webhook receives it (docs/concepts/webhooks.md#the-request). */
 export const EventOut = named(
   'Event',
   Type.Object({
@@ -53,7 +53,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/me/events`: the workspace's own events (docs/api/event-log.md). */
+/** `/me/events`: the workspace's own events (docs/concepts/event-log.md). */
 export function eventLogRoutes({ eventLog, cursors }: Deps): Route[] {
   return [
     defineRoute({

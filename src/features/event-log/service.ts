@@ -16,7 +16,7 @@ interface Deps {
   bus: Bus;
   clock: Clock;
   log: Logger;
-  /** As in every event (docs/api/webhooks.md#the-request). */
+  /** As in every event (docs/concepts/webhooks.md#the-request). */
   livemode: boolean;
 }
 

@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { VideoCodec } from '../../kernel/video-codecs.ts';
 import type { Logger } from '../../platform/logger.ts';
 
-/** The parts that have an honest probe (docs/api/health.md). */
+/** The parts that have an honest probe (docs/concepts/health.md). */
 export const COMPONENTS = [
   'database',
   'queue',

@@ -101,7 +101,7 @@ function downMessage({ components }: Readiness): string {
   return `The platform is DOWN: ${down.map(([name]) => name).join(', ')}.`;
 }
 
-/** `/health` and `/health/ready` (docs/api/health.md). */
+/** `/health` and `/health/ready` (docs/concepts/health.md). */
 export function healthRoutes({ probes, readiness, clock }: Deps): Route[] {
   return [
     defineRoute({

@@ -1,5 +1,5 @@
 /**
- * Imports: files that are fetched from an address and become videos (docs/api/imports.md).
+ * Imports: files that are fetched from an address and become videos (docs/concepts/imports.md).
  *
  * Terminology: a *validator* is what a server says to stand for exactly these bytes (a strong ETag, or
  * Last-Modified); with it, what is missing can be asked for after a break.

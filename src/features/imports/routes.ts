@@ -16,7 +16,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/imports` (docs/api/imports.md). */
+/** `/imports` (docs/concepts/imports.md). */
 export function importRoutes({ imports, cursors }: Deps): Route[] {
   return [
     defineRoute({

@@ -6,7 +6,7 @@ export function isTerminal(status: ImportStatus): boolean {
   return status === 'COMPLETED' || status === 'FAILED' || status === 'CANCELED';
 }
 
-/** Those of videos (docs/api/videos.md), and one of its own. */
+/** Those of videos (docs/concepts/videos.md), and one of its own. */
 export type ImportErrorCode =
   | 'UNSUPPORTED_FORMAT'
   | 'SIZE_EXCEEDED'

@@ -39,14 +39,14 @@ export interface NewImport {
 }
 
 /**
- * What partners do with imports (docs/api/imports.md). Each id is looked up in the workspace: NOT_FOUND
+ * What partners do with imports (docs/concepts/imports.md). Each id is looked up in the workspace: NOT_FOUND
  * otherwise.
  */
 export interface Imports {
   /** @throws {AppError} BAD_REQUEST, field `sourceUrl`; QUOTA_EXCEEDED when the storage is full. */
   create(workspaceId: string, input: NewImport): Promise<ImportRow>;
   /**
-   * Fetches the file that is to replace that of a video (docs/api/videos.md#replacing-the-file).
+   * Fetches the file that is to replace that of a video (docs/concepts/videos.md#replacing-the-file).
    *
    * @throws as `create` does; {AppError} NOT_FOUND; CONFLICT unless the video is READY, and while its file is being
    * replaced.

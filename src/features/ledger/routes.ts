@@ -16,7 +16,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/monetization/revenue`, `/me/payouts`, `/monetization/payouts` (docs/api/revenue.md). */
+/** `/monetization/revenue`, `/me/payouts`, `/monetization/payouts` (docs/concepts/revenue.md). */
 export function revenueRoutes({ revenue, payouts, cursors }: Deps): Route[] {
   return [
     defineRoute({

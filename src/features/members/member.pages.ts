@@ -74,7 +74,7 @@ const DONE: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * `/members/:username`, and `/members/:username/test` of the test mode (docs/api/subscriptions.md#the-member-page):
+ * `/members/:username`, and `/members/:username/test` of the test mode (docs/concepts/subscriptions.md#the-member-page):
  * a link by mail, then subscriptions, card, receipts and what can be watched. A GET changes nothing.
  */
 export function memberPages(deps: Deps): (app: FastifyInstance) => void {

@@ -28,7 +28,7 @@ function readerOf(caller: Caller): Reader {
   return { accountId: caller.accountId, memberId: memberOf(caller) };
 }
 
-/** `/notifications` (docs/api/notifications.md): of the account, whichever mode the key has. */
+/** `/notifications` (docs/concepts/notifications.md): of the account, whichever mode the key has. */
 export function notificationRoutes(deps: Deps): Route[] {
   return [...listRoutes(deps), ...preferenceRoutes(deps), ...singleRoutes(deps)];
 }

@@ -29,7 +29,7 @@ export interface NewRefund {
 
 /**
  * What the platform gives back by itself, once of each purchase. Its name is shorter than a partner's may be
- * (docs/api/purchases.md#refunds), so that none of theirs is taken for it.
+ * (docs/concepts/purchases.md#refunds), so that none of theirs is taken for it.
  */
 interface OwnRefund {
   own: 'cancel' | 'late';

@@ -67,7 +67,7 @@ function paidFilter(query: Period & { type?: string; status?: string; purchaseId
   return { type, status, purchaseId: query.purchaseId, ...inPeriod(query) };
 }
 
-/** `/purchases`, `/videos/{id}/purchases`, `/me/purchases` (docs/api/purchases.md). */
+/** `/purchases`, `/videos/{id}/purchases`, `/me/purchases` (docs/concepts/purchases.md). */
 export function purchaseRoutes({ purchases, cursors }: Deps): Route[] {
   return [
     defineRoute({
@@ -142,7 +142,7 @@ export function purchaseRoutes({ purchases, cursors }: Deps): Route[] {
   ];
 }
 
-/** `/monetization/payments`, `/monetization/connect-*` (docs/api/payments.md). */
+/** `/monetization/payments`, `/monetization/connect-*` (docs/concepts/payments.md). */
 export function paymentRoutes({ purchases, accounts, emailOf, cursors }: Deps): Route[] {
   return [
     defineRoute({

@@ -25,7 +25,7 @@ import { nextLookMs } from './rules.ts';
 /** What became of a payment by now. */
 export type Settled =
   | { status: 'SUCCEEDED' }
-  /** `code` as docs/api/payments.md#failure-codes lists them; `message` is for the person who pays. */
+  /** `code` as docs/concepts/payments.md#failure-codes lists them; `message` is for the person who pays. */
   | { status: 'FAILED'; code: string; message: string }
   /** The buyer goes to `url`, and comes back. */
   | { status: 'ACTION'; url: string }

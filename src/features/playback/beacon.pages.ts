@@ -31,7 +31,7 @@ const Beacon = Type.Object({
 const readBeacon = compileInput(Beacon, 'body');
 
 /**
- * `POST /playback/beacon`: players tell that they play (docs/api/playback.md#beacons). 204 whatever comes: a page that
+ * `POST /playback/beacon`: players tell that they play (docs/concepts/playback.md#beacons). 204 whatever comes: a page that
  * is being closed reads no answer.
  */
 export function beaconPage({ beacons }: { beacons: Beacons }): (app: FastifyInstance) => void {

@@ -35,7 +35,7 @@ export interface Judged {
 }
 
 /**
- * The events that count (docs/api/playback.md#beacons): not from the future, not older than five minutes, and of a
+ * The events that count (docs/concepts/playback.md#beacons): not from the future, not older than five minutes, and of a
  * position that there is.
  */
 export function keptEvents(

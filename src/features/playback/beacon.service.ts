@@ -27,7 +27,7 @@ export interface Beacon {
   events: readonly ToldEvent[];
 }
 
-/** Takes the messages of players (docs/api/playback.md#beacons). */
+/** Takes the messages of players (docs/concepts/playback.md#beacons). */
 export interface Beacons {
   /** What is not good counts nothing. */
   take(beacon: Beacon, visit: Visit): Promise<void>;

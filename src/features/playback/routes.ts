@@ -53,7 +53,7 @@ const PlaybackToken = named(
         url: Type.String(),
         session: Type.String({ description: 'Of one player: ask anew for each.' }),
       },
-      { description: 'Where a player of your own tells that it plays (docs/api/playback.md#beacons).' },
+      { description: 'Where a player of your own tells that it plays (docs/concepts/playback.md#beacons).' },
     ),
   }),
   {
@@ -153,7 +153,7 @@ export function playbackTokenRoutes({ streams, videos, tokens, sessions, publicU
   ];
 }
 
-/** `GET /videos/{id}/download` (docs/api/videos.md#download). */
+/** `GET /videos/{id}/download` (docs/concepts/videos.md#download). */
 export function downloadRoutes({ downloads }: { downloads: Downloads }): Route[] {
   return [
     defineRoute({

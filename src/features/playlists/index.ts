@@ -1,5 +1,5 @@
 /**
- * Playlists: videos of one workspace in an order (docs/api/playlists.md).
+ * Playlists: videos of one workspace in an order (docs/concepts/playlists.md).
  *
  * Terminology: an *item* is one place in a playlist; the same video may have several. An item whose video was
  * deleted stays, and is not *available*.

@@ -40,7 +40,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/playlists` (docs/api/playlists.md). */
+/** `/playlists` (docs/concepts/playlists.md). */
 export function playlistRoutes(deps: Deps): Route[] {
   return [...listRoutes(deps), ...itemRoutes(deps)];
 }

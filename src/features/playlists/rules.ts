@@ -1,4 +1,4 @@
-/** A playlist has at most so many items (docs/api/playlists.md). */
+/** A playlist has at most so many items (docs/concepts/playlists.md). */
 export const MAX_ITEMS = 5000;
 
 /** What is played of an item's video; null is its beginning or its end. */

@@ -28,7 +28,7 @@ export interface PlaylistDeps {
 }
 
 /**
- * Playlists of a workspace (docs/api/playlists.md). An id that is not the workspace's is NOT_FOUND, be it of a
+ * Playlists of a workspace (docs/concepts/playlists.md). An id that is not the workspace's is NOT_FOUND, be it of a
  * playlist, an item or a video. Every change moves `updatedAt` on and appends `playlist.updated`.
  */
 export interface Playlists {

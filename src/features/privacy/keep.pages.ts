@@ -16,7 +16,7 @@ type FormRequest = FastifyRequest<{ Querystring: Record<string, unknown>; Body: 
 const FORM_BYTES = 4096;
 const GONE = { heading: 'This link is no longer good', text: 'The account was kept already, or is erased.' };
 
-/** `/keep-account`: the way back from a deleted account (docs/api/me.md#deleting-the-account). */
+/** `/keep-account`: the way back from a deleted account (docs/concepts/me.md#deleting-the-account). */
 export function keepPages({ erasure, assets }: Deps): (app: FastifyInstance) => void {
   return (app) => {
     app.register(async (scope) => {

@@ -60,7 +60,7 @@ interface Deps {
   limits: readonly Limit[];
 }
 
-/** `DELETE /me` and `/me/export` (docs/api/me.md#deleting-the-account). */
+/** `DELETE /me` and `/me/export` (docs/concepts/me.md#deleting-the-account). */
 export function privacyRoutes({ erasure, exports, limits }: Deps): Route[] {
   const out = (row: ExportRow) => ({
     id: row.id,

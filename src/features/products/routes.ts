@@ -21,7 +21,7 @@ interface Deps {
   publicUrl: string;
 }
 
-/** `/booking/products` (docs/api/booking-products.md). */
+/** `/booking/products` (docs/concepts/booking-products.md). */
 export function productRoutes(deps: Deps): Route[] {
   return [...collection(deps), ...resource(deps)];
 }

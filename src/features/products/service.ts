@@ -30,7 +30,7 @@ interface Deps {
   bookingCounts(db: Db, productIds: readonly string[]): Promise<Map<string, number>>;
 }
 
-/** Booking products of a workspace (docs/api/booking-products.md). An id that is not the workspace's is NOT_FOUND. */
+/** Booking products of a workspace (docs/concepts/booking-products.md). An id that is not the workspace's is NOT_FOUND. */
 export interface Products {
   /** @throws {AppError} BAD_REQUEST naming the input; CONFLICT, field `slug`, for one that another product has. */
   create(workspaceId: string, input: ProductIn): Promise<ProductRow>;

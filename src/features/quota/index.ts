@@ -1,4 +1,4 @@
-/** What the plan includes, and what of it is used (docs/api/quota.md). */
+/** What the plan includes, and what of it is used (docs/concepts/quota.md). */
 export { quotaEvents } from './events.ts';
 export { createQuotaHints, createQuotaNotices } from './notices.service.ts';
 export { quotaRoutes } from './routes.ts';

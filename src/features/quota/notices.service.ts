@@ -27,7 +27,7 @@ export function createQuotaHints(bus: Pick<Bus, 'publish'>) {
   };
 }
 
-/** Tells accounts what they have used of their plans (docs/api/quota.md#events). */
+/** Tells accounts what they have used of their plans (docs/concepts/quota.md#events). */
 export interface QuotaNotices {
   /** Looks at the workspaces that were hinted at, and each minute at those that have used something. */
   run(): Promise<void>;

@@ -16,7 +16,7 @@ interface Deps {
   heights: Heights;
 }
 
-/** `/quota` (docs/api/quota.md). */
+/** `/quota` (docs/concepts/quota.md). */
 export function quotaRoutes({ quota, heights }: Deps): Route[] {
   return [
     defineRoute({

@@ -10,7 +10,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/me/requests` (docs/api/requests.md). */
+/** `/me/requests` (docs/concepts/requests.md). */
 export function requestLogRoutes({ requestLog, cursors }: Deps): Route[] {
   return [
     defineRoute({

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../kernel/durations.ts';
 import { badRequest } from '../../kernel/errors.ts';
 
-/** How long rows can be read (docs/api/requests.md). */
+/** How long rows can be read (docs/concepts/requests.md). */
 export const KEPT_MS = 7 * DAY_MS;
 
 const WINDOW_MS = 10_000;
@@ -21,7 +21,7 @@ interface Counts {
 }
 
 /**
- * Which requests are recorded (docs/api/requests.md#what-is-in-it): of one key the first ten successes in ten
+ * Which requests are recorded (docs/concepts/requests.md#what-is-in-it): of one key the first ten successes in ten
  * seconds and every tenth of the others, or a tenth of those where a node has many; every error, but for floods.
  */
 export class Sampler {

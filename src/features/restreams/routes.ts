@@ -29,7 +29,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/restreams` (docs/api/restreams.md). */
+/** `/restreams` (docs/concepts/restreams.md). */
 export function restreamRoutes(deps: Deps): Route[] {
   return [...wholeRoutes(deps), ...actionRoutes(deps), ...targetRoutes(deps)];
 }

@@ -87,7 +87,7 @@ interface RunState {
   is_running: boolean;
 }
 
-/** See docs/api/restreams.md#states. */
+/** See docs/concepts/restreams.md#states. */
 export function restreamStatus(run: RunState, targets: readonly TargetState[]): RestreamStatus {
   if (!run.is_running) return run.wish === 'STOPPED' || !run.enabled ? 'STOPPED' : 'IDLE';
   const enabled = targets.filter((target) => target.enabled);

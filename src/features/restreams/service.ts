@@ -15,7 +15,7 @@ import { MAX_PER_STREAM, MOST_TARGETS } from './rules.ts';
 import type { RestreamIn, RestreamPatch } from './schemas.ts';
 import { bringInLine, type Change } from './transitions.ts';
 
-/** Restreams of a workspace (docs/api/restreams.md). An id of another one is NOT_FOUND. */
+/** Restreams of a workspace (docs/concepts/restreams.md). An id of another one is NOT_FOUND. */
 export interface Restreams {
   /**
    * @throws {AppError} BAD_REQUEST, field `streamId`, `targets.<n>.url` or `targets.<n>.streamKey`; QUOTA_EXCEEDED;

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { shapeOf } from '../../platform/shapes.ts';
 import type { ParticipantRow } from './participants.repository.ts';
 
-/** What browsers send (docs/api/rooms.md#the-gateway). */
+/** What browsers send (docs/concepts/rooms.md#the-gateway). */
 const Kind = Type.Union([Type.Literal('AUDIO'), Type.Literal('VIDEO'), Type.Literal('SCREEN')]);
 const Action = Type.Union([
   Type.Literal('mute'),
@@ -68,7 +68,7 @@ export function mutesOf(row: ParticipantRow) {
   return { AUDIO: row.audio_muted, VIDEO: row.video_muted, SCREEN: row.screen_muted } as const;
 }
 
-/** Why a connection is closed (docs/api/rooms.md#the-gateway), each with words of at most 123 bytes. */
+/** Why a connection is closed (docs/concepts/rooms.md#the-gateway), each with words of at most 123 bytes. */
 export const CLOSE = {
   LEFT: [1000, 'You have left.'],
   STOPPING: [1001, 'This node of the platform stops. Connect again.'],

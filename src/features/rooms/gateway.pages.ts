@@ -34,7 +34,7 @@ interface Shown {
   refusal: CloseReason;
 }
 
-/** `GET /rtc/rooms/:roomId`, the WebSocket that people are in a room by (docs/api/rooms.md#the-gateway). */
+/** `GET /rtc/rooms/:roomId`, the WebSocket that people are in a room by (docs/concepts/rooms.md#the-gateway). */
 export function roomGatewayPage(deps: RoomGatewayDeps): (app: FastifyInstance) => void {
   return (app) => {
     const gateway = new RoomGateway(deps);

@@ -13,7 +13,7 @@ import type { RoomRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { letGo, settlePresence } from './transitions.ts';
 
-/** What bridges have to do with rooms (docs/api/bridges.md). */
+/** What bridges have to do with rooms (docs/concepts/bridges.md). */
 export interface RoomGuests {
   /** Under the room's lock from here on. @returns undefined when the workspace has no such room. */
   lock(tx: Tx, workspaceId: string, id: string): Promise<RoomRow | undefined>;

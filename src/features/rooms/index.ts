@@ -1,5 +1,5 @@
 /**
- * Rooms: people who see and hear each other (docs/api/rooms.md, docs/decisions/rooms.md).
+ * Rooms: people who see and hear each other (docs/concepts/rooms.md, docs/decisions/rooms.md).
  *
  * Terminology: a *participant* is one stay of somebody in a room, from the first connection until they have left; a
  * *seat* is what a participant has of the room's capacity, also while the connection is lost; the *gateway* is what

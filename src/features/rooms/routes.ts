@@ -30,7 +30,7 @@ interface Deps {
   publicUrl: string;
 }
 
-/** `/rooms` (docs/api/rooms.md). */
+/** `/rooms` (docs/concepts/rooms.md). */
 export function roomRoutes(deps: Deps): Route[] {
   return [...wholeRoutes(deps), ...actionRoutes(deps), ...participantRoutes(deps)];
 }

@@ -36,7 +36,7 @@ interface Deps extends RoomDeps {
   tokens: RoomTokens;
 }
 
-/** Rooms of a workspace (docs/api/rooms.md). An id of another one is NOT_FOUND. */
+/** Rooms of a workspace (docs/concepts/rooms.md). An id of another one is NOT_FOUND. */
 export interface Rooms {
   /** @throws {AppError} BAD_REQUEST, fields `maxParticipants`, `expiresAt`; QUOTA_EXCEEDED. */
   create(workspaceId: string, input: RoomIn): Promise<ShownRoom>;

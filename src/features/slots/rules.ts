@@ -6,7 +6,7 @@ import { type Zone, zoneBetween } from '../../kernel/zone.ts';
 
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
-/** When a creator has time (docs/api/booking-availability.md). */
+/** When a creator has time (docs/concepts/booking-availability.md). */
 export interface Hours {
   /** Wall times as HH:MM; `end` may be 24:00. In order, without overlaps. */
   weekly: { readonly [Day in (typeof WEEKDAYS)[number]]?: readonly { start: string; end: string }[] };
@@ -80,7 +80,7 @@ function startOf(day: Temporal.PlainDate, timezone: string): number {
 
 /**
  * What a creator's windows offer between two moments, in order, whoever has taken it: by `starts`, the moment of the
- * start. Rules: docs/api/booking-slots.md#which-times-are-offered.
+ * start. Rules: docs/concepts/booking-slots.md#which-times-are-offered.
  */
 export function candidates(hours: Hours, lengths: Lengths, { fromMs, toMs }: Range): Candidate[] {
   const zone = zoneBetween(hours.timezone, fromMs - 2 * DAY_MS, toMs + 2 * DAY_MS);

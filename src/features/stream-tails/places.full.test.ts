@@ -9,7 +9,7 @@ import { openTail, type TailClient } from '../../../test/harness/tail.ts';
 import { until } from '../../../test/harness/wait.ts';
 
 const NODE = join(import.meta.dirname, '../../../test/harness/node-main.ts');
-/** Of one key, on all nodes (docs/api/conventions.md#rate-limits). */
+/** Of one key, on all nodes (docs/concepts/conventions.md#rate-limits). */
 const PLACES = 25;
 const skip = redisProgram === null && 'neither valkey-server nor redis-server is installed';
 

@@ -18,7 +18,7 @@ export function changesOf(before: StreamRow, after: StreamRow): Changes {
   );
 }
 
-/** A planned start is announced so long before it (docs/api/events.md). */
+/** A planned start is announced so long before it (docs/concepts/events.md). */
 export const ANNOUNCED_MS = 15 * 60_000;
 
 /** The planned start. Said that late, it is its own announcement. */

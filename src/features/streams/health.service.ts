@@ -12,7 +12,7 @@ export const POINT_MS = 10_000;
 /** What cannot be written is kept for so many points of all streams. */
 const WAITING_MAX = 10_000;
 
-/** The last hour of a signal (docs/api/streams.md#health). */
+/** The last hour of a signal (docs/concepts/streams.md#health). */
 export interface HealthSeries {
   /** A measurement: several of ten seconds make a point. */
   add(streamId: string, health: StreamHealth): void;

@@ -1,5 +1,5 @@
 /**
- * Live streams: two independent flags, their events, and the sessions behind them (docs/api/streams.md#states).
+ * Live streams: two independent flags, their events, and the sessions behind them (docs/concepts/streams.md#states).
  *
  * Terminology: the *signal* is an encoder that is connected (`hasSignal`); the *broadcast* is what viewers
  * see (`isLive`). A *session* is one signal with at most one broadcast; an *ingest session* is one encoder

@@ -17,7 +17,7 @@ interface Deps {
   clock: Clock;
 }
 
-/** `stream.health_changed` comes at most so often (docs/api/events.md). */
+/** `stream.health_changed` comes at most so often (docs/concepts/events.md). */
 const HEALTH_MS = 60_000;
 /** Measurements come every five seconds: whoever sends none for so long is out of reach. */
 const UNMEASURED_MS = 12_000;

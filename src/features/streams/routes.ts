@@ -44,7 +44,7 @@ const STOP = {
     'Lowers `isLive`: the master playlist is 404 at once, and who was watching gets the rest for at most 15 seconds. The encoder stays connected. `stop` and `end` are the same.',
 };
 
-/** `/streams` (docs/api/streams.md#states). */
+/** `/streams` (docs/concepts/streams.md#states). */
 export function streamRoutes({ streams, simulations, healthSeries, links, cursors }: Deps): Route[] {
   const out = (caller: Caller, row: ShownStream, streamKey: string | null = null) =>
     toStream(row, { mode: caller.mode, links, streamKey });

@@ -5,7 +5,7 @@ import type { StreamHealth } from '../../platform/db/json-columns.ts';
 import type { StreamRow } from './repository.ts';
 import { deriveStatus, type StreamStatus, shownHealth } from './rules.ts';
 
-/** What `GET /streams/{id}/status` and its tail say of a stream (docs/api/tails.md#status). */
+/** What `GET /streams/{id}/status` and its tail say of a stream (docs/concepts/tails.md#status). */
 export interface Status {
   streamId: string;
   hasSignal: boolean;
@@ -59,7 +59,7 @@ export async function logStatus(tx: Tx, before: StatusRow, after: StatusRow, now
 
 type ChatRow = Pick<StreamRow, 'id' | 'chat_enabled' | 'chat_mode' | 'slow_mode_sec'>;
 
-/** How the chat of a stream is open, as its tails tell (docs/api/chat.md#settings). */
+/** How the chat of a stream is open, as its tails tell (docs/concepts/chat.md#settings). */
 function chatSettings(row: ChatRow) {
   return { chatMode: row.chat_enabled ? row.chat_mode : 'OFF', slowModeSec: row.slow_mode_sec };
 }

@@ -30,7 +30,7 @@ type Show = Pick<FollowOptions, 'name' | 'logs' | 'states'>;
 const STATUS: Show = { name: 'status', logs: ['STATUS'], states: [] };
 const VIEWERS: Show = { name: 'viewers', logs: [], states: ['viewers'] };
 
-/** `/streams/{id}/status`, `/viewers` and `/tail` (docs/api/tails.md). */
+/** `/streams/{id}/status`, `/viewers` and `/tail` (docs/concepts/tails.md). */
 export function streamTailRoutes(deps: Deps): Route[] {
   const { streams } = deps;
   /** @throws {AppError} NOT_FOUND, before anything is opened. */

@@ -1,5 +1,5 @@
 /**
- * Subscribers: the list of people whom a creator may write to (docs/api/subscribers.md).
+ * Subscribers: the list of people whom a creator may write to (docs/concepts/subscribers.md).
  */
 export { subscriberEvents } from './events.ts';
 export { createLinks } from './links.ts';

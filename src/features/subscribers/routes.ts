@@ -16,7 +16,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/subscribers` (docs/api/subscribers.md). */
+/** `/subscribers` (docs/concepts/subscribers.md). */
 export function subscriberRoutes({ subscribers, cursors }: Deps): Route[] {
   return [
     defineRoute({

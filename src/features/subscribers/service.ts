@@ -16,7 +16,7 @@ import * as repository from './repository.ts';
 import { addedTo } from './rules.ts';
 import type { SubscriberIn } from './schemas.ts';
 
-/** The list of people whom a creator may write to (docs/api/subscribers.md). An id of another workspace is NOT_FOUND. */
+/** The list of people whom a creator may write to (docs/concepts/subscribers.md). An id of another workspace is NOT_FOUND. */
 export interface Subscribers {
   /**
    * Once for each address: again, the row that is there. Who has not agreed yet is asked by mail.

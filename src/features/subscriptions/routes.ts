@@ -26,7 +26,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/me/subscriptions`, docs/api/subscriptions.md. */
+/** `/me/subscriptions`, docs/concepts/subscriptions.md. */
 export function subscriptionRoutes({ subscriptions, simulations, cursors }: Deps): Route[] {
   return [
     ...readRoutes({ subscriptions, cursors }),

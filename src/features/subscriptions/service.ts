@@ -43,7 +43,7 @@ export interface Cancellation {
   by: Extract<SubscriptionCancelReason, 'MEMBER_CANCELED' | 'CREATOR_CANCELED'>;
 }
 
-/** Subscriptions of a workspace (docs/api/subscriptions.md). An id that is not the workspace's is NOT_FOUND. */
+/** Subscriptions of a workspace (docs/concepts/subscriptions.md). An id that is not the workspace's is NOT_FOUND. */
 export interface Subscriptions {
   /** In the transaction of what paid for it. */
   begin(work: Work, input: NewSubscription): Promise<SubscriptionRow>;

@@ -17,7 +17,7 @@ export type Switch = { when: 'now'; dueCents: number } | { when: 'later' } | { w
 
 /**
  * When a switch takes effect: a dearer tier with the same interval now, against the flat difference and in the same
- * period; all others with the next period (docs/api/subscriptions.md#switch). A trial opens the tier that it was given
+ * period; all others with the next period (docs/concepts/subscriptions.md#switch). A trial opens the tier that it was given
  * for: a dearer one ends it, and is charged whole.
  */
 export function planSwitch(row: SubscriptionRow, to: Terms): Switch {

@@ -14,7 +14,7 @@ export interface ReportIn {
   email: string;
 }
 
-/** Reports of public pages: ABUSE tickets of nobody's account (docs/api/support.md#reports). */
+/** Reports of public pages: ABUSE tickets of nobody's account (docs/concepts/support.md#reports). */
 export interface Reports {
   /**
    * @param subject `vid_…`, `str_…` or `@username`.

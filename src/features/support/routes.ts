@@ -19,7 +19,7 @@ import type { Support } from './service.ts';
 const Id = IdParams('tkt', 'ticket');
 const path = '/support/tickets';
 
-/** docs/api/support.md#limits. */
+/** docs/concepts/support.md#limits. */
 const hourly = (bucket: string, max: number): Limit[] => [
   { bucket, per: 'key', max, windowSec: 3600, refusal: 'RATE_LIMITED' },
 ];
@@ -31,7 +31,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/support/tickets` (docs/api/support.md): of the account, whichever mode the key has. */
+/** `/support/tickets` (docs/concepts/support.md): of the account, whichever mode the key has. */
 export function supportRoutes(deps: Deps): Route[] {
   return [...listRoutes(deps), ...singleRoutes(deps)];
 }

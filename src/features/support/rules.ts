@@ -1,6 +1,6 @@
 import type { SupportTicketReportedType, SupportTicketStatus } from '../../platform/db/tables.generated.ts';
 
-/** All of docs/api/support.md#limits. */
+/** All of docs/concepts/support.md#limits. */
 export const MAX_SUBJECT = 200;
 export const MAX_MESSAGE = 10_000;
 /** Of one ticket, before the partner has to open another one. */
@@ -16,7 +16,7 @@ export const REPORTER_KEPT_MS = 90 * 86_400_000;
 export const DEEDS = ['PARTNER_REPLIES', 'STAFF_REPLIES', 'RESOLVE', 'CLOSE'] as const;
 export type Deed = (typeof DEEDS)[number];
 
-/** docs/api/support.md#states; null is refused. */
+/** docs/concepts/support.md#states; null is refused. */
 const NEXT: Record<Deed, Record<SupportTicketStatus, SupportTicketStatus | null>> = {
   PARTNER_REPLIES: { OPEN: 'OPEN', PENDING: 'OPEN', RESOLVED: 'OPEN', CLOSED: null },
   STAFF_REPLIES: { OPEN: 'PENDING', PENDING: 'PENDING', RESOLVED: 'PENDING', CLOSED: null },

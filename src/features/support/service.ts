@@ -39,7 +39,7 @@ export interface Conversation {
 }
 
 /**
- * Support tickets (docs/api/support.md). They belong to the account, so both of its modes share them; the id of
+ * Support tickets (docs/concepts/support.md). They belong to the account, so both of its modes share them; the id of
  * another account's is NOT_FOUND.
  */
 export interface Support {
@@ -202,7 +202,7 @@ async function addMessage(
   return repository.insertMessage(tx, { id, ticket_id: ticket.id, author, message, created_at: now });
 }
 
-/** The state table of docs/api/support.md#states, each step with its event. */
+/** The state table of docs/concepts/support.md#states, each step with its event. */
 async function move({ tx, append, ticket, now }: Change, deed: Deed): Promise<TicketRow> {
   const status = nextStatus(ticket.status, deed);
   if (status === null) {

@@ -66,7 +66,7 @@ describe('a role and every route', () => {
     ...['PERMISSION_DENIED', 'INVALID_USER_TOKEN'],
   ];
 
-  /** The table of docs/api/team.md#roles, written out once more. Null: the role does not stand against it. */
+  /** The table of docs/concepts/team.md#roles, written out once more. Null: the role does not stand against it. */
   function refusal(role: TeamRole, route: Route, isKey: boolean): string | null {
     const isFull = role === 'OWNER' || role === 'ADMIN';
     const isWriting = route.writes ?? route.method !== 'GET';

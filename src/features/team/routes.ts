@@ -41,7 +41,7 @@ interface Deps {
   clock: Clock;
 }
 
-/** `/team` (docs/api/team.md): of the account, whichever mode the key has. */
+/** `/team` (docs/concepts/team.md): of the account, whichever mode the key has. */
 export function teamRoutes(deps: Deps): Route[] {
   return [...memberRoutes(deps), ...invitationRoutes(deps), ...personRoutes(deps)];
 }

@@ -21,7 +21,7 @@ import type { GivenRole, Member, Person } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
 
-/** The team of an account (docs/api/team.md). An id of another account's is NOT_FOUND. */
+/** The team of an account (docs/concepts/team.md). An id of another account's is NOT_FOUND. */
 export interface Team extends Invitations {
   /** The owner comes first. */
   get(accountId: string): Promise<{

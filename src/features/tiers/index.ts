@@ -1,5 +1,5 @@
 /**
- * Tiers: what people subscribe to (docs/api/tiers.md).
+ * Tiers: what people subscribe to (docs/concepts/tiers.md).
  *
  * Terminology: a *place* is what a member has of a tier that takes so many; it is *claimed* while its buyer pays.
  */

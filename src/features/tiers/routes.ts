@@ -21,7 +21,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/tiers` (docs/api/tiers.md). */
+/** `/tiers` (docs/concepts/tiers.md). */
 export function tierRoutes({ tiers, cursors }: Deps): Route[] {
   const out = async (caller: Caller, row: TierRow) => {
     const creator = await tiers.creatorOf(caller.accountId);

@@ -35,7 +35,7 @@ interface Asking {
   mode: Mode;
 }
 
-/** Tiers of a workspace (docs/api/tiers.md). An id that is not the workspace's is NOT_FOUND. */
+/** Tiers of a workspace (docs/concepts/tiers.md). An id that is not the workspace's is NOT_FOUND. */
 export interface Tiers {
   /** @throws {AppError} CONFLICT beyond 100 tiers. */
   create(workspaceId: string, input: TierIn): Promise<TierRow>;

@@ -24,7 +24,7 @@ export const CREATION = {
   errors: ['NOT_FOUND', 'CONFLICT', 'QUOTA_EXCEEDED', 'INSUFFICIENT_STORAGE'],
 } as const;
 
-/** `/upload` (docs/api/uploads.md). */
+/** `/upload` (docs/concepts/uploads.md). */
 export function uploadRoutes({ uploads, cursors }: { uploads: Uploads; cursors: CursorCodec }): Route[] {
   const out = (caller: Caller, row: UploadRow) =>
     toUpload(row, mayWrite(caller, 'upload:write') ? uploads.urlOf(row) : null);

@@ -1,9 +1,9 @@
 import { badRequest } from '../../kernel/errors.ts';
 import { MAX_FILE_BYTES } from '../../kernel/plans.ts';
 
-/** Seven days after the last byte a session ends (docs/api/uploads.md). */
+/** Seven days after the last byte a session ends (docs/concepts/uploads.md). */
 export const EXPIRES_MS = 7 * 86_400_000;
-/** The most that one PUT brings (docs/api/uploads.md). */
+/** The most that one PUT brings (docs/concepts/uploads.md). */
 export const MAX_PUT_BYTES = 5 * 2 ** 30;
 /** What clients that cut their file should send in one PATCH: one part of the store. */
 export const CHUNK_BYTES = 64 * 2 ** 20;
@@ -42,7 +42,7 @@ export function byteCount(header: string, value: string | string[] | undefined):
   return Number(value);
 }
 
-/** @throws {AppError} BAD_REQUEST when no video file can have so many bytes (docs/api/plans.md). */
+/** @throws {AppError} BAD_REQUEST when no video file can have so many bytes (docs/concepts/plans.md). */
 export function checkedSize(field: string, bytes: number): number {
   if (bytes < 1 || bytes > MAX_FILE_BYTES) {
     throw badRequest(field, `${field} is from 1 to ${MAX_FILE_BYTES} bytes.`);

@@ -42,7 +42,7 @@ export interface UploadDeps extends Omit<EndingDeps, 'hashes'> {
   intake: VideoIntake;
 }
 
-/** Upload sessions (docs/api/uploads.md). Each id is looked up in the workspace: NOT_FOUND otherwise. */
+/** Upload sessions (docs/concepts/uploads.md). Each id is looked up in the workspace: NOT_FOUND otherwise. */
 export interface Uploads extends Pick<Endings, 'sweep'> {
   readonly transfers: Transfers;
   /** @throws {AppError} BAD_REQUEST, QUOTA_EXCEEDED, INSUFFICIENT_STORAGE; NOT_FOUND and CONFLICT for `videoId`. */

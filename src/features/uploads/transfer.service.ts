@@ -22,7 +22,7 @@ export interface Reached {
   offset: number;
 }
 
-/** What happens at an `uploadUrl` (docs/api/uploads.md): whoever knows its token may write, while who opened it may. */
+/** What happens at an `uploadUrl` (docs/concepts/uploads.md): whoever knows its token may write, while who opened it may. */
 export interface Transfers {
   /** @throws {AppError} NOT_FOUND for unknown tokens and sessions that are or will be cancelled, UPLOAD_EXPIRED. */
   find(token: string): Promise<UploadRow>;

@@ -16,7 +16,7 @@ import { allowAnyOrigin, answerPreflight, METHODS, restrictOrigin } from './tus-
 
 /**
  * Where bytes come in: `PUBLIC_URL/uploads/<token>` by tus 1.0 or one PUT, and tus creations at
- * `PUBLIC_URL/uploads` with an API key (docs/api/uploads.md).
+ * `PUBLIC_URL/uploads` with an API key (docs/concepts/uploads.md).
  *
  * The protocol stands here and not on `@tus/server`, which has no checksum extension and no PUT, counts the
  * expiration from the creation, lets a second writer wait until the first has timed out, and copies bodies

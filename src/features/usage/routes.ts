@@ -23,7 +23,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/usage` (docs/api/usage.md). */
+/** `/usage` (docs/concepts/usage.md). */
 export function usageRoutes({ usage, cursors }: Deps): Route[] {
   return [
     defineRoute({

@@ -51,7 +51,7 @@ interface Deps {
 
 const CSV_PAGE = 500;
 
-/** What was used, out of the sums (docs/api/usage.md). */
+/** What was used, out of the sums (docs/concepts/usage.md). */
 export function createUsageReader({ db, clock }: Deps): UsageReader {
   const requests = (
     workspaceId: string,

@@ -20,7 +20,7 @@ export interface Followed {
   isNew: boolean;
 }
 
-/** Who follows whom (docs/api/users.md#following). A name that nobody has, or who is suspended, is NOT_FOUND. */
+/** Who follows whom (docs/concepts/users.md#following). A name that nobody has, or who is suspended, is NOT_FOUND. */
 export interface Follows {
   /** Once and for all: again, it changes nothing. @throws {AppError} CONFLICT for one's own name. */
   follow(follower: Follower, username: string): Promise<Followed>;

@@ -1,5 +1,5 @@
 /**
- * Users as everybody sees them, and who follows whom (docs/api/users.md).
+ * Users as everybody sees them, and who follows whom (docs/concepts/users.md).
  *
  * Terminology: a *follower* is an account that follows the channel of another; a *subscriber* is an address on a
  * creator's list, and a *member* pays for a tier: these are other features.

@@ -22,7 +22,7 @@ interface Deps {
   avatarUrl(profile: Pick<PublicProfile, 'avatar_id'>): string | null;
 }
 
-/** `/users` (docs/api/users.md). */
+/** `/users` (docs/concepts/users.md). */
 export function userRoutes({ users, follows, avatarUrl }: Deps): Route[] {
   const path = '/users/{username}/subscribe';
   return [

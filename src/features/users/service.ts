@@ -2,7 +2,7 @@ import type { Mode } from '../../kernel/access.ts';
 import type { PublicProfile } from '../accounts/index.ts';
 import type { Standing } from './schemas.ts';
 
-/** Accounts as everybody sees them (docs/api/users.md). */
+/** Accounts as everybody sees them (docs/concepts/users.md). */
 export interface Users {
   /**
    * What a test key is told of others is what test keys did: that they follow.

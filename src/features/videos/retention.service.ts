@@ -12,7 +12,7 @@ import * as repository from './repository.ts';
 /** Owners are told so long before a recording goes. */
 const TOLD_MS = 7 * DAY_MS;
 
-/** Plans keep recordings for so many days (docs/api/plans.md#recordings). */
+/** Plans keep recordings for so many days (docs/concepts/plans.md#recordings). */
 export interface Retention {
   /** Tells of recordings that are to go in seven days, and deletes those whose time is over. */
   run(): Promise<void>;

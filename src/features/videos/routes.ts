@@ -25,7 +25,7 @@ interface Deps {
   Upload: TObject;
 }
 
-/** `/videos` and what is done with one (docs/api/videos.md). */
+/** `/videos` and what is done with one (docs/concepts/videos.md). */
 export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
   const out = (caller: Caller, row: ShownVideo) => toVideo(row, { mode: caller.mode, links });
   const shown = shapeOnce(({ visibility }) => isOpen(visibility), out);

@@ -53,7 +53,7 @@ export interface Published {
 
 /**
  * The visibility changes: a READY video that leaves PRIVATE for the first time is published
- * (docs/api/videos.md#states).
+ * (docs/concepts/videos.md#states).
  */
 export function changeVisibility(before: Publication, to: Visibility, now: Date): Published {
   const { status, visibility: from, publishedAt } = before;

@@ -14,7 +14,7 @@ import * as rules from './rules.ts';
 import { toLinked } from './schemas.ts';
 
 /**
- * The state table of docs/api/videos.md#states, each step with its events, in the caller's transaction and
+ * The state table of docs/concepts/videos.md#states, each step with its events, in the caller's transaction and
  * under its lock of the row. A step that does not apply (the video is deleted, or somewhere else by now)
  * changes nothing and answers null.
  */

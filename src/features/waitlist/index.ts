@@ -1,5 +1,5 @@
 /**
- * Who waits for places of booking products (docs/api/booking-waitlist.md).
+ * Who waits for places of booking products (docs/concepts/booking-waitlist.md).
  *
  * Terminology: a place is *kept* for whoever it is offered to, as it is for a booking that is paid just now.
  */

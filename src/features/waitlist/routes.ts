@@ -18,7 +18,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/booking/waitlist`, and joining it (docs/api/booking-waitlist.md). */
+/** `/booking/waitlist`, and joining it (docs/concepts/booking-waitlist.md). */
 export function waitlistRoutes({ waitlist, mailCaps, cursors }: Deps): Route[] {
   return [
     defineRoute({

@@ -13,7 +13,7 @@ export interface Place {
 const OFFER_MS = DAY_MS;
 
 /**
- * When an offer that is made now ends (docs/api/booking-waitlist.md#offers).
+ * When an offer that is made now ends (docs/concepts/booking-waitlist.md#offers).
  *
  * @param closesAt from when on the place cannot be booked any more.
  * @returns null when it is too late to offer the place.

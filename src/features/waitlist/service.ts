@@ -15,7 +15,7 @@ import * as repository from './repository.ts';
 import { assertPlace, type Place } from './rules.ts';
 import type { WaitlistIn } from './schemas.ts';
 
-/** Who waits for places of booking products (docs/api/booking-waitlist.md). An id of another workspace is NOT_FOUND. */
+/** Who waits for places of booking products (docs/concepts/booking-waitlist.md). An id of another workspace is NOT_FOUND. */
 export interface Waitlist {
   /**
    * Again for the same, whoever typed their address is mailed again, and a key answers for what nobody has confirmed yet.

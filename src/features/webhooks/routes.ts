@@ -41,7 +41,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/me/webhooks` (docs/api/webhooks.md). */
+/** `/me/webhooks` (docs/concepts/webhooks.md). */
 export function webhookRoutes(deps: Deps): Route[] {
   return [...registrationRoutes(deps), ...attemptRoutes(deps)];
 }

@@ -32,7 +32,7 @@ export interface WebhookDeps {
   clock: Clock;
   bus: Pick<Bus, 'publish'>;
   log: Logger;
-  /** Time that a receiver has to answer, in milliseconds (docs/api/webhooks.md#attempts). */
+  /** Time that a receiver has to answer, in milliseconds (docs/concepts/webhooks.md#attempts). */
   timeoutMs: number;
 }
 
@@ -65,7 +65,7 @@ export interface Webhooks extends WebhookAttempts {
    * @throws {AppError} BAD_REQUEST, field `url` or `events.<n>`.
    */
   update(workspaceId: string, id: string, change: WebhookChange): Promise<WebhookRow>;
-  /** The old secret signs nothing from here on (docs/api/webhooks.md). */
+  /** The old secret signs nothing from here on (docs/concepts/webhooks.md). */
   rotateSecret(workspaceId: string, id: string): Promise<WebhookAndSecret>;
   /** Its pending deliveries and its log go with it. */
   remove(workspaceId: string, id: string): Promise<void>;
@@ -208,7 +208,7 @@ export async function cancelWaiting(tx: Tx, workspaceId: string, id: string, now
   await repository.logCanceled(tx, id, rows, SWITCHED_OFF, now);
 }
 
-/** @throws {AppError} BAD_REQUEST, field `url` (docs/api/webhooks.md#the-address). */
+/** @throws {AppError} BAD_REQUEST, field `url` (docs/concepts/webhooks.md#the-address). */
 async function checkUrl(outbound: Pick<Outbound, 'checkUrl'>, url: string): Promise<void> {
   try {
     await outbound.checkUrl(url, { maxLength: MAX_URL_LENGTH });

@@ -51,7 +51,7 @@ interface Playing {
   viewerCount: number;
 }
 
-/** Viewers by WHEP (docs/api/whep.md): offers and answers between them and the media role, and who may watch on. */
+/** Viewers by WHEP (docs/concepts/whep.md): offers and answers between them and the media role, and who may watch on. */
 export interface Whep {
   /**
    * @returns the secret of the session's address, and the answer.

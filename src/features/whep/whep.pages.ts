@@ -21,7 +21,7 @@ type PlayRequest = FastifyRequest<{ Params: { streamId: string }; Querystring: {
 
 /**
  * `POST /whep/{streamId}`, where a player watches by WebRTC (draft-ietf-wish-whep), and its session at
- * `/whep/sessions/{token}` (docs/api/whep.md).
+ * `/whep/sessions/{token}` (docs/concepts/whep.md).
  */
 export function whepPages({ whep, caps, iceLinks }: Deps): (app: FastifyInstance) => void {
   const play = async (request: PlayRequest, reply: FastifyReply) => {

@@ -38,7 +38,7 @@ interface Deps {
   admit: WhipPort['admit'];
 }
 
-/** Publishes by WHIP (docs/api/whip.md): offers and answers between clients and the media role. */
+/** Publishes by WHIP (docs/concepts/whip.md): offers and answers between clients and the media role. */
 export interface Whip {
   /**
    * @param key the stream key; never logged.

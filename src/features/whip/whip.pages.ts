@@ -17,7 +17,7 @@ type KeyRequest = FastifyRequest<{ Params: { token?: string } }>;
 
 /**
  * `POST /whip` and `POST /whip/{streamKey}`, where an encoder publishes by WebRTC (RFC 9725), and its session at
- * `/whip/sessions/{token}` (docs/api/whip.md).
+ * `/whip/sessions/{token}` (docs/concepts/whip.md).
  */
 export function whipPages({ whip, iceServers }: Deps): (app: FastifyInstance) => void {
   const publish = async (request: KeyRequest, reply: FastifyReply) => {

@@ -8,7 +8,7 @@ import { isUnroutable } from './unroutable.ts';
 
 /**
  * The key of `Authorization: Bearer`, else of `X-API-Key`; never of the query
- * (docs/api/authentication.md#the-key).
+ * (docs/concepts/authentication.md#the-key).
  */
 export function sentKey(headers: FastifyRequest['headers']): string | null {
   const bearer = bearerOf(headers);
@@ -32,7 +32,7 @@ const PERSON = { open: true, personal: true };
  * Who asks: the key, else the session of the dashboard.
  *
  * @param personal it is an act of the person, whichever account the session shows.
- * @throws {AppError} the 401 or 403 of the check (docs/api/authentication.md#the-key).
+ * @throws {AppError} the 401 or 403 of the check (docs/concepts/authentication.md#the-key).
  */
 export function identify(
   ports: Pick<Ports, 'keys' | 'sessions'>,
@@ -59,7 +59,7 @@ async function attribute(ports: Ports, request: FastifyRequest): Promise<void> {
   }
 }
 
-/** Turns the key, with its restrictions, or the session into the caller (docs/api/authentication.md#the-key). */
+/** Turns the key, with its restrictions, or the session into the caller (docs/concepts/authentication.md#the-key). */
 export function authenticate(app: FastifyInstance, ports: Ports): void {
   app.decorateRequest('caller', null);
   app.decorateRequest('userTokenId', null);
@@ -95,8 +95,8 @@ async function admit(request: FastifyRequest, verified: Promise<Caller>): Promis
 }
 
 /**
- * The user token (docs/api/authentication.md#user-tokens). It runs after the count: a refused token is a later
- * 401 of a request whose key passed, so it carries the headers of docs/api/conventions.md#rate-limits, and
+ * The user token (docs/concepts/authentication.md#user-tokens). It runs after the count: a refused token is a later
+ * 401 of a request whose key passed, so it carries the headers of docs/concepts/conventions.md#rate-limits, and
  * guessing tokens uses up the key's limit.
  */
 export function userToken(app: FastifyInstance, ports: Ports): void {

@@ -12,7 +12,7 @@ const BODY_MS = 60_000;
 
 /**
  * Refuses bodies that do not come to their end in time, and hangs up, but for those of the routes that stream them. It is
- * an answer like any other, with the headers of a key that was accepted (docs/api/conventions.md#headers).
+ * an answer like any other, with the headers of a key that was accepted (docs/concepts/conventions.md#headers).
  */
 export function bodyDeadline(app: FastifyInstance, limitMs = BODY_MS): void {
   app.addHook('onRequest', (request, reply, done) => {

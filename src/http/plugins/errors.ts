@@ -31,7 +31,7 @@ function frameworkError(error: unknown): AppError | null {
 }
 
 /**
- * The one door out for failures (docs/api/conventions.md#errors). `databaseFailure` maps those of the database.
+ * The one door out for failures (docs/concepts/conventions.md#errors). `databaseFailure` maps those of the database.
  */
 export function errorHandler(log: Logger, databaseFailure: (error: unknown) => AppError | null) {
   return (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply) => {

@@ -14,7 +14,7 @@ const REPLAY_HEADER = 'X-SVC-Idempotent-Replay';
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
- * The Idempotency-Key of a request, or null where none was sent (docs/api/conventions.md#idempotency).
+ * The Idempotency-Key of a request, or null where none was sent (docs/concepts/conventions.md#idempotency).
  *
  * @throws {AppError} INVALID_IDEMPOTENCY_KEY, for a repeated header too: its values arrive joined by a comma.
  */
@@ -49,7 +49,7 @@ type Ports = Pick<HttpPorts, 'idempotency' | 'databaseFailure' | 'log'>;
 
 /**
  * Answers a request that carries an Idempotency-Key: runs the handler, or replays its response
- * (docs/api/conventions.md#idempotency, docs/decisions/idempotency.md). A key whose response is stored is answered
+ * (docs/concepts/conventions.md#idempotency, docs/decisions/idempotency.md). A key whose response is stored is answered
  * before the input is validated. Only the responses of handlers are stored: 2xx and 4xx except 429.
  *
  * @throws {AppError} IDEMPOTENCY_KEY_REUSE, IDEMPOTENCY_IN_FLIGHT, what `prepare` throws for a key without a stored

@@ -8,7 +8,7 @@ import type { Limit } from '../route.ts';
 type Ports = { counters: Pick<HttpPorts['counters'], 'window'> };
 
 /**
- * The caps of single endpoints (docs/api/conventions.md#rate-limits): after key, limit and policy, before the
+ * The caps of single endpoints (docs/concepts/conventions.md#rate-limits): after key, limit and policy, before the
  * body is read.
  */
 export function limits(app: FastifyInstance, ports: Ports): void {

@@ -59,7 +59,7 @@ const call = (key: string, headers: Record<string, string> = {}) =>
   chain.request('POST', '/pay', { key, headers, body: { cents: 1 } });
 
 /**
- * Exactly the body of docs/api/integration-domains.md#the-origin-lock: the code as a text, with the headers of
+ * Exactly the body of docs/concepts/integration-domains.md#the-origin-lock: the code as a text, with the headers of
  * a counted request.
  */
 function assertRefused(answer: TestResponse, code: string): void {

@@ -3,7 +3,7 @@ import { AppError } from '../../kernel/errors.ts';
 import type { HttpPorts } from '../ports.ts';
 
 /**
- * `Origin`, else the origin of `Referer` (docs/api/integration-domains.md); null where neither names a page.
+ * `Origin`, else the origin of `Referer` (docs/concepts/integration-domains.md); null where neither names a page.
  */
 export function originOf({ origin, referer }: FastifyRequest['headers']): URL | null {
   return URL.parse(origin ?? referer ?? '');
@@ -11,7 +11,7 @@ export function originOf({ origin, referer }: FastifyRequest['headers']): URL | 
 
 /**
  * Checkout and payment calls come from the platform or a verified integration domain
- * (docs/api/integration-domains.md#the-origin-lock).
+ * (docs/concepts/integration-domains.md#the-origin-lock).
  */
 export function originLock(app: FastifyInstance, ports: Pick<HttpPorts, 'originLock'>): void {
   // Not async: the endpoints without a lock shall not pay for a promise.

@@ -254,7 +254,7 @@ describe('every declared endpoint', () => {
   test('asks for a permission where it changes something of the key’s own workspace', () => {
     for (const { auth, gate, method, writes, permission, operationId } of routes) {
       if (auth !== 'key' || gate !== null || method === 'GET' || writes === false) continue;
-      // Every key may sell (docs/api/checkout.md) and follow (docs/api/users.md).
+      // Every key may sell (docs/concepts/checkout.md) and follow (docs/concepts/users.md).
       if (/^(checkout\.|users\.(un)?follow$)/.test(operationId)) continue;
       assert.notEqual(permission, null, operationId);
     }

@@ -12,7 +12,7 @@ const NO_USER_TOKEN = 'This is an act of the user: send the token of a sign-in a
 
 /**
  * Gate, then scope, then permission list (docs/decisions/authority.md#which-refusal-comes-first,
- * docs/api/conventions.md#scopes-and-permissions).
+ * docs/concepts/conventions.md#scopes-and-permissions).
  *
  * @throws {AppError} the 403 of the first rule that refuses.
  */

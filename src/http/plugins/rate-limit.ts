@@ -8,7 +8,7 @@ type Ports = Pick<HttpPorts, 'counters' | 'clock'>;
 
 /**
  * The general per-minute limit of a key or session and the daily quota of a key, and the headers of
- * docs/api/conventions.md#rate-limits.
+ * docs/concepts/conventions.md#rate-limits.
  */
 export function rateLimit(app: FastifyInstance, ports: Ports): void {
   app.addHook('onRequest', (request, reply, done) => {

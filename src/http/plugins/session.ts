@@ -4,7 +4,7 @@ import { AppError, badRequest } from '../../kernel/errors.ts';
 import type { HttpPorts, Session, SessionAccount } from '../ports.ts';
 
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
-/** As of the keys that people make in the dashboard (docs/api/conventions.md#rate-limits). */
+/** As of the keys that people make in the dashboard (docs/concepts/conventions.md#rate-limits). */
 const PER_MINUTE = 10_000;
 const MODE_HEADER = 'X-Workspace-Mode';
 const NO_SESSION = 'There is no session: sign in.';
@@ -28,7 +28,7 @@ export interface Wanted {
 }
 
 /**
- * Whom the session stands for (docs/api/authentication.md#sessions).
+ * Whom the session stands for (docs/concepts/authentication.md#sessions).
  *
  * @throws {AppError} UNAUTHORIZED, CSRF_REJECTED, EMAIL_NOT_VERIFIED; NOT_FOUND and BAD_REQUEST for its headers.
  */

@@ -6,7 +6,7 @@ import { RELEASES } from '../../kernel/releases.ts';
 
 export const VERSION_HEADER = 'Svc-API-Version';
 
-/** Oldest first (docs/api/conventions.md#versions, docs/decisions/versions.md). */
+/** Oldest first (docs/concepts/conventions.md#versions, docs/decisions/versions.md). */
 const PUBLISHED = published(RELEASES);
 
 export const LATEST_VERSION: string = latestOf(RELEASES).version;

@@ -12,7 +12,7 @@ export interface PublishRequest {
   protocol: IngestProtocol;
 }
 
-/** What an accepted publisher may send; the plan's ceiling (docs/api/plans.md). */
+/** What an accepted publisher may send; the plan's ceiling (docs/concepts/plans.md). */
 export interface PublishGrant {
   streamId: string;
   /** Lines of the shorter side: 720, 1080, 1440 or 2160. */

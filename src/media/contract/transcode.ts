@@ -2,7 +2,7 @@ import type { VideoCodec } from '../../kernel/video-codecs.ts';
 
 /**
  * Why a file cannot become a video; all but the last are the file's own fault and final
- * (docs/api/videos.md#failures).
+ * (docs/concepts/videos.md#failures).
  */
 export type VideoErrorCode =
   | 'UNSUPPORTED_FORMAT'
@@ -127,7 +127,7 @@ export interface SourceCaptions {
   isSdh: boolean;
 }
 
-/** Why a video lacks something of its file (docs/api/videos.md#notes). */
+/** Why a video lacks something of its file (docs/concepts/videos.md#notes). */
 export const NOTE_CODES = [
   'CAPTIONS_LEFT_OUT',
   'AUDIO_LEFT_OUT',

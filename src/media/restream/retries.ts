@@ -1,6 +1,6 @@
 import type { FailureKind } from './failure.ts';
 
-/** docs/api/restreams.md#states */
+/** docs/concepts/restreams.md#states */
 const BACKOFF_MS = [1000, 2000, 5000, 10_000, 30_000] as const;
 /** What went well for so long begins anew with its failures. */
 export const GOOD_MS = 30_000;

@@ -34,7 +34,7 @@ import { sniff, stillPicture } from './sniff.ts';
 import { tagsOf } from './source-filters.ts';
 import { describeTracks } from './tracks.ts';
 
-/** docs/api/plans.md: 8K, standing or lying. */
+/** docs/concepts/plans.md: 8K, standing or lying. */
 const MAX_LONG_SIDE = 7680;
 const MAX_SHORT_SIDE = 4320;
 const MAX_STREAMS = 32;

@@ -5,7 +5,7 @@ import { isTextCaption, PICTURE_CAPTIONS } from '../ffmpeg/codecs.ts';
 import { languageOf, titleOf } from './audio.ts';
 import type { ProbedStream, ProbeReport } from './ffprobe.ts';
 
-/** docs/api/videos.md: more are not kept. */
+/** docs/concepts/videos.md: more are not kept. */
 const MAX_CHAPTERS = 200;
 const MAX_TITLE = 200;
 

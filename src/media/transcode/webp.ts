@@ -41,7 +41,7 @@ const WITH_ALPHA = 0x10;
 const HEAD_BYTES = 30;
 const CHUNK_HEAD_BYTES = 8;
 const ANMF_HEAD_BYTES = 16;
-/** docs/api/plans.md: 8K, standing or lying. */
+/** docs/concepts/plans.md: 8K, standing or lying. */
 const MAX_LONG_SIDE = 7680;
 const MAX_SHORT_SIDE = 4320;
 /** Of the whole file, those inside pictures among them. */

@@ -23,7 +23,7 @@ export function useAccount(): Account {
   return accountOf(useSignedIn());
 }
 
-/** Roles that may change the team and see money (docs/api/team.md#roles). */
+/** Roles that may change the team and see money (docs/concepts/team.md#roles). */
 export function isOwnerClass({ teamRole }: Account): boolean {
   return teamRole === 'OWNER' || teamRole === 'ADMIN';
 }

@@ -7,7 +7,7 @@ export type Changing = 'content' | 'settings' | 'own';
 /** What the area of the page that is shown changes. */
 export const PageChanges = createContext<Changing>('settings');
 
-/** May the role in the team change this (docs/api/team.md#roles)? */
+/** May the role in the team change this (docs/concepts/team.md#roles)? */
 export function mayChange(account: Account, what: Changing): boolean {
   if (what === 'own' || isOwnerClass(account)) return true;
   return what === 'content' && account.teamRole === 'EDITOR';

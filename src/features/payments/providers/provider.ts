@@ -3,7 +3,7 @@ import type { ConnectAccountProvider, ProviderEventKind } from '../../../platfor
 
 export type ProviderName = ConnectAccountProvider;
 
-/** Why a charge or a refund did not come about (docs/api/payments.md#failure-codes). */
+/** Why a charge or a refund did not come about (docs/concepts/payments.md#failure-codes). */
 export type DeclineCode =
   | 'CARD_DECLINED'
   | 'INSUFFICIENT_FUNDS'

@@ -11,7 +11,7 @@ type DownloadRequest = FastifyRequest<{
 
 /**
  * `/v/:videoId/download/:name`: by a signed address alone, with ranges, so that a download goes on after a break
- * (docs/api/videos.md#download).
+ * (docs/concepts/videos.md#download).
  */
 export function downloadPages(deps: {
   downloads: Downloads;

@@ -21,7 +21,7 @@ export interface OpenDownload {
   reply: FileReply;
 }
 
-/** The files of a video for its owner, by addresses that end (docs/api/videos.md#download). */
+/** The files of a video for its owner, by addresses that end (docs/concepts/videos.md#download). */
 export interface Downloads {
   /**
    * @param name `original` or the name of a rendition.

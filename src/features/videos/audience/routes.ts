@@ -74,8 +74,8 @@ interface Deps {
 }
 
 /**
- * What works without a key: `/videos/{id}/related` and `/views` (docs/api/videos.md,
- * docs/api/authentication.md#the-key).
+ * What works without a key: `/videos/{id}/related` and `/views` (docs/concepts/videos.md,
+ * docs/concepts/authentication.md#the-key).
  */
 export function audienceRoutes({ audience, links }: Deps): Route[] {
   return [

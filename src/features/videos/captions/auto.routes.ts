@@ -45,7 +45,7 @@ const request = {
   params: IdParams('vid', 'video'),
 } as const;
 
-/** `/videos/{id}/captions/auto` (docs/api/videos.md#automatic-captions). */
+/** `/videos/{id}/captions/auto` (docs/concepts/videos.md#automatic-captions). */
 export function autoCaptionRoutes({ autoCaptions }: { autoCaptions: AutoCaptions }): Route[] {
   return [
     defineRoute({

@@ -19,7 +19,7 @@ export interface AutoCaptionsState {
   last: TranscriptionRow | undefined;
 }
 
-/** Captions that a speech engine makes (docs/api/videos.md#automatic-captions). NOT_FOUND for a missing video. */
+/** Captions that a speech engine makes (docs/concepts/videos.md#automatic-captions). NOT_FOUND for a missing video. */
 export interface AutoCaptions {
   /**
    * Asks for them; while they are being made, nothing more happens.

@@ -41,7 +41,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** The captions of a video (docs/api/videos.md). */
+/** The captions of a video (docs/concepts/videos.md). */
 export function captionRoutes({ captions, links, cursors }: Deps): Route[] {
   const out = (video: ShownVideo, row: Parameters<typeof toCaption>[0]) =>
     toCaption(row, toLinked(video, true), links);

@@ -36,7 +36,7 @@ interface Deps {
   links: VideoLinks;
 }
 
-/** Clips of videos and streams (docs/api/clips.md). */
+/** Clips of videos and streams (docs/concepts/clips.md). */
 export function clipRoutes({ clips, links }: Deps): Route[] {
   const out = ({ mode }: Caller, row: ShownVideo) => toVideo(row, { mode, links });
   return [

@@ -40,7 +40,7 @@ export interface NewClip extends rules.Piece {
   visibility?: Visibility;
 }
 
-/** Pieces of videos and broadcasts, which are videos of their own (docs/api/clips.md). */
+/** Pieces of videos and broadcasts, which are videos of their own (docs/concepts/clips.md). */
 export interface Clips {
   /** @throws {AppError} NOT_FOUND; CONFLICT unless it is READY; BAD_REQUEST; QUOTA_EXCEEDED. */
   ofVideo(workspaceId: string, videoId: string, input: NewClip): Promise<ShownVideo>;

@@ -7,7 +7,7 @@ import type { OwnVideo } from './repository.ts';
 import * as repository from './repository.ts';
 
 /**
- * The storage that the videos of a workspace take (docs/api/plans.md): their originals, reserved or received. Each
+ * The storage that the videos of a workspace take (docs/concepts/plans.md): their originals, reserved or received. Each
  * function but the last locks the workspace, so that sources that come at once cannot pass the plan together. A
  * video that is gone takes nothing and stays so.
  */

@@ -52,7 +52,7 @@ interface NamedCaptions {
 
 /**
  * A video has one file of captions for each tag, so what several tracks of one language are for stands in the private part
- * (docs/api/videos.md#captions): `en`, `en-x-sdh`, `en-x-forced`, `en-x-2`.
+ * (docs/concepts/videos.md#captions): `en`, `en-x-sdh`, `en-x-forced`, `en-x-2`.
  */
 export function nameCaptions(tracks: readonly SourceCaptions[]): NamedCaptions[] {
   const languages = new Set<string>();

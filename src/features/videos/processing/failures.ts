@@ -8,7 +8,7 @@ import { commitRun, failVideo, type Run, type Target } from './flow.ts';
 const FULL_RETRY_SEC = 60;
 
 /**
- * These may pass by themselves; all others are the file's own fault and final (docs/api/videos.md#failures).
+ * These may pass by themselves; all others are the file's own fault and final (docs/concepts/videos.md#failures).
  */
 const PASSING = new Set(['INTERNAL', 'SOURCE_UNREACHABLE']);
 

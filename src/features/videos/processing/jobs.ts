@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { defineJob } from '../../../jobs/job.ts';
 import { ENCODE_TASKS, type EncodeTask, IMAGES_TASKS, type ImagesTask } from './rules.ts';
 
-/** Three tries (docs/api/videos.md#failures). */
+/** Three tries (docs/concepts/videos.md#failures). */
 const RETRY_SEC = [15, 120];
 const TWO_TRIES_SEC = [10];
 

@@ -4,7 +4,7 @@ import type { VideoCodec } from '../../../kernel/video-codecs.ts';
 import type { LadderPlan } from '../../../media/contract/index.ts';
 
 /**
- * Lines of the top rung: the plan's (docs/api/plans.md), and at most 720 in a test workspace
+ * Lines of the top rung: the plan's (docs/concepts/plans.md), and at most 720 in a test workspace
  * (docs/decisions/tenancy.md).
  */
 export function topHeight(plan: Plan, mode: Mode): number {

@@ -29,7 +29,7 @@ interface Deps {
 
 const one = { path: '/videos/{id}/replacement', params: IdParams('vid', 'video') } as const;
 
-/** Another file for a video (docs/api/videos.md#replacing-the-file). */
+/** Another file for a video (docs/concepts/videos.md#replacing-the-file). */
 export function replacementRoutes({ replacements, links, Upload }: Deps): Route[] {
   const out = ({ mode }: Caller, row: ShownVideo) => toVideo(row, { mode, links });
   return [

@@ -10,7 +10,7 @@ import { releaseUnreceived } from './deletion.ts';
 import * as repository from './repository.ts';
 
 /**
- * A new file for a video that keeps all else (docs/api/videos.md#replacing-the-file). Each id is looked up in the
+ * A new file for a video that keeps all else (docs/concepts/videos.md#replacing-the-file). Each id is looked up in the
  * workspace: NOT_FOUND otherwise.
  */
 export interface Replacements {

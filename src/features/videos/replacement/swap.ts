@@ -33,7 +33,7 @@ export async function pickReplacement(
 
 /**
  * The video plays the new file from here on: `video.replaced`. What belongs to the file changes, what belongs to the
- * video stays (docs/api/videos.md#replacing-the-file). The former file is kept for those who are in the middle of it.
+ * video stays (docs/concepts/videos.md#replacing-the-file). The former file is kept for those who are in the middle of it.
  *
  * @param step.row as it was processed. @param former the video as it is.
  */

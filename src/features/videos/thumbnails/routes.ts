@@ -24,7 +24,7 @@ interface Deps {
   links: VideoLinks;
 }
 
-/** The thumbnail of a video (docs/api/videos.md). */
+/** The thumbnail of a video (docs/concepts/videos.md). */
 export function thumbnailRoutes({ thumbnails, links }: Deps): Route[] {
   const path = '/videos/{id}/thumbnail';
   return [

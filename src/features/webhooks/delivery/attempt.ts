@@ -32,7 +32,7 @@ export interface AttemptOptions {
   outbound: Outbound;
   secrets: Secrets;
   clock: Clock;
-  /** Time that a receiver has (docs/api/webhooks.md#attempts). */
+  /** Time that a receiver has (docs/concepts/webhooks.md#attempts). */
   timeoutMs: number;
   log: Logger;
 }

@@ -26,7 +26,7 @@ export function signatureHeader(secret: string, timestamp: number, body: string)
   return `t=${timestamp},v1=${mac}`;
 }
 
-/** The request exactly as docs/api/webhooks.md#the-request writes it. */
+/** The request exactly as docs/concepts/webhooks.md#the-request writes it. */
 export function renderDelivery(content: DeliveryContent, timestamp: number): RenderedDelivery {
   const { url, secret, eventId, eventType, body } = content;
   return {

@@ -261,7 +261,7 @@ class Dispatcher implements DeliveryWorker {
 
   /**
    * The job with its webhook as it is now: a secret is invalid from its rotation on
-   * (docs/api/webhooks.md#the-request), and nothing is sent to a webhook that was switched off.
+   * (docs/concepts/webhooks.md#the-request), and nothing is sent to a webhook that was switched off.
    */
   async #current(job: ClaimedJob): Promise<ClaimedJob> {
     try {

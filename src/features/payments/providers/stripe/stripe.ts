@@ -37,7 +37,7 @@ const API_VERSION = '2026-10-28.endive';
 export const STRIPE_PAGES = 'https://checkout.stripe.com';
 const TIMEOUT_MS = 10_000;
 const PING_MS = 4000;
-/** Of signatures, as everywhere (docs/api/webhooks.md). */
+/** Of signatures, as everywhere (docs/concepts/webhooks.md). */
 const TOLERANCE_SEC = 300;
 /** Of one look at what Stripe has told. */
 const TOLD_MAX = 10_000;
