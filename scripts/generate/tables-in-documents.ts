@@ -30,26 +30,26 @@ const inBytes = (bytes: number) => (bytes < 1024 * GB ? `${bytes / GB} GB` : `${
 
 /** Every limit has its row: a new one does not compile without. */
 const LIMITS: Readonly<Record<keyof PlanLimits, [label: string, show: (plan: PlanLimits) => string]>> = {
-  furtherCodecs: ['HEVC and AV1 beside H.264', ({ furtherCodecs }) => (furtherCodecs ? 'yes' : 'no')],
+  furtherCodecs: ['HEVC and AV1 renditions', ({ furtherCodecs }) => (furtherCodecs ? 'yes' : 'no')],
   maxUploadHeight: ['Top rendition of a video', (plan) => `${plan.maxUploadHeight}p`],
   maxLiveHeight: ['Live resolution', (plan) => `${plan.maxLiveHeight}p`],
   maxLiveKbps: ['Live bitrate', (plan) => `${plan.maxLiveKbps / 1000} Mbit/s`],
-  concurrentStreams: ['Broadcasts at once', (plan) => String(plan.concurrentStreams)],
+  concurrentStreams: ['Concurrent broadcasts', (plan) => String(plan.concurrentStreams)],
   storageBytes: ['Storage', (plan) => inBytes(plan.storageBytes)],
-  encoders: ['Encoders connected at once', (plan) => String(plan.encoders)],
-  openUploads: ['Uploads that wait for bytes', (plan) => String(plan.openUploads)],
+  encoders: ['Concurrent encoders', (plan) => String(plan.encoders)],
+  openUploads: ['Open uploads', (plan) => String(plan.openUploads)],
   restreamTargets: ['Restream targets', (plan) => String(plan.restreamTargets)],
-  roomParticipants: ['People in one room', (plan) => String(plan.roomParticipants)],
-  roomHours: ['A room lasts at most', ({ roomHours }) => (roomHours === 1 ? '1 hour' : `${roomHours} hours`)],
-  teamSeats: ['People in the team, its owner included', (plan) => String(plan.teamSeats)],
+  roomParticipants: ['Participants in a room', (plan) => String(plan.roomParticipants)],
+  roomHours: ['Duration of a room', ({ roomHours }) => (roomHours === 1 ? '1 hour' : `${roomHours} hours`)],
+  teamSeats: ['Team seats, including the owner', (plan) => String(plan.teamSeats)],
   webhooks: ['Webhooks', (plan) => String(plan.webhooks)],
   apiKeys: ['API keys', (plan) => String(plan.apiKeys)],
   integrationDomains: ['Integration domains', (plan) => String(plan.integrationDomains)],
   recordingRetentionDays: [
-    'Recordings are kept',
-    ({ recordingRetentionDays: days }) => (days === null ? 'for ever' : `${days} days`),
+    'Recording retention',
+    ({ recordingRetentionDays: days }) => (days === null ? 'unlimited' : `${days} days`),
   ],
-  priority: ['Turns of work in the background', (plan) => String(plan.priority + 1)],
+  priority: ['Share of background jobs', (plan) => String(plan.priority + 1)],
 };
 
 /** The page of the plans with their table. */

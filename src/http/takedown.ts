@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { named } from './named.ts';
 import { Instant } from './schema.ts';
 
-/** What the operator has taken down, as its owner sees it (docs/concepts/videos.md#taken-down). */
+/** What the operator has taken down, as its owner sees it (docs/concepts/videos.md#takedown). */
 export const Takedown = named('Takedown', Type.Object({ reason: Type.String(), takenDownAt: Instant }), {
   reason: 'Somebody else owns the music.',
   takenDownAt: '2026-11-21T09:00:00.000Z',

@@ -10,7 +10,7 @@ const MAX_UNITS = 4 * MAX_LENGTH;
 /**
  * An e-mail address in its one form: trimmed, lower-cased, composed (NFC), its domain in punycode. Null for what is
  * none, for a domain without a dot, and for what no mailbox of a person has: quoted local parts, comments and
- * addresses of machines in brackets (docs/concepts/authentication.md#addresses).
+ * addresses of machines in brackets (docs/concepts/authentication.md#email-addresses).
  */
 export function parseEmail(text: string): string | null {
   const typed = text.trim();

@@ -1,6 +1,6 @@
 /**
  * User names that would speak for the platform: its offices, its addresses and the words of its pages
- * (docs/concepts/me.md#user-names). The operator's command line may give them.
+ * (docs/concepts/me.md#usernames). The operator's command line may give them.
  */
 const RESERVED =
   `abuse account accounts admin administrator administrators anonymous api app assets auth billing booking bookings

@@ -1,4 +1,4 @@
-/** Who may watch a stream or a video (docs/concepts/playback.md#who-may-watch). */
+/** Who may watch a stream or a video (docs/concepts/playback.md#access). */
 export const VISIBILITIES = ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'] as const;
 export type Visibility = (typeof VISIBILITIES)[number];
 

@@ -6,7 +6,7 @@ import { isReserved } from '../../kernel/reserved-names.ts';
 import { normaliseTimezone } from '../../kernel/timezone.ts';
 
 /**
- * In its one form (docs/concepts/authentication.md#addresses).
+ * In its one form (docs/concepts/authentication.md#email-addresses).
  *
  * @throws {AppError} INVALID_EMAIL.
  */

@@ -15,7 +15,7 @@ export interface KeyGrant extends Authority {
 const RANK: Record<Scope, number> = { READ_ONLY: 0, STANDARD: 1, FULL_ACCESS: 2 };
 
 /**
- * A key cannot hand on more than it holds itself, in anything (docs/concepts/api-keys.md#who-may).
+ * A key cannot hand on more than it holds itself, in anything (docs/concepts/api-keys.md#owner-credentials).
  *
  * @throws {AppError} MINT_CEILING_EXCEEDED, its field naming the first excess.
  */

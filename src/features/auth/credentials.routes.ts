@@ -43,7 +43,7 @@ const PasswordChanged = named('PasswordChanged', Type.Object({ changed: Type.Lit
   changed: true,
 });
 
-/** `/me/email` and `/me/password` (docs/concepts/me.md#e-mail-and-password). */
+/** `/me/email` and `/me/password` (docs/concepts/me.md#email-and-password). */
 export function credentialRoutes({
   addressChange,
   passwordChange,

@@ -29,7 +29,7 @@ const OTHERS = 40;
 
 /**
  * `/book/:username` and `/book/:username/:product`, and the same with `/test` of the test mode
- * (docs/concepts/booking-pages.md#the-booking-page).
+ * (docs/concepts/booking-pages.md#booking-page).
  */
 export function bookPages(ports: BookingPagePorts): (app: FastifyInstance) => void {
   return withForms(ports.assets, (scope) => {

@@ -32,7 +32,7 @@ const DONE: ReadonlyMap<string, string> = new Map([
 
 /**
  * `/bookings/:id`, where a customer cancels or moves a booking, by the link in the mail, which is exchanged for a cookie
- * (docs/concepts/booking-pages.md#the-page-of-a-booking). A GET changes nothing.
+ * (docs/concepts/booking-pages.md#customer-page). A GET changes nothing.
  */
 export function managePages(ports: BookingPagePorts): (app: FastifyInstance) => void {
   const pass = createPass(ports, 'bookings');

@@ -17,7 +17,7 @@ import { waitingPage, waitingPath } from './waiting.views.ts';
 
 /**
  * `/waitlist/:id`, where somebody confirms that they wait, takes the place that is kept for them, or leaves; by the link in the mail,
- * which is exchanged for a cookie (docs/concepts/booking-waitlist.md#the-link). A GET changes nothing.
+ * which is exchanged for a cookie (docs/concepts/booking-waitlist.md#email-link). A GET changes nothing.
  */
 export function waitingPages(ports: BookingPagePorts): (app: FastifyInstance) => void {
   const pass = createPass(ports, 'waitlist');

@@ -3,7 +3,7 @@ import type { Busy, Span, TakenBy } from './busy.repository.ts';
 import * as repository from './busy.repository.ts';
 
 /**
- * The calendar of a workspace, in which nothing overlaps (docs/concepts/booking-calendars.md#what-takes-time). Everything but
+ * The calendar of a workspace, in which nothing overlaps (docs/concepts/booking-calendars.md#occupied-time). Everything but
  * `busy` runs in the transaction of what takes or frees the time. What is taken or freed and not committed yet is
  * waited for.
  */

@@ -13,7 +13,7 @@ import * as repository from './external.repository.ts';
 import { fetchCalendar, refusalOf } from './fetching.ts';
 import { readCalendar } from './reading.ts';
 
-/** Calendars elsewhere whose events take time (docs/concepts/booking-calendars.md#calendars-elsewhere). */
+/** Calendars elsewhere whose events take time (docs/concepts/booking-calendars.md#external-calendars). */
 export interface ExternalCalendars {
   /** @throws {AppError} BAD_REQUEST, field `url`; CONFLICT beyond 10 calendars. */
   add(workspaceId: string, input: { url: string; name?: string | null }): Promise<ExternalRow>;

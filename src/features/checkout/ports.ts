@@ -35,7 +35,7 @@ export interface CheckoutPorts {
   videoOf(workspaceId: string, id: string): Promise<SoldVideo>;
   /** The path of the page where a member looks after what they have. */
   memberPath(creator: { username: string; mode: Mode }): string;
-  /** May a buyer be led there? (docs/concepts/checkout.md#addresses) */
+  /** May a buyer be led there? (docs/concepts/checkout.md#redirect-urls) */
   mayLeadTo(caller: { workspaceId: string; mode: Mode }, url: URL): Promise<boolean>;
   /** The number of a test card, without spaces; null for any other text. */
   testCardOf(text: string | null): string | null;

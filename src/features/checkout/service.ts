@@ -247,7 +247,7 @@ async function bookFree(
   return done;
 }
 
-/** @throws {AppError} BAD_REQUEST, naming the field (docs/concepts/checkout.md#addresses). */
+/** @throws {AppError} BAD_REQUEST, naming the field (docs/concepts/checkout.md#redirect-urls). */
 async function assertAddress(
   ports: CheckoutPorts,
   caller: Caller,

@@ -53,7 +53,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/me/events`: the workspace's own events (docs/concepts/event-log.md). */
+/** `/me/events`: the workspace's own events (docs/concepts/webhooks.md#event-log). */
 export function eventLogRoutes({ eventLog, cursors }: Deps): Route[] {
   return [
     defineRoute({

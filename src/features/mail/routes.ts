@@ -14,7 +14,7 @@ interface Deps {
   isSent: boolean;
 }
 
-/** `/admin/mails` (docs/concepts/authentication.md#mails-without-a-server). */
+/** `/admin/mails` (docs/concepts/authentication.md#development-mailbox). */
 export function mailRoutes({ mailbox, isSent }: Deps): Route[] {
   const assertKept = () => {
     if (isSent) throw notFound();

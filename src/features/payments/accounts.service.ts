@@ -17,7 +17,7 @@ export interface ConnectStatus extends AccountState {
   connected: boolean;
 }
 
-/** The creator's account with the provider (docs/concepts/payments.md#the-account-with-the-provider). */
+/** The creator's account with the provider (docs/concepts/payments.md#payment-account). */
 export interface ConnectAccounts {
   /** As the provider last said. */
   status(workspaceId: string): Promise<ConnectStatus>;

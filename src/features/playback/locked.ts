@@ -58,7 +58,7 @@ export function isShown({ rungs }: Pick<VideoSnapshot, 'rungs'>): boolean {
  * The watch page of what is for those who pay: what it costs, forms that lead to where it is paid, and the way in for
  * those who have.
  *
- * @param isBack the visitor comes from a checkout (docs/concepts/checkout.md#addresses).
+ * @param isBack the visitor comes from a checkout (docs/concepts/checkout.md#redirect-urls).
  */
 export function lockedPage(sold: Sold, { offers, memberPath }: Seller, isBack: boolean): Page {
   const by = sold.creator.name ?? sold.creator.username;

@@ -10,7 +10,7 @@ import * as repository from './exports.repository.ts';
 import { exportJob } from './jobs.ts';
 import { exportKey } from './rules.ts';
 
-/** Archives of everything that an account has (docs/concepts/me.md#everything-in-one-archive). */
+/** Archives of everything that an account has (docs/concepts/me.md#data-export). */
 export interface Exports {
   /** Replaces one that is ready. @throws {AppError} CONFLICT while one is being made. */
   start(accountId: string): Promise<ExportRow>;

@@ -21,7 +21,7 @@ interface Counts {
 }
 
 /**
- * Which requests are recorded (docs/concepts/requests.md#what-is-in-it): of one key the first ten successes in ten
+ * Which requests are recorded (docs/concepts/requests.md#logged-requests): of one key the first ten successes in ten
  * seconds and every tenth of the others, or a tenth of those where a node has many; every error, but for floods.
  */
 export class Sampler {

@@ -8,7 +8,7 @@ import type { Slots } from './service.ts';
 const Day = (description: string) =>
   Type.Optional(Type.String({ maxLength: 40, description, examples: ['2026-11-20'] }));
 
-/** `/booking/products/{id}/slots` (docs/concepts/booking-slots.md). */
+/** `/booking/products/{id}/slots` (docs/concepts/booking-availability.md#slots). */
 export function slotRoutes({ slots }: { slots: Slots }): Route[] {
   return [
     defineRoute({

@@ -80,7 +80,7 @@ function startOf(day: Temporal.PlainDate, timezone: string): number {
 
 /**
  * What a creator's windows offer between two moments, in order, whoever has taken it: by `starts`, the moment of the
- * start. Rules: docs/concepts/booking-slots.md#which-times-are-offered.
+ * start. Rules: docs/concepts/booking-availability.md#slot-rules.
  */
 export function candidates(hours: Hours, lengths: Lengths, { fromMs, toMs }: Range): Candidate[] {
   const zone = zoneBetween(hours.timezone, fromMs - 2 * DAY_MS, toMs + 2 * DAY_MS);

@@ -35,7 +35,7 @@ export interface Slot {
   seatsLeft: number;
 }
 
-/** Times of a product (docs/concepts/booking-slots.md). */
+/** Times of a product (docs/concepts/booking-availability.md#slots). */
 export interface Slots {
   /**
    * @param query days of `timezone`, the last included; the creator's zone unless told.

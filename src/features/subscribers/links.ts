@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 
-/** Links in mails to subscribers: signed, and stored nowhere (docs/concepts/subscribers.md#links-in-mails). */
+/** Links in mails to subscribers: signed, and stored nowhere (docs/concepts/subscribers.md#email-links). */
 export interface SubscriberLinks {
   confirmUrl(subscriber: Asked): string;
   /** Is it the token of a link that is not too old, for this time of asking? */

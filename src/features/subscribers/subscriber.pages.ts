@@ -20,7 +20,7 @@ const tokenOf = ({ query, body }: Asked) => textOf(query, 'token') || textOf(bod
 
 /**
  * `/subscribers/:id/confirm` and `/subscribers/:id/unsubscribe`, by links in mails
- * (docs/concepts/subscribers.md#links-in-mails). A GET shows a form and changes nothing, as mail programs open links by
+ * (docs/concepts/subscribers.md#email-links). A GET shows a form and changes nothing, as mail programs open links by
  * themselves. The POST that leaves is that of RFC 8058, too, which mail programs send without a page.
  */
 export function subscriberPages({ subscribers, assets }: Deps): (app: FastifyInstance) => void {

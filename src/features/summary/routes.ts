@@ -6,7 +6,7 @@ import type { Db } from '../../platform/db/index.ts';
 import { summaryOf } from './repository.ts';
 import { Summary, toSummary } from './schemas.ts';
 
-/** `/summary` (docs/concepts/summary.md). */
+/** `/summary` (docs/concepts/usage.md#summary). */
 export function summaryRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] {
   return [
     defineRoute({

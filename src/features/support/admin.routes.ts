@@ -47,7 +47,7 @@ interface Deps {
   emailOf(accountId: string): Promise<string>;
 }
 
-/** `/admin/tickets` (docs/concepts/support.md#the-operators-side): of every account, and reports. */
+/** `/admin/tickets` (docs/concepts/support.md#administrator-access): of every account, and reports. */
 export function adminSupportRoutes(deps: Deps): Route[] {
   const { support, cursors } = deps;
   const show = (row: TicketRow) => toAdminTicket(deps, row);

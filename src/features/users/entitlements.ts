@@ -12,7 +12,7 @@ interface Deps {
   visitors(asking: Asking): Promise<{ accountId: string } | null>;
 }
 
-/** What is for FOLLOWERS opens to whoever is signed in and follows (docs/concepts/playback.md#who-may-watch). */
+/** What is for FOLLOWERS opens to whoever is signed in and follows (docs/concepts/playback.md#access). */
 export function createFollowerEntitlements({ follows, visitors }: Deps): Entitlements {
   const recent = createRecent<boolean>(FRESH_MS, ENTRIES);
   return {

@@ -51,7 +51,7 @@ export function createFollowBox({
   };
 }
 
-/** `POST /@:username/follow` and `/unfollow`, the forms of public pages (docs/concepts/users.md#on-pages). */
+/** `POST /@:username/follow` and `/unfollow`, the forms of public pages (docs/concepts/users.md#follow-button). */
 export function followPages(
   deps: Forms & { assets: WebAssets; counters: Pick<RequestCounters, 'window'> },
 ): (app: FastifyInstance) => void {

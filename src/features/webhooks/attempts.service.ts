@@ -46,7 +46,7 @@ export interface SingleOutcome {
   errorMessage: string | null;
 }
 
-/** A request as it would be sent, and whether it would be (docs/concepts/webhooks.md#simulating). */
+/** A request as it would be sent, and whether it would be (docs/concepts/webhooks.md#simulation). */
 export interface Simulation {
   deliveryUrl: string;
   wouldDeliver: boolean;

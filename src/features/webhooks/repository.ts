@@ -113,7 +113,7 @@ export async function logCanceled(
 }
 
 /**
- * Removes the webhook with its pending deliveries and its log (docs/concepts/webhooks.md#the-webhook). Jobs are
+ * Removes the webhook with its pending deliveries and its log (docs/concepts/webhooks.md). Jobs are
  * locked by id and before the webhook, as `finish` does; the log goes last, when no attempt can be written any
  * more.
  *

@@ -15,7 +15,7 @@ named('DeliveryTrigger', OneOf(VALUES.delivery_log.trigger));
 export const WebhookIn = named(
   'WebhookCreate',
   Type.Object({
-    // The guard measures and judges the text (docs/concepts/webhooks.md#the-address).
+    // The guard measures and judges the text (docs/concepts/webhooks.md#url-rules).
     url: Type.String({ description: 'https only, at most 2048 characters, publicly routable.' }),
     events: Type.Optional(
       Type.Array(Type.String(), {
@@ -205,7 +205,7 @@ export const SingleAttempt = named(
   },
 );
 
-/** See docs/concepts/webhooks.md#simulating. */
+/** See docs/concepts/webhooks.md#simulation. */
 export const Simulation = named(
   'WebhookSimulation',
   Type.Object({
@@ -319,7 +319,7 @@ export function toPending(row: PendingRow): Static<typeof PendingDelivery> {
   };
 }
 
-/** The filters of the delivery log (docs/concepts/webhooks.md#the-log). */
+/** The filters of the delivery log (docs/concepts/webhooks.md#delivery-log). */
 export const deliveryFilters = {
   status: CommaList(STATUSES),
   eventType: CommaTexts('Types of events.'),

@@ -208,7 +208,7 @@ export async function cancelWaiting(tx: Tx, workspaceId: string, id: string, now
   await repository.logCanceled(tx, id, rows, SWITCHED_OFF, now);
 }
 
-/** @throws {AppError} BAD_REQUEST, field `url` (docs/concepts/webhooks.md#the-address). */
+/** @throws {AppError} BAD_REQUEST, field `url` (docs/concepts/webhooks.md#url-rules). */
 async function checkUrl(outbound: Pick<Outbound, 'checkUrl'>, url: string): Promise<void> {
   try {
     await outbound.checkUrl(url, { maxLength: MAX_URL_LENGTH });

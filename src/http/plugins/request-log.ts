@@ -5,7 +5,7 @@ import { openPath, roundedMs } from './access-log.ts';
 import { isBelow } from './answer-headers.ts';
 
 /**
- * Hands what was answered to a known caller to the request log (docs/concepts/requests.md#what-is-in-it). What is noted
+ * Hands what was answered to a known caller to the request log (docs/concepts/requests.md#logged-requests). What is noted
  * is what the access log has, and so holds no secret: no query, no header, no body.
  */
 export function requestLog(

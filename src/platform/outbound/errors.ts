@@ -1,6 +1,6 @@
 /**
  * A target that must not be dialled. `reason` goes to the caller and into the delivery log as
- * `ssrf_guard: <reason>` (docs/concepts/webhooks.md#the-log); it never tells what a name resolved to.
+ * `ssrf_guard: <reason>` (docs/concepts/webhooks.md#delivery-log); it never tells what a name resolved to.
  */
 export class GuardError extends Error {
   readonly reason: string;

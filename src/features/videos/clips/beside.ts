@@ -10,7 +10,7 @@ import { videoCaptionReady } from '../events.ts';
 import { lockAnyVideo, updateVideo } from '../repository.ts';
 import type { Piece } from './rules.ts';
 
-/** What a video has beside its file, as a clip of it has it (docs/concepts/clips.md#of-a-video). */
+/** What a video has beside its file, as a clip of it has it (docs/concepts/clips.md#clips-of-a-video). */
 export interface Beside {
   captions: CopiedCaptions[];
   chapters: Chapter[];

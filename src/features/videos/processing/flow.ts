@@ -199,7 +199,7 @@ export function enqueueCleanUp(
   return queue.enqueue(tx, cleanUpJob, { videoId: id }, CLEAN_UP);
 }
 
-/** The time that the video lasts, once: however many renditions it has, and runs it took (docs/concepts/usage.md#what-is-counted). */
+/** The time that the video lasts, once: however many renditions it has, and runs it took (docs/concepts/usage.md#metrics). */
 async function countEncoded(
   { facts }: ProcessingDeps,
   tx: Tx,
