@@ -49,7 +49,7 @@ const LIMITS: Readonly<Record<keyof PlanLimits, [label: string, show: (plan: Pla
     'Recording retention',
     ({ recordingRetentionDays: days }) => (days === null ? 'unlimited' : `${days} days`),
   ],
-  priority: ['Share of background jobs', (plan) => String(plan.priority + 1)],
+  priority: ['Weight of background jobs', (plan) => String(plan.priority + 1)],
 };
 
 /** The page of the plans with their table. */
