@@ -1,6 +1,6 @@
 /**
  * Code that says the same in ASCII. V8 keeps the text of a program for as long as it runs, and with one letter beyond
- * Latin-1 it takes two bytes for each of all (docs/decisions/start-and-rest.md#one-bundle). No template of ours or of a
+ * Latin-1 it takes two bytes for each of all (docs/decisions/startup-and-idle.md#one-bundle). No template of ours or of a
  * package has such letters where it is read raw.
  */
 export function toAscii(code) {

@@ -14,7 +14,7 @@ const COMPILED_BYTES = 256 * 2 ** 20;
 
 /**
  * The programs of the server in few files, which take a quarter of the time to load and half of the memory
- * (docs/decisions/start-and-rest.md#one-bundle). The sources stay what is run by tests and where there is no bundle.
+ * (docs/decisions/startup-and-idle.md#one-bundle). The sources stay what is run by tests and where there is no bundle.
  *
  * @returns the folder of the bundle for the sources as they are, or null where there is none and none could be made.
  */

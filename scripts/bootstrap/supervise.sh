@@ -4,7 +4,7 @@
 # fails at the first start needs a person, not a loop. It is told whose end is to be its own: `--parents` has our
 # process, and npm where that runs us.
 #
-# A shell, because it stays for as long as the platform runs (docs/decisions/start-and-rest.md#the-supervisor).
+# A shell, because it stays for as long as the platform runs (docs/decisions/startup-and-idle.md#the-supervisor).
 child=
 pause=
 stopping=

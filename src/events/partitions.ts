@@ -16,7 +16,7 @@ const TABLES = [
 export type KeptDays = Pick<Config, 'ANALYTICS_RAW_DAYS'>;
 
 function tablesOf({ ANALYTICS_RAW_DAYS: factDays }: KeptDays) {
-  // docs/decisions/analytics.md#facts
+  // docs/decisions/analytics.md#usage-events
   return [...TABLES, { table: 'fact', keptDays: factDays }];
 }
 const DAYS_AHEAD = 3;

@@ -7,7 +7,7 @@ import type { StreamLogTable } from '../platform/db/tables.generated.ts';
 /** Told with the id of a stream to whose log something was appended; its settings and flags have a topic of their own. */
 export const STREAM_LOG_TOPIC = 'stream-log';
 
-/** The tails of a stream that are kept for a while (docs/decisions/event-streams.md#the-log-of-a-stream). */
+/** The tails of a stream that are kept for a while (docs/decisions/event-streams.md#the-stream-log). */
 export type LoggedTail = StreamLogTable['tail'];
 
 /** Where a tail of a stream is: behind this entry. */

@@ -14,7 +14,7 @@ import { compileInput } from './validation.ts';
 export type Auth = 'key' | 'session' | 'public' | 'optional' | 'none';
 /**
  * Surfaces with a rule of their own; `session-owner` and `admin` are for people, never for keys. Decided before scope and permission
- * (docs/decisions/authority.md#which-refusal-comes-first).
+ * (docs/decisions/authorization.md#rejection-order).
  */
 export type Gate = 'finance-read' | 'finance-write' | 'owner' | 'user' | 'session-owner' | 'admin';
 

@@ -18,7 +18,7 @@ const TURN_MS = 50;
 
 /**
  * Runs each task and then again and again; a run never overlaps the one before, a failure is logged. Tasks of which the
- * time has come at once take turns, so that at rest they want one connection (docs/decisions/start-and-rest.md#connections);
+ * time has come at once take turns, so that at rest they want one connection (docs/decisions/startup-and-idle.md#connections);
  * one that takes long holds up none.
  */
 export function startSchedule(tasks: readonly ScheduledTask[], log: Logger): Schedule {

@@ -114,7 +114,7 @@ function impliesContentReads(permissions: readonly string[]): boolean {
 }
 
 /**
- * Reports whether the key holds the permission (docs/decisions/authority.md#permissions). Whether its scope lets it
+ * Reports whether the key holds the permission (docs/decisions/authorization.md#permissions). Whether its scope lets it
  * write is a separate question: `mayWrite`.
  */
 export function holds({ scope, permissions }: Authority, permission: Permission): boolean {

@@ -42,7 +42,7 @@ const CONTRACT: Record<string, number> = {
   SECOND_FACTOR_UNAVAILABLE: 503,
   INTERNAL_ERROR: 500,
 };
-/** docs/decisions/errors.md#codes-of-our-own, and the health check's 503. */
+/** docs/decisions/errors.md#additional-error-codes, and the health check's 503. */
 const OURS: Record<string, number> = {
   CONFLICT: 409,
   REQUEST_TIMEOUT: 408,

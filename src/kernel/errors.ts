@@ -1,7 +1,7 @@
 import type { QuotaRefusal } from './plans.ts';
 
 /**
- * The one registry of error codes (docs/concepts/conventions.md#errors, docs/decisions/errors.md#codes-of-our-own).
+ * The one registry of error codes (docs/concepts/conventions.md#errors, docs/decisions/errors.md#additional-error-codes).
  * A code carries its HTTP status, what a client is told, and what the documentation tells (Markdown); the
  * OpenAPI enum and `docs/errors` are made from it.
  */

@@ -63,7 +63,7 @@ interface Options {
 
 /**
  * Runs the media role in a process of its own and starts it again when it dies. The ports stay open all the time
- * (docs/decisions/start-and-rest.md#ports).
+ * (docs/decisions/startup-and-idle.md#ports).
  */
 export function launchMedia({ log, ports, onFatal }: Options): MediaLaunch {
   const sockets = keepSockets(ports);

@@ -51,7 +51,7 @@ async function openDatabaseServer(config: Config): Promise<string> {
   return postgres.url;
 }
 
-/** Begins what takes its time before all else is loaded (docs/decisions/start-and-rest.md#side-by-side). */
+/** Begins what takes its time before all else is loaded (docs/decisions/startup-and-idle.md#parallel-start). */
 async function start(): Promise<void> {
   const config = loadConfig();
   const lock = acquireInstanceLock(config.DATA_DIR);

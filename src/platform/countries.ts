@@ -43,7 +43,7 @@ export function createCountries(file: string | undefined): Countries {
   };
 }
 
-/** docs/decisions/views-and-viewers.md#where-and-with-what */
+/** docs/decisions/views-and-viewers.md#viewer-properties */
 function shippedFile(): string {
   const name = import.meta.resolve('@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country.mmdb');
   return fileURLToPath(name);

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
  * Keeps secrets that do not exist from the database: whoever guesses costs one statement at a time, however many guess,
- * and a secret that does exist waits for two of them at most (docs/decisions/limits.md#guessed-secrets).
+ * and a secret that does exist waits for two of them at most (docs/decisions/memory-bounds.md#guessed-secrets).
  */
 export interface SecretLookups {
   /** @param secret a hash of what was presented, in base64. */

@@ -16,7 +16,7 @@ const SALE = [...PURCHASE, 'feeCents', 'netCents'];
 const SUMS = ['grossCents', 'feeCents', 'refundCents', 'netCents'];
 
 /**
- * The amounts that each endpoint may answer with, whoever asks (docs/decisions/money.md#who-sees-amounts). Prices that
+ * The amounts that each endpoint may answer with, whoever asks (docs/decisions/money.md#amount-visibility). Prices that
  * are public are known by their name, `priceCents`; everything else is behind a finance gate, the buyer's own, or what
  * a partner sets.
  */

@@ -5,7 +5,7 @@ import type { AnalyticsRetentionSpan, AnalyticsTotalSpan } from '../../platform/
 
 /**
  * Lengths of sums in minutes, the shortest first: each is a multiple of the one before, and begins on multiples of
- * itself since 1970 (docs/decisions/analytics.md#spans).
+ * itself since 1970 (docs/decisions/analytics.md#rollup-intervals).
  */
 export const LENGTHS = [15, 60, 240, 1440, 5760, 23_040, 92_160] as const satisfies AnalyticsTotalSpan[];
 export type Length = AnalyticsTotalSpan;

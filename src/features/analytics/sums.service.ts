@@ -9,7 +9,7 @@ import { findProgress } from './reads.repository.ts';
 import { beginOf, closingsAround, closingsOf } from './spans.rules.ts';
 import * as repository from './sums.repository.ts';
 
-/** Adds up what facts say (docs/decisions/analytics.md#sums). */
+/** Adds up what facts say (docs/decisions/analytics.md#rollups). */
 export interface Sums {
   /** Adds what was committed since the last run, unless another process is at it. @returns how many facts. */
   run(): Promise<number>;

@@ -7,7 +7,7 @@ import { matchesHost, toHostname, toHostPattern } from '../../kernel/hostname.ts
 const KEY = /^pk_[0-9a-f]{40}$/;
 
 /**
- * `pk_` and 40 hexadecimal characters: 160 random bits (docs/decisions/api-keys.md#how-a-key-is-made-and-kept).
+ * `pk_` and 40 hexadecimal characters: 160 random bits (docs/decisions/api-keys.md#generation-and-storage).
  */
 export function newKey(): string {
   return `pk_${randomBytes(20).toString('hex')}`;
@@ -105,7 +105,7 @@ export function assertPermissions(scope: Scope, permissions: readonly string[]):
   if (scope === 'FULL_ACCESS' && permissions.length > 0) {
     throw badRequest('permissions', 'A FULL_ACCESS key holds every permission: it takes no list.');
   }
-  // Permissions of finance also open reads of money (docs/decisions/authority.md#permissions).
+  // Permissions of finance also open reads of money (docs/decisions/authorization.md#permissions).
   const writing = permissions.find(
     (permission) => permission.endsWith(':write') && permission !== 'finance:write',
   );

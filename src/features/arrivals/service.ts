@@ -25,7 +25,7 @@ export interface Purpose {
   referrer?: string | null | undefined;
 }
 
-/** Who visits, as far as is kept (docs/decisions/views-and-viewers.md#where-and-with-what). */
+/** Who visits, as far as is kept (docs/decisions/views-and-viewers.md#viewer-properties). */
 export interface Arrivals {
   meet(visit: Visit, purpose: Purpose): Arrival;
   /** As facts have it. @param at decides which day's salt it is. */

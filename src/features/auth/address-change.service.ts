@@ -17,7 +17,7 @@ import { deleteChallengesOf } from './two-factor.repository.ts';
 export type AddressOutcome = 'DONE' | 'EXPIRED' | 'TAKEN';
 
 /**
- * Another address for an account (docs/decisions/authentication.md#another-address): the new one confirms, the old one
+ * Another address for an account (docs/decisions/authentication.md#email-change): the new one confirms, the old one
  * can take it back for seven days.
  */
 export interface AddressChange {

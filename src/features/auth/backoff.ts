@@ -16,7 +16,7 @@ export interface Attempt extends From {
 /**
  * Slows down the guessing of one account's password, from however many addresses it comes. It goes by the address
  * that was typed, so it tells nothing of whether there is such an account. Networks that the account has signed in
- * from count by themselves: strangers cannot keep its owner out (docs/decisions/limits.md#one-accounts-password).
+ * from count by themselves: strangers cannot keep its owner out (docs/decisions/memory-bounds.md#password-guessing).
  */
 export interface LoginBackoff {
   /** @throws {AppError} RATE_LIMITED: the account has failed often, and was tried a moment ago. */

@@ -14,7 +14,7 @@ import { deleteChallengesOf } from './two-factor.repository.ts';
 
 /**
  * Verification of addresses and new passwords by links in mails, each good once
- * (docs/decisions/authentication.md#links-in-mails).
+ * (docs/decisions/authentication.md#email-links).
  */
 export interface MailLinks {
   /** Sends the link that confirms a new account's address; it is good for 24 hours. */

@@ -26,7 +26,7 @@ const FORM_BYTES = 16_384;
 const LINK_CAP: Limit = { bucket: 'mail-link', per: 'ip', max: 5, windowSec: 900, refusal: 'RATE_LIMITED' };
 
 /**
- * `/verify-email`, `/forgot-password`, `/reset-password`, `/change-email` and `/keep-email` (docs/decisions/authentication.md#links-in-mails).
+ * `/verify-email`, `/forgot-password`, `/reset-password`, `/change-email` and `/keep-email` (docs/decisions/authentication.md#email-links).
  * A GET shows a form and changes nothing, as mail programs open links by themselves; the POST acts.
  */
 export function authPages(deps: Deps): (app: FastifyInstance) => void {

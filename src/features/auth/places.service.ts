@@ -8,7 +8,7 @@ import type { MailOutbox } from './links.service.ts';
 import { newPlaceMail } from './mails.ts';
 import * as repository from './places.repository.ts';
 
-/** Where accounts sign in from (docs/decisions/authentication.md#what-owners-are-told). */
+/** Where accounts sign in from (docs/decisions/authentication.md#security-notifications). */
 export interface SignInPlaces {
   /** Remembers the place of a sign-in. The owner is told of a new one, but of the first. */
   note(tx: Tx, account: AccountCredentials, ip: string): Promise<void>;

@@ -15,7 +15,7 @@ import * as totp from './totp.ts';
 import * as repository from './two-factor.repository.ts';
 
 /**
- * TOTP codes and recovery codes (docs/decisions/authentication.md#the-second-factor). Wherever a code is asked
+ * TOTP codes and recovery codes (docs/decisions/authentication.md#two-factor-authentication). Wherever a code is asked
  * for, a recovery code is taken too, once. A wrong password or code is INVALID_CREDENTIALS everywhere.
  */
 export interface TwoFactor {

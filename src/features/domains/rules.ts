@@ -38,7 +38,7 @@ interface Naming {
   isPlatformHost(name: string): boolean;
   isPublicSuffix(name: string): boolean;
   /**
-   * Why a name is none of the public internet (docs/decisions/addresses-and-ssrf.md#names-and-addresses), or
+   * Why a name is none of the public internet (docs/decisions/outbound-requests.md#names-and-addresses), or
    * null.
    */
   refuseName(name: string): string | null;

@@ -18,7 +18,7 @@ export interface Viewer {
   isSelf: boolean;
 }
 
-/** Something that happened or was used, `docs/decisions/analytics.md#facts`. */
+/** Something that happened or was used, `docs/decisions/analytics.md#usage-events`. */
 export interface Fact {
   kind: FactKind;
   workspaceId: string;

@@ -28,7 +28,7 @@ interface SaleMovement extends Happening {
 }
 
 /**
- * What can move money (docs/decisions/money.md#the-books). `feeCents` is the platform's part of `amountCents`: of a
+ * What can move money (docs/decisions/money.md#the-ledger). `feeCents` is the platform's part of `amountCents`: of a
  * charge what it earns, of a refund or a lost dispute what goes back to the creator with it.
  */
 export type Movement =

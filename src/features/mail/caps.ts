@@ -15,7 +15,7 @@ export type TypedMailSender = { ip: string } | { actorId: string };
 export type CountMail = (email: string) => Promise<void>;
 
 /**
- * The caps that every mail to a typed address counts against (docs/decisions/limits.md#mails-to-typed-addresses). A mail
+ * The caps that every mail to a typed address counts against (docs/decisions/memory-bounds.md#email-to-typed-addresses). A mail
  * that is not about to be sent is not counted: otherwise a stranger could block a mailbox with attempts that fail.
  */
 export interface MailCaps {

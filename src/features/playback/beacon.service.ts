@@ -48,7 +48,7 @@ interface Deps {
 const MOST_A_MINUTE = { session: 60, address: 1200 };
 /**
  * After a broadcast its viewers see the rest for 15 seconds, some seconds behind
- * (docs/decisions/playback-and-tokens.md#the-ending); then their players tell that it has ended.
+ * (docs/decisions/playback-and-tokens.md#end-of-a-broadcast); then their players tell that it has ended.
  */
 const ENDING_MS = 30_000;
 /** After these the viewer does not watch. */

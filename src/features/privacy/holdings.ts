@@ -1,7 +1,7 @@
 import type { Database } from '../../platform/db/tables.generated.ts';
 
 /**
- * What a table holds of an account (docs/decisions/privacy.md#one-list): rows of its workspaces, of the account, of other
+ * What a table holds of an account (docs/decisions/privacy.md#table-inventory): rows of its workspaces, of the account, of other
  * rows that are, or nothing. `books` stay when the account is erased, as they must, and name nobody.
  */
 export type Holding = Rows & {

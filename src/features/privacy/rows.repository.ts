@@ -26,7 +26,7 @@ export function rowsOf(table: keyof Database, subject: Subject): RawBuilder<bool
 }
 
 /**
- * Deletes from a table, whoever its owner is: erasure knows no feature (docs/decisions/privacy.md#one-list).
+ * Deletes from a table, whoever its owner is: erasure knows no feature (docs/decisions/privacy.md#table-inventory).
  *
  * @returns how many rows.
  */

@@ -37,7 +37,7 @@ export interface Recordings {
   readonly port: RecordingPort;
   /**
    * May another recording begin? Not once the workspace's storage is full
-   * (docs/decisions/recordings.md#the-plans-storage).
+   * (docs/decisions/recordings.md#storage-limit).
    */
   hasRoom(tx: Tx, workspaceId: string): Promise<boolean>;
   /**

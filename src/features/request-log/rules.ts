@@ -8,7 +8,7 @@ const WINDOW_MS = 10_000;
 /** Of one key in each window. */
 const ALL_SUCCESSES = 10;
 const ONE_SUCCESS_IN = 10;
-/** Of all keys together, by each half of the rule (docs/decisions/request-log.md#what-it-costs). */
+/** Of all keys together, by each half of the rule (docs/decisions/request-log.md#cost). */
 const SUCCESSES_OF_NODE = 1000;
 const ONE_BEYOND_IN = 10;
 /** More than any key's limit lets through: beyond are the refusals of a flood. */

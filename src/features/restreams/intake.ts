@@ -22,7 +22,7 @@ export interface NewTarget {
 export type CheckedTarget = NewTarget & { url: string; address: PushAddress };
 
 /**
- * The form of a target, and its address before the guard: docs/decisions/restreams.md#addresses.
+ * The form of a target, and its address before the guard: docs/decisions/restreams.md#target-urls.
  *
  * @throws {AppError} BAD_REQUEST, field `url` or `streamKey` behind the prefix.
  */

@@ -36,7 +36,7 @@ import * as rules from './rules.ts';
 import { STREAM_TOPIC } from './service.ts';
 import { commitTransition, type StreamFollower, stateOf } from './transitions.ts';
 
-/** A node that has not been heard of for so long has lost its encoders, unless the grace is longer (docs/decisions/streams.md#grace). */
+/** A node that has not been heard of for so long has lost its encoders, unless the grace is longer (docs/decisions/streams.md#signal-grace-period). */
 const NODE_LOST_MS = 20_000;
 /** Enough for the next session of the stream to be recorded. */
 const TAKEOVER_MS = 2000;

@@ -14,7 +14,7 @@ export type Count = Pick<Fact, 'kind' | 'workspaceId' | 'subjectId' | 'keyId' | 
 
 /**
  * Gathers what happens many times a second, and notes one fact for all of a kind: a process that is killed loses at
- * most what came in its last second or two (docs/decisions/usage.md#what-is-gathered).
+ * most what came in its last second or two (docs/decisions/usage.md#batched-counting).
  */
 export interface Tally {
   /** It never waits and never fails. */

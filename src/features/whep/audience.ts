@@ -28,7 +28,7 @@ interface Watching {
 
 /**
  * Those who came to this process, which asks for them again and again whether they may watch
- * (docs/decisions/whep.md#the-gate). What proves it stays in its memory.
+ * (docs/decisions/whep.md#access-checks). What proves it stays in its memory.
  */
 export interface Audience {
   add(sessionId: string, watching: Watching): void;

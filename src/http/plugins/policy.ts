@@ -11,7 +11,7 @@ const OWNER_ALONE = 'Only the owner of the account may do this.';
 const NO_USER_TOKEN = 'This is an act of the user: send the token of a sign-in as X-User-Token.';
 
 /**
- * Gate, then scope, then permission list (docs/decisions/authority.md#which-refusal-comes-first,
+ * Gate, then scope, then permission list (docs/decisions/authorization.md#rejection-order,
  * docs/concepts/conventions.md#scopes-and-permissions).
  *
  * @throws {AppError} the 403 of the first rule that refuses.

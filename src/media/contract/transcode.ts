@@ -230,7 +230,7 @@ export interface SourceChunk {
 }
 
 /**
- * ffmpeg on users' files, under the guard of docs/decisions/hostile-files.md. Every function rejects with a
+ * ffmpeg on users' files, under the guard of docs/decisions/untrusted-media.md. Every function rejects with a
  * `MediaFileError` when the file itself is at fault, and with the signal's reason when it was aborted; it never
  * leaves a program running.
  */

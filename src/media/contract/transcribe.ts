@@ -17,7 +17,7 @@ export interface Transcript {
 }
 
 /**
- * A speech engine behind a command, under the guard of docs/decisions/hostile-files.md. Rejects with a
+ * A speech engine behind a command, under the guard of docs/decisions/untrusted-media.md. Rejects with a
  * `TranscriptError` when the engine is at fault, and with the signal's reason when it was aborted.
  */
 export interface Transcriber {

@@ -1,7 +1,7 @@
 import type { VideoCodec } from '../../kernel/video-codecs.ts';
 
 /**
- * What may be decoded (docs/decisions/hostile-files.md#decoders). A codec is called as ffprobe calls it; behind it are the
+ * What may be decoded (docs/decisions/untrusted-media.md#decoders). A codec is called as ffprobe calls it; behind it are the
  * decoders that one build of ffmpeg or another has for it.
  */
 

@@ -24,7 +24,7 @@ export interface ProgramLimits {
   isReserving?: boolean;
 }
 
-/** Shuts a program that reads what a user has sent in (docs/decisions/hostile-files.md). */
+/** Shuts a program that reads what a user has sent in (docs/decisions/untrusted-media.md). */
 export interface Guard {
   /** Why programs are shut in less well than they could be, in one line; null when they are not. */
   readonly weakness: string | null;

@@ -23,7 +23,7 @@ export interface View {
   devices?: readonly string[];
 }
 
-/** Bubblewrap, where it works: docs/decisions/hostile-files.md has what it takes away. */
+/** Bubblewrap, where it works: docs/decisions/untrusted-media.md has what it takes away. */
 export interface Sandbox {
   /** Why the program has the user of the platform, which is root, on the host; null when it has one of its own. */
   readonly sharesRoot: string | null;

@@ -47,7 +47,7 @@ const START_LINES = 720;
 
 /**
  * Highest first, but before all the highest of at most 720 lines: players that try the first variant first, as Safari
- * does, begin with it (docs/decisions/playback-and-tokens.md#which-rendition-comes-first). Those without a size keep
+ * does, begin with it (docs/decisions/playback-and-tokens.md#rendition-order). Those without a size keep
  * their places at the end.
  */
 export function startFirst<T extends { width: number; height: number }>(variants: readonly T[]): T[] {

@@ -52,7 +52,7 @@ export interface RestreamManager {
   stop(): Promise<void>;
 }
 
-/** Destinations are seconds behind a broadcast: fewer wake-ups are worth more than these (docs/decisions/restreams.md#measured). */
+/** Destinations are seconds behind a broadcast: fewer wake-ups are worth more than these (docs/decisions/restreams.md#measurements). */
 export const SENDER_GATHER_MS = 200;
 const BACKOFF_MS = [100, 500, 1000, 2000, 5000] as const;
 /** A process that ran for so long was a good one. */

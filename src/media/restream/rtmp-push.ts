@@ -18,7 +18,7 @@ export interface PushOptions {
 const CONNECT_MS = 8000;
 /** From the connection to the accepted publish. */
 const ACCEPT_MS = 8000;
-/** A destination that takes less than is sent is let go before it costs memory: docs/decisions/restreams.md#bounds. */
+/** A destination that takes less than is sent is let go before it costs memory: docs/decisions/restreams.md#limits. */
 const MAX_QUEUED_BYTES = 16 * 2 ** 20;
 const MAX_BEHIND_MS = 10_000;
 const CHECK_MS = 1000;

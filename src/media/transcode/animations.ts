@@ -7,7 +7,7 @@ const MAX_PIXELS = 30e9;
 
 /**
  * Formats for what moves for a moment: a few bytes are a large picture there, and a few kilobytes hours of encoding
- * (docs/decisions/hostile-files.md#animated-pictures).
+ * (docs/decisions/untrusted-media.md#animated-images).
  *
  * @param kind as people call it: `GIF`.
  * @param frames that are made of it.

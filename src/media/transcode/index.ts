@@ -45,7 +45,7 @@ const STALL_MS = 120_000;
 
 /**
  * Turns users' files into HLS renditions and images, by ffmpeg under a guard (docs/decisions/transcoding.md,
- * docs/decisions/hostile-files.md).
+ * docs/decisions/untrusted-media.md).
  */
 export function createTranscoder(options: TranscoderOptions): Transcoder {
   const { ffmpeg } = options;

@@ -44,7 +44,7 @@ type Run = Parameters<Transcoder['refine']>[0];
 
 /**
  * Encodes a few seconds spread over the source, small, and makes of a ladder what its pictures need
- * (docs/decisions/transcoding.md#by-title).
+ * (docs/decisions/transcoding.md#per-title-encoding).
  *
  * @returns the ladder with `keyframeSec`; as it was where the pictures are too small for a judgement.
  */

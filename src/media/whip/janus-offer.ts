@@ -17,7 +17,7 @@ export interface JanusOffer {
 const INVALID_SDP: ReadonlySet<number> = new Set([437, 446, 447, 465]);
 
 /**
- * Written anew, with what Janus needs and no address (docs/decisions/whip.md#offers-are-written-anew).
+ * Written anew, with what Janus needs and no address (docs/decisions/whip.md#rewritten-offers).
  *
  * @throws {BadOffer} for one that is too long.
  */

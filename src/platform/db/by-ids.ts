@@ -10,7 +10,7 @@ const WIDEST = 64;
 /**
  * A read of rows by their ids whose text is made once: to build it costs more than to read a row by its key. There is a
  * text for each width of ids, up to the next power of two: of an array the server cannot know how long it is, and would
- * plan the statement anew each time (docs/decisions/request-chain.md#what-was-kept).
+ * plan the statement anew each time (docs/decisions/request-pipeline.md#optimizations).
  *
  * @param select the statement; nothing else than the ids differs from read to read.
  */

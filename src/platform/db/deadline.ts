@@ -4,7 +4,7 @@ import postgres, { type Sql } from 'postgres';
 import { MINUTE_MS } from '../../kernel/durations.ts';
 import { createSockets, type Sockets } from './sockets.ts';
 
-/** Bounds of the server on the connections of a pool (docs/decisions/database.md#no-statement-without-a-bound). */
+/** Bounds of the server on the connections of a pool (docs/decisions/database.md#timeouts). */
 export interface Bounds {
   statementMs: number;
   lockMs: number;

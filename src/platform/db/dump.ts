@@ -26,7 +26,7 @@ export interface StoredSequence {
 const LOCK = 7_220_414;
 /**
  * Numbers of transactions are moved behind all that a server comes to, so that they are taken for another's wherever
- * the rows are loaded (docs/decisions/backups.md#numbers-of-transactions).
+ * the rows are loaded (docs/decisions/backups.md#transaction-ids).
  */
 const XID_SHIFT = 2 ** 40;
 

@@ -42,7 +42,7 @@ const KEPT = 1;
 
 /**
  * The driver uses its connections in turn, so none of them is ever idle: they end by their age instead
- * (docs/decisions/start-and-rest.md#connections).
+ * (docs/decisions/startup-and-idle.md#connections).
  *
  * @returns the seconds of one connection after the other, as the driver asks for them.
  */
@@ -75,12 +75,12 @@ export function openDatabase(options: DatabaseOptions): DatabaseHandle {
       application_name: options.name,
       // Offsets of old have seconds, which `Date` does not read.
       TimeZone: 'UTC',
-      // No statement runs, or waits for a lock, without a bound (docs/decisions/database.md#no-statement-without-a-bound).
+      // No statement runs, or waits for a lock, without a bound (docs/decisions/database.md#timeouts).
       statement_timeout: bounds.statementMs,
       lock_timeout: bounds.lockMs,
       // A vanished client must not hold row locks (docs/decisions/database.md#our-own-kysely-dialect).
       idle_in_transaction_session_timeout: 15_000,
-      // Compiling a statement takes longer than any of ours runs (docs/decisions/database.md#no-compiled-statements).
+      // Compiling a statement takes longer than any of ours runs (docs/decisions/database.md#no-jit-compilation).
       jit: 'off',
       // Its rows are in memory or on a disk without heads (docs/decisions/database.md#indexes-before-scans).
       random_page_cost: '1.1',

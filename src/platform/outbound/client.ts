@@ -52,7 +52,7 @@ export interface Download {
   complete: boolean;
 }
 
-/** The only way to an address that a user gave (docs/decisions/addresses-and-ssrf.md). */
+/** The only way to an address that a user gave (docs/decisions/outbound-requests.md). */
 export interface Outbound extends Dialer {
   /**
    * For registration: refuses only on evidence, so a name that does not resolve now passes.
@@ -221,7 +221,7 @@ async function exchange(
 /**
  * Sends to one address. When a reused connection turns out to be stale, resends once over a new one: without
  * it 7 % of deliveries to receivers that close idle connections failed
- * (docs/decisions/addresses-and-ssrf.md#pinned-connections).
+ * (docs/decisions/outbound-requests.md#pinned-connections).
  */
 async function sendTo(
   pools: Pools,
@@ -337,7 +337,7 @@ class CapturedBody {
 
   /**
    * PostgreSQL refuses U+0000 in text, and one bad row would fail a whole batch
-   * (docs/decisions/addresses-and-ssrf.md#what-an-error-says).
+   * (docs/decisions/outbound-requests.md#error-messages).
    */
   text(): string {
     if (this.#keptBytes === 0) return '';

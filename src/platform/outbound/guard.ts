@@ -13,7 +13,7 @@ export interface Target {
 
 /**
  * What the operator exempts (`WEBHOOK_ALLOW_PRIVATE`, `FETCH_ALLOW_PRIVATE`;
- * docs/decisions/addresses-and-ssrf.md#the-development-allow-list).
+ * docs/decisions/outbound-requests.md#the-development-allow-list).
  */
 export interface AllowList {
   hasAddress(ip: string): boolean;
@@ -159,7 +159,7 @@ export interface UrlRules {
 }
 
 /**
- * The rules for the text of a URL (docs/decisions/addresses-and-ssrf.md#the-text-of-an-address). Literal
+ * The rules for the text of a URL (docs/decisions/outbound-requests.md#url-parsing). Literal
  * addresses are checked here; names still have to be resolved.
  *
  * @throws {GuardError}
@@ -199,7 +199,7 @@ function checkName(name: string, allow: AllowList): void {
 
 /**
  * @returns why the name cannot be one of the public internet
- * (docs/decisions/addresses-and-ssrf.md#names-and-addresses), or null.
+ * (docs/decisions/outbound-requests.md#names-and-addresses), or null.
  */
 export function refuseName(name: string): string | null {
   const labels = name.split('.');

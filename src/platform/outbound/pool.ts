@@ -61,7 +61,7 @@ function pinTo(base: buildConnector.connector, ip: string): buildConnector.conne
 
 /**
  * Kept-alive HTTP/1.1 connections, each pinned to one checked address
- * (docs/decisions/addresses-and-ssrf.md#pinned-connections). The pin is in the connector, because a `lookup`
+ * (docs/decisions/outbound-requests.md#pinned-connections). The pin is in the connector, because a `lookup`
  * function is neither called for reused connections nor for literal addresses.
  */
 export function createPools({ idleLanes = 32, maxHosts = 5000 }: PoolOptions = {}): Pools {

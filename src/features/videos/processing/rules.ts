@@ -42,10 +42,10 @@ export function priorityOf(plan: Plan, task?: EncodeTask): number {
 const PIXELS_PER_SEC = 190e6;
 /**
  * The lowest rung alone costs another decoding, a tenth of the whole: too much but where the wait is a long one
- * (docs/decisions/transcoding.md#playable-early).
+ * (docs/decisions/transcoding.md#early-playback).
  */
 const LONG_SEC = 120;
-/** A clip is made to be shown at once (docs/decisions/clips.md#within-seconds). */
+/** A clip is made to be shown at once (docs/decisions/clips.md#time-to-first-playback). */
 const LONG_FOR_CLIP_SEC = 2;
 
 /** Is the wait for the whole ladder so long that its lowest rung is made first, for something to be seen? */

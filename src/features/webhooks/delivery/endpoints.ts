@@ -47,7 +47,7 @@ export interface EndpointOptions<Job> {
 /**
  * Who may be claimed for, and whose attempt begins when. What a webhook holds beyond its first four comes from one half
  * of all places, so a few fast ones leave room for everybody else, and one that never answers delays nobody
- * (docs/decisions/events-and-deliveries.md#a-window-for-each-receiver).
+ * (docs/decisions/events-and-deliveries.md#concurrency-per-receiver).
  */
 export class Endpoints<Job extends { webhookId: string }> {
   readonly #options: EndpointOptions<Job>;

@@ -63,7 +63,7 @@ type Taken = ClaimedJob & {
 };
 
 /**
- * All retries are over by then (docs/decisions/events-and-deliveries.md#the-schedule): what is older is a replay, or has waited for
+ * All retries are over by then (docs/decisions/events-and-deliveries.md#the-retry-schedule): what is older is a replay, or has waited for
  * a process.
  */
 const RECENT = sql`(now() - interval '26 hours')`;

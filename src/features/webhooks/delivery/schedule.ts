@@ -8,14 +8,14 @@ export const SWITCHED_OFF = 'the webhook is not active';
 
 /**
  * A person's explicit act: sent whatever `events` and `isActive` say, and once
- * (docs/decisions/events-and-deliveries.md#the-schedule).
+ * (docs/decisions/events-and-deliveries.md#the-retry-schedule).
  */
 export function isSingle(trigger: DeliveryTrigger): boolean {
   return trigger === 'TEST' || trigger === 'REPLAY';
 }
 
 /**
- * What follows an attempt (docs/decisions/events-and-deliveries.md#the-schedule): `retrySeconds` has the delay
+ * What follows an attempt (docs/decisions/events-and-deliveries.md#the-retry-schedule): `retrySeconds` has the delay
  * before each further one, so there are as many attempts as delays and one more. Tests and replays have one.
  *
  * @param attempt counted from 1.

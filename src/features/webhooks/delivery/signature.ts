@@ -17,7 +17,7 @@ export interface RenderedDelivery {
 }
 
 /**
- * `t=<unix>,v1=<hex HMAC-SHA256 of "{t}.{rawBody}">` (docs/decisions/webhook-signing.md).
+ * `t=<unix>,v1=<hex HMAC-SHA256 of "{t}.{rawBody}">` (docs/decisions/events-and-deliveries.md#signatures).
  *
  * @param timestamp Unix seconds.
  */

@@ -23,7 +23,7 @@ export interface Ended {
 /**
  * How many attempts one webhook may have in flight: one more with each answer while its receiver keeps up, one less
  * when an answer is slow beside what it took before, half of it with each failure
- * (docs/decisions/events-and-deliveries.md#a-window-for-each-receiver).
+ * (docs/decisions/events-and-deliveries.md#concurrency-per-receiver).
  */
 export class Window {
   readonly #first: number;

@@ -3,7 +3,7 @@ import { LEVEL_EXTENSION, readDescription } from '../janus/sources.ts';
 
 /**
  * The recordings of Janus: one file for each track. A header names the codec and when the first packet came, then come
- * the RTP packets as they arrived, each with its time (docs/decisions/room-recordings.md#the-files-of-janus). What is in the packets
+ * the RTP packets as they arrived, each with its time (docs/decisions/room-recordings.md#janus-files). What is in the packets
  * was sent by participants: anything may be there.
  */
 export interface MjrHeader {

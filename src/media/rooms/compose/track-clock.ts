@@ -1,7 +1,7 @@
 /**
  * When what a track holds was made, by its timestamps and the times at which its packets came: timestamps are even but
  * begin anywhere and drift, arrivals are true but late by what the network took. The packets that came fastest tie one to
- * the other (docs/decisions/room-recordings.md#times).
+ * the other (docs/decisions/room-recordings.md#timestamps).
  */
 export interface TrackClock {
   /** Milliseconds after the track's first packet came. */

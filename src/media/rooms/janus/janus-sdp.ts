@@ -50,7 +50,7 @@ export function knownCodecs(codecs: readonly SdpCodec[], names: readonly string[
 
 /**
  * Writes a description for Janus: what it needs, one direction per section, and no address
- * (docs/decisions/whip.md#offers-are-written-anew).
+ * (docs/decisions/whip.md#rewritten-offers).
  *
  * @throws {SdpError} for one that Janus would truncate.
  */
