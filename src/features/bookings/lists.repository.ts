@@ -2,7 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import { among, type Listed, onPageOfAll, onPageOfEach, ordered, within } from '../../platform/db/listed.ts';
 import { ID_OF_STATE } from '../../platform/db/page.ts';
-import { daysAndMonths, pageBySpans } from '../../platform/db/spans.ts';
+import { searchPage } from '../../platform/db/search.ts';
 import { type BookingStatus, VALUES } from '../../platform/db/tables.generated.ts';
 
 /** What is absent lets every row pass; starts from `from` on, and before `to`. */
@@ -80,26 +80,15 @@ interface Wanted {
 function beginningOf(
   { page, workspaceId, statuses }: Wanted,
   span: Span,
-  { productId, customerEmail, status }: BookingFilter,
+  { productId, customerEmail }: BookingFilter,
 ): RawBuilder<unknown> {
   const isOf = [
     ...(productId === undefined ? [] : [sql`product_id = ${productId}`]),
     ...(customerEmail === undefined ? [] : [sql`customer_email = ${customerEmail}`]),
   ];
-  const times = daysAndMonths(span, 'starts_at', sql`booking where workspace_id = ${workspaceId}`);
-  return pageBySpans(page, {
+  return searchPage(page, {
     table: 'booking',
-    workspaceId,
     within: within(page, { table: 'booking', prefix: 'bkg', of: { workspace_id: workspaceId } }),
-    spans:
-      '(sampled_spans(product_id, id) || sampled_spans(workspace_id || customer_email, id) || array[status])',
-    scope: [
-      ...(customerEmail === undefined ? [] : [`${workspaceId}${customerEmail}`]),
-      ...(productId === undefined ? [] : [productId]),
-    ],
-    one: [status],
-    indexed: sql`(day_and_month(starts_at) || array[cohort_id])
-      && (array(${times}) || array(${cohortsWithin(workspaceId, span)}))`,
     matching: sql`${sql.join(isOf, sql` and `)} and status = any(${statuses}::text[])
       and ${beginsWithin(workspaceId, span)}`,
   });

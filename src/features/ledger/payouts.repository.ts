@@ -2,8 +2,8 @@ import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { among, onPageOfEach, within } from '../../platform/db/listed.ts';
-import { plannedWithValues } from '../../platform/db/page.ts';
-import { daysAndMonths, pageBySpans } from '../../platform/db/spans.ts';
+import { pageCondition, plannedWithValues } from '../../platform/db/page.ts';
+import { searchPage } from '../../platform/db/search.ts';
 import { type PayoutTable, VALUES } from '../../platform/db/tables.generated.ts';
 import { inGoodStanding } from '../../platform/db/workspace.ts';
 import type { Provider } from './rules.ts';
@@ -69,20 +69,14 @@ function onPageOfPayouts(
   if (createdAfter === null && createdBefore === null) {
     return onPageOfEach(page, listed, { status: [statuses, VALUES.payout.status] });
   }
-  // One that the provider made has its time, and an id from when we heard of it.
-  const times = { from: createdAfter, to: createdBefore };
+  // A payout of the provider has the provider's time, and an ID of the time when its event arrived.
+  const times = pageCondition({ ...page, after: null });
   return among(
     listed,
-    pageBySpans(page, {
+    searchPage(page, {
       table: 'payout',
-      workspaceId,
       within: within({ ...page, createdAfter: null, createdBefore: null }, listed),
-      spans: '(sampled_spans(workspace_id, id) || array[status])',
-      scope: workspaceId,
-      one: [statuses],
-      indexed: sql`day_and_month(created_at)
-        && array(${daysAndMonths(times, 'created_at', sql`payout where workspace_id = ${workspaceId}`)})`,
-      matching: sql`status = any(${[...(statuses ?? VALUES.payout.status)]}::text[])`,
+      matching: sql`status = any(${[...(statuses ?? VALUES.payout.status)]}::text[]) and ${times}`,
     }),
   );
 }

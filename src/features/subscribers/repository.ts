@@ -1,8 +1,8 @@
-import { type Insertable, type RawBuilder, type Selectable, sql, type Updateable } from 'kysely';
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { among, type Listed, onPageOfEach, within } from '../../platform/db/listed.ts';
-import { hasPart, likePart, pageBySpans } from '../../platform/db/spans.ts';
+import { containsText, likePattern, searchPage } from '../../platform/db/search.ts';
 import {
   type SubscriberAddressTable,
   type SubscriberStatus,
@@ -110,33 +110,23 @@ export function listSubscribers(
     .where(
       q === undefined
         ? onPageOfEach(page, listed, { status: [statuses, VALUES.subscriber.status] })
-        : among(listed, searched(workspaceId, { statuses, q }, listed, page)),
+        : among(listed, searched({ statuses, q }, listed, page)),
     )
     .orderBy('id', page.order)
     .limit(page.take)
     .execute();
 }
 
-/** As the index has them. */
+/** Text of the index: email address and name. */
 const TEXT = "(email || ' ' || coalesce(name, ''))";
 
-function searched(
-  workspaceId: string,
-  { statuses, q }: SubscriberFilters & { q: string },
-  listed: Listed,
-  page: PageRequest,
-): RawBuilder<unknown> {
-  const part = likePart(q);
+function searched({ statuses, q }: SubscriberFilters & { q: string }, listed: Listed, page: PageRequest) {
+  const pattern = likePattern(q);
   const isOf = statuses === undefined ? sql`true` : sql`status = any(${statuses}::text[])`;
-  return pageBySpans(page, {
+  return searchPage(page, {
     table: 'subscriber',
-    workspaceId,
     within: within(page, listed),
-    spans: '(sampled_spans(workspace_id, id) || array[status])',
-    scope: workspaceId,
-    one: [statuses],
-    indexed: hasPart(TEXT, q),
-    matching: sql`(email ilike ${part} or name ilike ${part}) and ${isOf}`,
+    matching: sql`${containsText(TEXT, q)} and (email ilike ${pattern} or name ilike ${pattern}) and ${isOf}`,
   });
 }
 

@@ -2,7 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import { VISIBILITIES, type Visibility } from '../../kernel/visibility.ts';
 import { ID_OF_STATE, idsWithin, pageCondition } from '../../platform/db/page.ts';
-import { hasPart, likePart, pageBySpans } from '../../platform/db/spans.ts';
+import { containsText, searchPage } from '../../platform/db/search.ts';
 import { VALUES, type VideoStatus } from '../../platform/db/tables.generated.ts';
 
 export interface VideoFilter {
@@ -24,7 +24,13 @@ export function pageOfVideos(
   page: PageRequest,
 ): RawBuilder<unknown> {
   const { status, visibility, tag, externalId, streamId, q } = filter;
-  if (q !== undefined) return searched(workspaceId, { ...filter, q }, page);
+  if (q !== undefined) {
+    return searchPage(page, {
+      table: 'video',
+      within: inRange(workspaceId, page),
+      matching: matching(filter),
+    });
+  }
   const isIndexed = externalId !== undefined || streamId !== undefined;
   if (!isIndexed && status === undefined && visibility === undefined && tag === undefined) {
     return ordered(sql`video`, sql`${inRange(workspaceId, page)} and ${matching(filter)}`, page);
@@ -71,26 +77,6 @@ function tagged(
     order by video_id ${direction(page)} limit ${page.take}`;
 }
 
-function searched(
-  workspaceId: string,
-  filter: VideoFilter & { q: string },
-  page: PageRequest,
-): RawBuilder<unknown> {
-  const { status, visibility, tag, externalId, streamId, q } = filter;
-  const one = [tag, externalId, streamId].map((value) => (value === undefined ? undefined : [value]));
-  return pageBySpans(page, {
-    table: 'video',
-    workspaceId,
-    within: inRange(workspaceId, page),
-    spans: '(sampled_spans(workspace_id, id) || array[status, visibility, external_id, stream_id] || tags)',
-    scope: workspaceId,
-    one: [status, visibility, ...one],
-    indexed: hasPart('title', q),
-    having: sql`deleted_at is null`,
-    matching: matching(filter),
-  });
-}
-
 const direction = (page: PageRequest) => sql.raw(page.order);
 
 function ordered(from: RawBuilder<unknown>, where: RawBuilder<unknown>, page: PageRequest, id = sql`id`) {
@@ -109,8 +95,7 @@ function matching({ status, visibility, tag, externalId, streamId, q, isShown }:
   if (tag !== undefined) parts.push(sql`tags @> array[${tag}]::text[]`);
   if (externalId !== undefined) parts.push(sql`external_id = ${externalId}`);
   if (streamId !== undefined) parts.push(sql`stream_id = ${streamId}`);
-  // Not for the index, which is asked for what it can find.
-  if (q !== undefined) parts.push(sql`(title || '') ilike ${likePart(q)}`);
+  if (q !== undefined) parts.push(sql`${containsText('title', q)}`);
   if (isShown === true) parts.push(sql`taken_down_at is null`);
   return sql`${sql.join(parts, sql` and `)}`;
 }

@@ -286,7 +286,6 @@ CREATE INDEX booking_product_start ON public.booking USING btree (product_id, st
 CREATE INDEX booking_product_state ON public.booking USING btree (product_id, status, id COLLATE "C" DESC);
 CREATE INDEX booking_recording ON public.booking USING btree (recording_video_id) WHERE (recording_video_id IS NOT NULL);
 CREATE INDEX booking_room ON public.booking USING btree (room_id) WHERE (room_id IS NOT NULL);
-CREATE INDEX booking_search ON public.booking USING gin ((((sampled_spans(product_id, id) || sampled_spans((workspace_id || customer_email), id)) || ARRAY[status])), ((day_and_month(starts_at) || ARRAY[cohort_id]))) WITH (gin_pending_list_limit='64');
 CREATE INDEX booking_starts ON public.booking USING btree (workspace_id, starts_at);
 CREATE INDEX booking_state ON public.booking USING btree (workspace_id, status, id COLLATE "C" DESC);
 CREATE INDEX booking_unreminded ON public.booking USING btree (starts_at) WHERE ((status = 'CONFIRMED'::text) AND (reminded_at IS NULL));
@@ -1304,7 +1303,6 @@ create table payout (
 );
 CREATE INDEX payout_created ON public.payout USING btree (workspace_id, created_at);
 CREATE UNIQUE INDEX payout_provider_provider_ref_key ON public.payout USING btree (provider, provider_ref);
-CREATE INDEX payout_search ON public.payout USING gin (((sampled_spans(workspace_id, id) || ARRAY[status])), day_and_month(created_at)) WITH (gin_pending_list_limit='64');
 CREATE INDEX payout_state ON public.payout USING btree (workspace_id, status, id COLLATE "C" DESC);
 CREATE INDEX payout_workspace ON public.payout USING btree (workspace_id, id DESC);
 
@@ -1981,8 +1979,8 @@ create table subscriber (
   constraint subscriber_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX subscriber_email ON public.subscriber USING btree (workspace_id, email);
-CREATE INDEX subscriber_search ON public.subscriber USING gin (((sampled_spans(workspace_id, id) || ARRAY[status])), ((show_trgm(((email || ' '::text) || COALESCE(name, ''::text))) || string_to_array(lower(((email || ' '::text) || COALESCE(name, ''::text))), NULL::text)))) WITH (gin_pending_list_limit='64');
 CREATE INDEX subscriber_status ON public.subscriber USING btree (workspace_id, status, id COLLATE "C" DESC);
+CREATE INDEX subscriber_text_search ON public.subscriber USING gin (workspace_id, (((email || ' '::text) || COALESCE(name, ''::text))) gin_trgm_ops, string_to_array(lower(((email || ' '::text) || COALESCE(name, ''::text))), NULL::text)) WITH (gin_pending_list_limit='64');
 CREATE INDEX subscriber_workspace ON public.subscriber USING btree (workspace_id, id DESC);
 
 create table subscriber_address (
@@ -2363,10 +2361,10 @@ CREATE INDEX video_public ON public.video USING btree (id DESC) WHERE ((deleted_
 CREATE INDEX video_public_workspace ON public.video USING btree (workspace_id, id DESC) WHERE ((deleted_at IS NULL) AND (status = 'READY'::text) AND (visibility = 'PUBLIC'::text));
 CREATE INDEX video_publish_at ON public.video USING btree (publish_at) WHERE ((publish_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX video_recording ON public.video USING btree (created_at) WHERE ((deleted_at IS NULL) AND (source = 'RECORDING'::text));
-CREATE INDEX video_search ON public.video USING gin ((((sampled_spans(workspace_id, id) || ARRAY[status, visibility, external_id, stream_id]) || tags)), ((show_trgm(title) || string_to_array(lower(title), NULL::text)))) WITH (gin_pending_list_limit='64') WHERE (deleted_at IS NULL);
 CREATE INDEX video_session ON public.video USING btree (session_id) WHERE (session_id IS NOT NULL);
 CREATE INDEX video_state ON public.video USING btree (workspace_id, status, visibility, id COLLATE "C" DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX video_stream_state ON public.video USING btree (stream_id, status, visibility, id COLLATE "C" DESC) WHERE ((stream_id IS NOT NULL) AND (deleted_at IS NULL));
+CREATE INDEX video_title_search ON public.video USING gin (workspace_id, title gin_trgm_ops, string_to_array(lower(title), NULL::text)) WITH (gin_pending_list_limit='64') WHERE (deleted_at IS NULL);
 CREATE INDEX video_unfinished ON public.video USING btree (updated_at) WHERE ((status = ANY (ARRAY['QUEUED'::text, 'PROCESSING'::text])) AND (deleted_at IS NULL));
 CREATE INDEX video_unpurged ON public.video USING btree (deleted_at) WHERE ((deleted_at IS NOT NULL) AND (purged_at IS NULL));
 CREATE INDEX video_workspace ON public.video USING btree (workspace_id, id DESC) WHERE (deleted_at IS NULL);
@@ -2697,18 +2695,6 @@ AS $function$
     ('VIDEO_MS', coalesce(round(one.duration_sec * 1000), 0)::bigint)) counted (name, amount)
   where one.deleted_at is null and counted.amount <> 0 $function$;
 
-CREATE OR REPLACE FUNCTION public.day_and_month(instant timestamp with time zone)
- RETURNS text[]
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN ARRAY[('d'::text || (((EXTRACT(epoch FROM date_trunc('day'::text, (instant AT TIME ZONE 'UTC'::text))) / (86400)::numeric))::integer)::text), ('m'::text || ((((EXTRACT(year FROM (instant AT TIME ZONE 'UTC'::text)) * (12)::numeric) + EXTRACT(month FROM (instant AT TIME ZONE 'UTC'::text))))::integer)::text)];
-
-CREATE OR REPLACE FUNCTION public.id_spans(scope text, id text)
- RETURNS text[]
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN ARRAY[(scope || substr(id, 5, 2)), (scope || substr(id, 5, 3)), (scope || substr(id, 5, 4)), (scope || substr(id, 5, 5)), (scope || substr(id, 5, 6)), (scope || substr(id, 5, 7))];
-
 CREATE OR REPLACE FUNCTION public.keep_counts()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2764,95 +2750,6 @@ begin
   return null;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.parts_sought(part text)
- RETURNS text[]
- LANGUAGE plpgsql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-declare
-  -- But for those of the words at both ends, which may go on in the text. What is not ASCII has a number instead of blanks.
-  sure constant text[] := array(
-    select unnest(show_trgm(part))
-    except select first from unnest(show_trgm(left(part, 2))) first where first like ' %' or first not like '% '
-    except select last from unnest(show_trgm(right(part, 2))) last where last like '% ' or last not like ' %');
-  -- Each third one, and those where a word begins or ends, say nearly as much as all, and take half the time or less.
-  few constant text[] := array(
-    select one from unnest(sure) one
-    where one like '% %' or one = lower(right(part, 3))
-      or one in (select lower(substr(part, at, 3)) from generate_series(1, length(part), 3) at));
-begin
-  if exists (select from unnest(few) one where one not like '  %') then return few; end if;
-  if exists (select from unnest(sure) one where one not like '  %') then return sure; end if;
-  return sure || string_to_array(lower(part), null);
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.sampled_spans(scope text, id text)
- RETURNS text[]
- LANGUAGE plpgsql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-declare
-  hash constant integer := hashtext(id);
-  fours constant text := translate(substr(id, 8, 3), '0123456789abcdefghjkmnpqrstvwxyz', 'AAAABBBBCCCCDDDDEEEEFFFFGGGGHHHH');
-  name text := scope;
-  spans text[];
-begin
-  spans := array[scope || substr(id, 5, 2), scope || substr(id, 5, 3),
-    scope || substr(id, 5, 4), scope || substr(id, 5, 3) || left(fours, 1),
-    scope || substr(id, 5, 5), scope || substr(id, 5, 4) || substr(fours, 2, 1),
-    scope || substr(id, 5, 6), scope || substr(id, 5, 5) || substr(fours, 3, 1), scope || substr(id, 5, 7)];
-  if hash % 32 <> 0 then return spans; end if;
-  for sample in 1..3 loop
-    exit when hash % (1 << 5 * sample) <> 0;
-    name := sample || scope;
-    spans := spans || (array[name || substr(id, 5, 2), name || substr(id, 5, 3),
-      name || substr(id, 5, 4), name || substr(id, 5, 3) || left(fours, 1),
-      name || substr(id, 5, 5), name || substr(id, 5, 4) || substr(fours, 2, 1),
-      name || substr(id, 5, 6), name || substr(id, 5, 5) || substr(fours, 3, 1)])[:10 - 2 * sample];
-  end loop;
-  return spans;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.spans_between(scope text, low text, high text)
- RETURNS text[]
- LANGUAGE plpgsql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-declare
-  digits constant text := '0123456789abcdefghjkmnpqrstvwxyz';
-  spans text[] := '{}';
-  parent text;
-  digit integer;
-  latest integer;
-begin
-  for width in 2..greatest(length(low), length(high)) loop
-    -- Behind the low one, before the high one; where both are in one span, between them.
-    for side in 1..2 loop
-      if side = 1 then
-        continue when width > length(low);
-        parent := left(low, width - 1);
-        digit := strpos(digits, substr(low, width, 1)) - (width = length(low))::integer;
-      else
-        continue when width > length(high) or width <= length(low) and left(low, width - 1) = left(high, width - 1);
-        parent := left(high, width - 1);
-        digit := 0;
-      end if;
-      latest := case when width <= length(high) and parent = left(high, width - 1)
-        then strpos(digits, substr(high, width, 1)) - 2 + (width = length(high))::integer else 31 end;
-      while digit <= latest loop
-        if width between 4 and 6 and digit % 4 = 0 and digit + 3 <= latest then
-          spans := spans || (scope || parent || chr(65 + digit / 4));
-          digit := digit + 4;
-        else
-          spans := spans || (scope || parent || substr(digits, digit + 1, 1));
-          digit := digit + 1;
-        end if;
-      end loop;
-    end loop;
-  end loop;
-  return spans;
-end $function$;
-
 CREATE TRIGGER ledger_account_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_account FOR EACH STATEMENT EXECUTE FUNCTION ledger_is_append_only();
 
 CREATE TRIGGER ledger_entry_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_entry FOR EACH STATEMENT EXECUTE FUNCTION ledger_is_append_only();
@@ -2878,5 +2775,7 @@ CREATE TRIGGER video_tagged AFTER INSERT ON public.video FOR EACH ROW WHEN ((new
 CREATE TRIGGER video_tags_changed AFTER UPDATE ON public.video FOR EACH ROW WHEN ((((old.tags <> '{}'::text[]) OR (new.tags <> '{}'::text[])) AND ((((old.tags IS DISTINCT FROM new.tags) OR (old.status IS DISTINCT FROM new.status)) OR (old.visibility IS DISTINCT FROM new.visibility)) OR ((old.deleted_at IS NULL) IS DISTINCT FROM (new.deleted_at IS NULL))))) EXECUTE FUNCTION keep_video_tags();
 
 CREATE TRIGGER video_tags_gone AFTER DELETE ON public.video FOR EACH ROW WHEN ((old.tags <> '{}'::text[])) EXECUTE FUNCTION keep_video_tags();
+
+create extension btree_gin;
 
 create extension pg_trgm;
