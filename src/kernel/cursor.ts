@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { remembered } from './remembered.ts';
+import { memoize } from './cache.ts';
 
 /**
  * Opaque list positions (docs/concepts/conventions.md#lists): the id of the last row and a fingerprint of the list
@@ -17,7 +17,7 @@ const TAGS = 5000;
 
 export function createCursorCodec(key: Uint8Array): CursorCodec {
   // As text: a small buffer that is kept would keep those that were made beside it, too.
-  const tagOf = remembered(TAGS, (text) => createHmac('sha256', key).update(text).digest('base64url'));
+  const tagOf = memoize(TAGS, (text) => createHmac('sha256', key).update(text).digest('base64url'));
   const tag = (id: string, list: string) =>
     Buffer.from(tagOf(`${list}\n${id}`), 'base64url').subarray(0, TAG_BYTES);
   return {

@@ -1,5 +1,5 @@
+import { memoizeAsync } from '../kernel/cache.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { once } from '../kernel/once.ts';
 import type { VideoCodec } from '../kernel/video-codecs.ts';
 import { checkFfmpeg, type FfmpegInfo } from '../media/ffmpeg/check.ts';
 import { ENCODERS } from '../media/ffmpeg/codecs.ts';
@@ -67,7 +67,7 @@ interface HardwareDeps {
 }
 
 export function createHardwareCheck(config: Config, { clock, log, guard }: HardwareDeps): HardwareCheck {
-  const find = once(async () => {
+  const find = memoizeAsync(async () => {
     const found = await findHardware({
       choice: config.VIDEO_ENCODER,
       vaapiDevice: config.VAAPI_DEVICE,
@@ -83,7 +83,7 @@ export function createHardwareCheck(config: Config, { clock, log, guard }: Hardw
     return found;
   });
   const sessions = sharesOf(config);
-  const pool = once(async () => {
+  const pool = memoizeAsync(async () => {
     const { hardware } = await find();
     return hardware === null || sessions.videos === 0
       ? null

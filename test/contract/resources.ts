@@ -1,6 +1,6 @@
 import { apiKeyExpiring } from '../../src/features/api-keys/index.ts';
+import { memoizeAsync } from '../../src/kernel/cache.ts';
 import { newUuid } from '../../src/kernel/ids.ts';
-import { once } from '../../src/kernel/once.ts';
 import type { TestApp } from '../harness/app.ts';
 import { ingestSession, joinTeam } from '../harness/factories.ts';
 import { buyer } from '../money/buyer.ts';
@@ -57,17 +57,17 @@ function makersOf(app: TestApp, key: string): Makers {
   const create = async (path: string, body: object) =>
     (await app.request('POST', path, { key, headers: FROM_PLATFORM, body })).assertOk(201).string('data.id');
   const made = (path: string, body: object) => async () => ({ id: await create(path, body) });
-  const stream = once(async () => {
+  const stream = memoizeAsync(async () => {
     const id = await create('/streams', { title: 'A stream' });
     await app.container.signals.publishStarted(ingestSession(id));
     return id;
   });
-  const delivered = once(async () => {
+  const delivered = memoizeAsync(async () => {
     const body = { url: 'https://receiver.example.com/', events: ['webhook.test'] };
     const id = await create('/me/webhooks', body);
     return { id, deliveryId: await deliver(app, key, id) };
   });
-  const cohortWithVideo = once(() => cohort(create));
+  const cohortWithVideo = memoizeAsync(() => cohort(create));
   return new Map<string, () => Promise<PathValues>>([
     ['/streams/{id}', async () => ({ id: await stream(), ...(await chat(create, await stream())) })],
     ['/restreams/{id}', async () => restream(app, key, await stream())],

@@ -5,9 +5,9 @@ import type { Limit } from '../../http/route.ts';
 import { compileInput } from '../../http/validation.ts';
 import { visitOf } from '../../http/visit.ts';
 import { addressBlock } from '../../kernel/address.ts';
+import { createConcurrencyLimiter } from '../../kernel/cache.ts';
 import { AppError, badRequest, notFound, tooMany } from '../../kernel/errors.ts';
 import { type Counter, counterKey } from '../../platform/counters.ts';
-import { createPlaces } from '../../platform/places.ts';
 import type { Asking, Viewer } from '../playback/index.ts';
 import type { StreamTails } from '../stream-tails/index.ts';
 import type { GuestSessions } from './guests.ts';
@@ -83,7 +83,7 @@ export function guestChatPages(deps: Deps): (app: FastifyInstance) => void {
     if (!found?.isOpen) throw notFound();
     return found;
   };
-  const places = createPlaces({ all: MAX_OPEN, each: MAX_OPEN_PER_ADDRESS });
+  const limiter = createConcurrencyLimiter({ all: MAX_OPEN, each: MAX_OPEN_PER_ADDRESS });
   return (app) => {
     app.get('/live/:streamId/chat', async (request: OfStream, reply) => {
       const { createdAt: _createdAt, isOpen: _isOpen, messages, ...rest } = await admit(request);
@@ -98,7 +98,7 @@ export function guestChatPages(deps: Deps): (app: FastifyInstance) => void {
         if (!(await deps.admits(request.params.streamId, viewerOf(request))))
           throw new AppError('PERMISSION_DENIED');
       };
-      const leave = places.take(addressBlock(request.ip));
+      const leave = limiter.acquire(addressBlock(request.ip));
       if (leave === null) throw tooMany('RATE_LIMITED', RETRY_MS);
       try {
         const options = { streamId: request.params.streamId, createdAt, name: 'chat' };

@@ -1,6 +1,6 @@
+import { createIdleCache } from '../../kernel/cache.ts';
 import type { HistorySegment, KeptFile, LiveHistory } from '../../media/contract/index.ts';
 import type { Db } from '../../platform/db/index.ts';
-import { keptWhileUsed } from '../../platform/kept-while-used.ts';
 import { fileKey } from './keys.ts';
 import type { SegmentRow } from './repository.ts';
 import * as repository from './repository.ts';
@@ -22,10 +22,10 @@ const UNUSED_MS = 60_000;
 
 /** Reads what is kept, each segment once, however many watch. */
 export function createLiveHistory(db: Db): LiveHistory {
-  const of = keptWhileUsed<Known>(() => ({ rows: [], segments: [], readAt: -FRESH_MS, reading: null }), {
-    unusedMs: UNUSED_MS,
+  const of = createIdleCache<Known>(() => ({ rows: [], segments: [], readAt: -FRESH_MS, reading: null }), {
+    idleTtlMs: UNUSED_MS,
     sizeOf: ({ rows }) => rows.length,
-    most: SEGMENTS_MAX,
+    maxTotalSize: SEGMENTS_MAX,
   });
   const read = async (streamId: string, known: Known): Promise<void> => {
     const [oldestMs, added] = await Promise.all([

@@ -1,6 +1,6 @@
+import { createTtlCache } from '../../kernel/cache.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Db } from '../../platform/db/index.ts';
-import { createRecent } from '../../platform/recent.ts';
 import type { Entitlements } from '../playback/index.ts';
 import type { MemberCookie } from './cookie.ts';
 import * as repository from './rights.repository.ts';
@@ -17,13 +17,13 @@ interface Deps {
 
 /** What members may watch: by the cookie of the member page, which playback asks about with each request. */
 export function createMemberEntitlements({ db, clock, cookie }: Deps): Entitlements {
-  const recent = createRecent<boolean>(FRESH_MS, ENTRIES);
+  const cached = createTtlCache<boolean>(FRESH_MS, ENTRIES);
   return {
     async allows({ headers }, guarded) {
       const session = cookie.read(headers.cookie, guarded.workspaceId);
       if (session === null) return false;
       const key = `${session.toString('base64')} ${guarded.id} ${guarded.visibility}`;
-      return recent(key, () => repository.mayWatch(db, session, guarded, clock.now()));
+      return cached(key, () => repository.mayWatch(db, session, guarded, clock.now()));
     },
   };
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import { offeredProtocols, webSocketRoute } from '../../http/web-socket.ts';
 import { addressBlock } from '../../kernel/address.ts';
-import { createPlaces } from '../../platform/places.ts';
+import { createConcurrencyLimiter } from '../../kernel/cache.ts';
 import { streamsOf } from './bridges.repository.ts';
 import { Connection } from './connection.ts';
 import { RoomRefusal } from './entrance.service.ts';
@@ -52,8 +52,8 @@ class RoomGateway {
   readonly #deps: RoomGatewayDeps;
   readonly #rooms = new Map<string, LocalRoom>();
   readonly #open = new Set<Connection>();
-  readonly #addresses = createPlaces({ all: MAX_OPEN, each: MAX_PER_ADDRESS });
-  readonly #workspaces = createPlaces({ all: MAX_OPEN, each: MAX_PER_WORKSPACE });
+  readonly #addresses = createConcurrencyLimiter({ all: MAX_OPEN, each: MAX_PER_ADDRESS });
+  readonly #workspaces = createConcurrencyLimiter({ all: MAX_OPEN, each: MAX_PER_WORKSPACE });
   readonly #onMessage: ReturnType<typeof createMessageHandler>;
   readonly #life: ReturnType<typeof createNodeLife>;
   #isStopping = false;
@@ -71,7 +71,7 @@ class RoomGateway {
 
   open(socket: WebSocket, request: OfRoom): void {
     const connection = new Connection(socket, this.#onMessage);
-    const leave = this.#addresses.take(addressBlock(request.ip));
+    const leave = this.#addresses.acquire(addressBlock(request.ip));
     if (leave === null || this.#isStopping) {
       leave?.();
       connection.close(this.#isStopping ? 'STOPPING' : 'TOO_MANY');
@@ -116,7 +116,7 @@ class RoomGateway {
     if (shown.grant === null && shown.participantId === null) return connection.close(shown.refusal);
     const room = await repository.findOpenRoom(this.#deps.db, roomId);
     if (room === undefined) return connection.close('NO_ROOM');
-    const leave = this.#workspaces.take(room.workspace_id);
+    const leave = this.#workspaces.acquire(room.workspace_id);
     if (leave === null) return connection.close('TOO_MANY');
     void connection.over.then(leave);
     try {

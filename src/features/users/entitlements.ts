@@ -1,4 +1,4 @@
-import { createRecent } from '../../platform/recent.ts';
+import { createTtlCache } from '../../kernel/cache.ts';
 import type { Asking, Entitlements } from '../playback/index.ts';
 import type { Follows } from './follows.service.ts';
 
@@ -14,14 +14,14 @@ interface Deps {
 
 /** What is for FOLLOWERS opens to whoever is signed in and follows (docs/concepts/playback.md#access). */
 export function createFollowerEntitlements({ follows, visitors }: Deps): Entitlements {
-  const recent = createRecent<boolean>(FRESH_MS, ENTRIES);
+  const cached = createTtlCache<boolean>(FRESH_MS, ENTRIES);
   return {
     async allows(asking, { visibility, workspaceId }) {
       if (visibility !== 'FOLLOWERS') return false;
       const visitor = await visitors(asking);
       if (visitor === null) return false;
       const { accountId } = visitor;
-      return recent(`${accountId} ${workspaceId}`, () => follows.isFollowing(workspaceId, accountId));
+      return cached(`${accountId} ${workspaceId}`, () => follows.isFollowing(workspaceId, accountId));
     },
   };
 }

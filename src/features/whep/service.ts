@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addressBlock } from '../../kernel/address.ts';
+import { throttle } from '../../kernel/cache.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound, tooMany } from '../../kernel/errors.ts';
 import type { Visit } from '../../kernel/visit.ts';
 import type { WhepPort } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
-import { nowAndThen } from '../../platform/now-and-then.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { hashSecret, newSecret } from '../../platform/tokens.ts';
 import type { AdmitLive, LiveAdmission, Viewer } from '../playback/index.ts';
@@ -156,7 +156,7 @@ function portOf({ db, bus, clock }: Deps, told: () => void): WhepPort {
     },
     carried: async (nodeId, sent) => new Set(await repository.carry(db, nodeId, sent, clock.now())),
     ended: (sessionId) => repository.deleteSession(db, sessionId),
-    isThere: nowAndThen(() => bus.publish(NODE_TOPIC), SAY_MS),
+    isThere: throttle(() => bus.publish(NODE_TOPIC), SAY_MS),
   };
 }
 

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppendEvent, Events } from '../../events/index.ts';
+import { throttle } from '../../kernel/cache.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import type { PublishGrant, PublishRequest, WhipPort } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { nowAndThen } from '../../platform/now-and-then.ts';
 import { hashSecret, newSecret } from '../../platform/tokens.ts';
 import * as repository from './repository.ts';
 
@@ -139,7 +139,7 @@ function portOf({ db, bus, clock, admit }: Deps, told: () => void): WhipPort {
     },
     carried: async (nodeId) => new Set(await repository.carry(db, nodeId, clock.now())),
     ended: (sessionId) => repository.deleteSession(db, sessionId),
-    isThere: nowAndThen(() => bus.publish(NODE_TOPIC), SAY_MS),
+    isThere: throttle(() => bus.publish(NODE_TOPIC), SAY_MS),
   };
 }
 

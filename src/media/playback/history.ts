@@ -1,4 +1,4 @@
-import { keptWhileUsed } from '../../platform/kept-while-used.ts';
+import { createIdleCache } from '../../kernel/cache.ts';
 import type { HistorySegment, LiveHistory } from '../contract/index.ts';
 import type { MediaPlaylist, PublicSegment } from '../live/playlist.ts';
 
@@ -30,12 +30,12 @@ const RECENT = 60;
  * is joined once, as soon as all before it is kept; what has just left the window stands before it even until then.
  */
 export function createHistoryJoiner(history: LiveHistory, segmentsMax = SEGMENTS_MAX): JoinHistory {
-  const knownOf = keptWhileUsed<Joined>(
+  const knownOf = createIdleCache<Joined>(
     () => ({ last: null, firstSeq: null, before: [], shown: [], isKept: true }),
     {
-      unusedMs: UNUSED_MS,
+      idleTtlMs: UNUSED_MS,
       sizeOf: ({ before, shown }) => before.length + shown.length,
-      most: segmentsMax,
+      maxTotalSize: segmentsMax,
     },
   );
 

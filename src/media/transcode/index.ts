@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { once } from '../../kernel/once.ts';
+import { memoizeAsync } from '../../kernel/cache.ts';
 import { isDiskTrouble } from '../../platform/disk.ts';
 import {
   type AudioPlan,
@@ -50,7 +50,7 @@ const STALL_MS = 120_000;
 export function createTranscoder(options: TranscoderOptions): Transcoder {
   const { ffmpeg } = options;
   const tools: Tools = { ...options, stallMs: options.stallMs ?? STALL_MS };
-  const abilities = once(() => checkFfmpeg(ffmpeg));
+  const abilities = memoizeAsync(() => checkFfmpeg(ffmpeg));
   return {
     needsCopy: async (path, signal) =>
       (await isAnimatedWebp(path)) ||

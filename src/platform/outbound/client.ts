@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { remembered } from '../../kernel/remembered.ts';
+import { memoize } from '../../kernel/cache.ts';
 import { createDialer, type Dialer, type DialerOptions } from './dialer.ts';
 import { errorCode, GuardError, OutboundError } from './errors.ts';
 import { type AllowList, parseTarget, type Target, type UrlRules } from './guard.ts';
@@ -110,7 +110,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const dialer = createDialer(options);
   const { allow, addressesOf } = dialer;
   const pools = createPools(options);
-  const targetOf = remembered(TARGETS, (url) => parseTarget(url, allow));
+  const targetOf = memoize(TARGETS, (url) => parseTarget(url, allow));
   const { userAgent = 'Marquee' } = options;
   const identified = <R extends { headers: Record<string, string> }>(request: R): R => ({
     ...request,

@@ -1,6 +1,6 @@
 import type { Socket as DatagramSocket } from 'node:dgram';
 import type { Socket } from 'node:net';
-import { remembered } from '../../kernel/remembered.ts';
+import { memoize } from '../../kernel/cache.ts';
 import { type ConnectRequest, type DialRequest, datagrams, dial } from './dial.ts';
 import { OutboundError } from './errors.ts';
 import { type AllowList, checkAddresses, parseAllowList, parseTarget, type Target } from './guard.ts';
@@ -46,7 +46,7 @@ export function createDialer(options: DialerOptions): GuardedDialer {
   const resolver = createResolver(options.dnsServers);
   const resolve = options.resolve ?? resolver.publicName;
 
-  const good = remembered(ADDRESSES, (ip) => {
+  const good = memoize(ADDRESSES, (ip) => {
     checkAddresses([ip], allow);
     return ip;
   });

@@ -1,7 +1,7 @@
 import type { Stripe } from 'stripe';
+import { memoizeAsync } from '../../../../kernel/cache.ts';
 import type { Clock } from '../../../../kernel/clock.ts';
 import { MINUTE_MS } from '../../../../kernel/durations.ts';
-import { once } from '../../../../kernel/once.ts';
 import type {
   Answer,
   ChargeRequest,
@@ -60,7 +60,7 @@ export interface StripeSettings {
  * creator's account, and Stripe keeps the cards. What each call takes and answers: https://docs.stripe.com/api.
  */
 export function createStripe(settings: StripeSettings): PaymentProvider {
-  const client = once(() => connect(settings));
+  const client = memoizeAsync(() => connect(settings));
   return {
     name: 'STRIPE',
     async ping() {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keptWhileUsed } from './kept-while-used.ts';
+import { createIdleCache } from './cache.ts';
 
-const limits = { unusedMs: 1000, sizeOf: (value: number[]) => value.length, most: 5 };
+const limits = { idleTtlMs: 1000, sizeOf: (value: number[]) => value.length, maxTotalSize: 5 };
 
-test('what is asked for stays, and what is not goes', (t) => {
+test('an idle cache removes values that are not used', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
-  const of = keptWhileUsed<number[]>(() => [], limits);
+  const of = createIdleCache<number[]>(() => [], limits);
   of('a').push(1);
   of('b').push(1);
   for (let round = 0; round < 3; round += 1) {
@@ -18,11 +18,11 @@ test('what is asked for stays, and what is not goes', (t) => {
   assert.deepEqual(of('a'), []);
   of('a').push(2);
   t.mock.timers.tick(2000);
-  assert.deepEqual(of('a'), [], 'it goes on after nothing was held');
+  assert.deepEqual(of('a'), [], 'it sweeps again after it was empty');
 });
 
-test('beyond the size of all what was asked for longest ago goes', () => {
-  const of = keptWhileUsed<number[]>(() => [], limits);
+test('an idle cache beyond its size removes the least recently used values', () => {
+  const of = createIdleCache<number[]>(() => [], limits);
   of('a').push(1, 1);
   of('b').push(1, 1);
   of('c').push(1, 1, 1);
