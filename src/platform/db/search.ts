@@ -22,6 +22,7 @@ export interface Search {
  * matches are gathered by the index that finds fewest rows, and sorted.
  */
 export function searchPage(page: PageRequest, { table, within, matching }: Search): RawBuilder<unknown> {
+  // Compared after the matches are gathered: an index would be read for it, which nearly all rows pass.
   const isFurther = page.order === 'desc' ? sql`id < (select min(id)` : sql`id > (select max(id)`;
   const source = sql.table(table);
   return sql`
@@ -34,8 +35,9 @@ export function searchPage(page: PageRequest, { table, within, matching }: Searc
       select id from (
         select id from ${source}
         where (select count(*) from probe) = ${PROBE_ROWS} and (select count(*) from near) < ${page.take}
-          and ${within} and ${matching} and ${isFurther} from probe)
-        offset 0) further
+          and ${within} and ${matching}
+        offset 0) matches
+      where ${isFurther} from probe)
       order by id ${sql.raw(page.order)} limit ${page.take})
     order by id ${sql.raw(page.order)} limit ${page.take}`;
 }
