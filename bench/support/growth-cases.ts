@@ -7,6 +7,14 @@ export interface Case {
   isDeep?: true;
 }
 
+/**
+ * Reports whether the list gathers all matches where the newest rows do not fill the page, instead of reading them in
+ * order: what it reads grows with the matches (docs/decisions/lists-and-ids.md#searches).
+ */
+export function gathersMatches(name: string): boolean {
+  return / q=|(productId|customerEmail)=.*&(from|to)=/.test(name);
+}
+
 /** The 1000th page of 25. */
 export const DEEP_ROW = 25_000;
 const DAY_MS = 86_400_000;

@@ -4,7 +4,6 @@ import { AppError } from '../kernel/errors.ts';
 import { Asked } from './asked.ts';
 import { isCsvRows, sendCsv, tableName } from './csv.ts';
 import type { EventStreams, Tail } from './event-stream.ts';
-import { bytesOnce, isLasting, writeOnce } from './lasting.ts';
 import { named } from './named.ts';
 import { answerOnce, idempotencyKeyOf, JSON_TYPE } from './plugins/idempotency.ts';
 import { readUpload } from './plugins/upload.ts';
@@ -47,9 +46,7 @@ export function mountRoute(app: FastifyInstance, base: string, route: Route, por
         const handler = () => {
           const run = prepare();
           return async (operationId: string | null) =>
-            String(
-              written(await run(operationId === null ? context : context.as(operationId)), request, reply),
-            );
+            written(await run(operationId === null ? context : context.as(operationId)), request, reply);
         };
         const isLeased = route.idempotent === 'leased';
         return answerOnce(ports, { key, caller, isLeased, request, reply, prepare: handler });
@@ -69,38 +66,15 @@ type Write = (value: Record<string, unknown>) => string;
 /** Sets the status of what a handler has given, and writes its envelope. */
 function writer(route: Route) {
   let write: Write | undefined;
-  let writeRow: Write | undefined;
-  return (given: unknown, request: FastifyRequest, reply: FastifyReply): string | Buffer => {
+  return (given: unknown, request: FastifyRequest, reply: FastifyReply): string => {
     const isThere = given instanceof Existing;
     reply.status(isThere ? 200 : route.reply.status);
     const result = isThere ? given.value : given;
     // With the first answer: to compile those of all routes takes as long as the rest of a start.
     write ??= reply.compileSerializationSchema(envelopeSchema(route));
-    writeRow ??= reply.compileSerializationSchema({ ...route.reply.schema });
-    if (isLasting(result)) return `{"success":true,"data":${writeOnce(result, writeRow)}}`;
-    const answer = envelope(route, request, reply, result);
-    if (route.reply.list !== true || !isPage(result) || result.beside !== undefined) return write(answer);
-    return writeList(answer, result.items, { write, writeRow });
+    return write(envelope(route, request, reply, result));
   };
 }
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}
-
-/** The same text as from `write` alone, with the rows written one by one: many were written before. */
-function writeList(
-  answer: Record<string, unknown>,
-  rows: readonly unknown[],
-  { write, writeRow }: { write: Write; writeRow: Write },
-): Buffer {
-  const frame = write({ ...answer, data: [] });
-  const at = frame.indexOf('[]') + 1;
-  const written = rows.filter(isRecord).flatMap((row) => [COMMA, bytesOnce(row, writeRow)]);
-  return Buffer.concat([Buffer.from(frame.slice(0, at)), ...written.slice(1), Buffer.from(frame.slice(at))]);
-}
-
-const COMMA = Buffer.from(',');
 
 /** What the client wants instead of JSON, where the endpoint has it. */
 function acceptedOf({ reply: { envelope, tail, csv } }: Route, request: FastifyRequest, reply: FastifyReply) {

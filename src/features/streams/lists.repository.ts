@@ -4,7 +4,6 @@ import { VISIBILITIES } from '../../kernel/visibility.ts';
 import type { AmongIds } from '../../platform/db/by-ids.ts';
 import type { Db } from '../../platform/db/index.ts';
 import { ID_OF_STATE, isWhole, pageCondition, plannedWithValues } from '../../platform/db/page.ts';
-import { type Head, server } from '../../platform/db/versions.ts';
 import type { StreamRow } from './repository.ts';
 
 export interface StreamFilter {
@@ -59,10 +58,7 @@ export type ShownStream = Pick<StreamRow, (typeof SHOWN)[number]>;
 const KEYS = ['key_hash', 'key_encrypted'] as const satisfies readonly (keyof StreamRow)[];
 
 export type KeyedRow = Pick<StreamRow, (typeof KEYS)[number]>;
-/** With the transaction that wrote the row: until another one does, it is the same. */
-export type ListedStream = ShownStream & KeyedRow & Head;
-
-const version = sql<string>`xmin::text || ${server}`.as('version');
+export type ListedStream = ShownStream & KeyedRow;
 
 export function listStreams(
   db: Db,
@@ -70,39 +66,24 @@ export function listStreams(
   filter: StreamFilter,
   page: PageRequest,
 ): Promise<ListedStream[]> {
-  return selectPage(db, workspaceId, filter, page).select(SHOWN).select(KEYS).select(version).execute();
-}
-
-/** Which rows `listStreams` gives, and in which state. */
-export function listStreamHeads(
-  db: Db,
-  workspaceId: string,
-  filter: StreamFilter,
-  page: PageRequest,
-): Promise<Head[]> {
-  return selectPage(db, workspaceId, filter, page).select(['id', version]).execute();
+  return db
+    .selectFrom('stream')
+    .select(SHOWN)
+    .select(KEYS)
+    .$if(!isWhole(page, Object.values(filter)), (one) => one.modifyFront(plannedWithValues))
+    .where(sql<boolean>`id = any(array(${pageOfStreams(workspaceId, filter, page)}))`)
+    .orderBy('id', page.order)
+    .execute();
 }
 
 /** Of any workspace: the caller compares. */
 export function selectListedStreams(db: Db, among: AmongIds) {
-  return selectThese(db, among).select(SHOWN).select(KEYS).select(version);
-}
-
-/** In which state these rows are. */
-export function selectStreamHeads(db: Db, among: AmongIds) {
-  return selectThese(db, among).select(['id', version]);
-}
-
-function selectThese(db: Db, among: AmongIds) {
-  return db.selectFrom('stream').where(among('id')).where('deleted_at', 'is', null);
-}
-
-function selectPage(db: Db, workspaceId: string, filter: StreamFilter, page: PageRequest) {
   return db
     .selectFrom('stream')
-    .$if(!isWhole(page, Object.values(filter)), (one) => one.modifyFront(plannedWithValues))
-    .where(sql<boolean>`id = any(array(${pageOfStreams(workspaceId, filter, page)}))`)
-    .orderBy('id', page.order);
+    .select(SHOWN)
+    .select(KEYS)
+    .where(among('id'))
+    .where('deleted_at', 'is', null);
 }
 
 /** A query for the ids of one page, which reads few rows that it does not give (docs/decisions/lists-and-ids.md#filters). */

@@ -1,15 +1,14 @@
 import Type from 'typebox';
 import { reads, writes } from '../../http/access.ts';
-import { shapeOnce } from '../../http/lasting.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaList, Deleted, IdParams, parseList } from '../../http/schema.ts';
 import { type Caller, mayWrite } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
-import { isOpen, VISIBILITIES } from '../../kernel/visibility.ts';
+import { VISIBILITIES } from '../../kernel/visibility.ts';
 import { StreamHealthHour, toHealthHour } from './health.schemas.ts';
 import type { HealthSeries } from './health.service.ts';
-import type { ListedStream, ShownStream } from './lists.repository.ts';
+import type { ShownStream } from './lists.repository.ts';
 import {
   SimulateSignalIn,
   Stream,
@@ -48,14 +47,6 @@ const STOP = {
 export function streamRoutes({ streams, simulations, healthSeries, links, cursors }: Deps): Route[] {
   const out = (caller: Caller, row: ShownStream, streamKey: string | null = null) =>
     toStream(row, { mode: caller.mode, links, streamKey });
-  const lasts = (row: ShownStream) => !(row.has_signal || row.is_live) && isOpen(row.visibility);
-  const carried = () => `${links.whipUrl()} ${links.hasWhep()}`;
-  const plain = shapeOnce(lasts, out, carried);
-  const keyed = shapeOnce(
-    lasts,
-    (caller: Caller, row: ListedStream) => out(caller, row, streams.keyOf(row)),
-    carried,
-  );
   const action = (
     name: 'start' | 'stop' | 'end',
     { summary, description }: { summary: string; description: string },
@@ -111,7 +102,7 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
         // Nothing beside the filters: without one a page is planned once.
         const filter = { isLive, hasSignal, visibility };
         const rows = await streams.list(caller.workspaceId, filter, list.request);
-        return list.page(rows, (row) => plain(caller, row));
+        return list.page(rows, (row) => out(caller, row));
       },
     }),
     defineRoute({
@@ -126,7 +117,7 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
       reply: { status: 200, schema: Stream },
       async handler({ caller }, { params }) {
         const row = await streams.get(caller.workspaceId, params.id);
-        return mayWrite(caller, 'streams:write') ? keyed(caller, row) : plain(caller, row);
+        return out(caller, row, mayWrite(caller, 'streams:write') ? streams.keyOf(row) : null);
       },
     }),
     defineRoute({

@@ -5,10 +5,9 @@ import { AppError, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Bus } from '../../platform/bus.ts';
-import { createTurnReader } from '../../platform/db/batch.ts';
+import { createBatchReader, createTurnReader } from '../../platform/db/batch.ts';
 import { readByIds } from '../../platform/db/by-ids.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { createVersionedReader } from '../../platform/db/versions.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { Facts } from '../facts/index.ts';
@@ -85,13 +84,13 @@ export interface KeyedStream {
 /** What partners and creators do with streams. Each id is looked up in the workspace: NOT_FOUND otherwise. */
 export interface Streams {
   create(workspaceId: string, input: StreamSettings & { title: string }): Promise<KeyedStream>;
-  /** The same object for the same state of a row: it is not to be changed. */
+  /** Concurrent equal calls share the rows: do not change them. */
   list(workspaceId: string, filter: lists.StreamFilter, page: PageRequest): Promise<lists.ShownStream[]>;
   /** As the plan counts: broadcasts. */
   countLive(workspaceId: string): Promise<number>;
   /** As the plan counts: encoders that are connected, and bridges. */
   countEncoders(workspaceId: string): Promise<number>;
-  /** The same object for the same state of a row: it is not to be changed. */
+  /** Concurrent calls share the row: do not change it. */
   get(workspaceId: string, id: string): Promise<lists.ListedStream>;
   keyOf(row: lists.KeyedRow): string;
   update(workspaceId: string, id: string, input: StreamSettings): Promise<StreamRow>;
@@ -183,17 +182,13 @@ export function createStreams(deps: StreamDeps): Streams {
     bus.publish(STREAM_TOPIC, id);
     return result;
   };
-  const reader = createVersionedReader({
-    heads: readByIds(db, lists.selectStreamHeads),
-    load: readByIds(db, lists.selectListedStreams),
-  });
-  const readList = createTurnReader(async ({ workspaceId, filter, page }: AskedList) => {
-    const heads = await lists.listStreamHeads(db, workspaceId, filter, page);
-    return (await reader.rows(heads)) ?? lists.listStreams(db, workspaceId, filter, page);
-  });
+  const readStream = createBatchReader(readByIds(db, lists.selectListedStreams));
+  const readList = createTurnReader(({ workspaceId, filter, page }: AskedList) =>
+    lists.listStreams(db, workspaceId, filter, page),
+  );
   const keys = createKeyCache(secrets);
   const get = async (workspaceId: string, id: string) => {
-    const row = await reader.row(id);
+    const row = await readStream(id);
     if (row === undefined || row.workspace_id !== workspaceId) throw notFound();
     return row;
   };

@@ -14,7 +14,6 @@ import type { AmongIds } from '../../platform/db/by-ids.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { isWhole, plannedWithValues } from '../../platform/db/page.ts';
 import type { VideoRenditionTable, VideoTable } from '../../platform/db/tables.generated.ts';
-import { type Head, server } from '../../platform/db/versions.ts';
 import { pageOfVideos, type VideoFilter } from './lists.repository.ts';
 
 export type VideoRow = Selectable<VideoTable>;
@@ -114,17 +113,6 @@ const SHOWN = [
   'video.updated_at',
 ] as const;
 
-/**
- * The transactions that wrote the row and what is shown with it. A row is written by one transaction and never comes
- * back, so the list changes with every change, and with what is deleted.
- */
-const version = sql<string>`concat(video.xmin::text,
-  (select string_agg('.' || r.xmin::text, '') from video_rendition r where r.video_id = video.id), '/',
-  (select string_agg('.' || c.xmin::text, '') from video_caption c where c.video_id = video.id), '/',
-  (select string_agg('.' || p.xmin::text, '') from video_replacement p where p.video_id = video.id), ${server})`.as(
-  'version',
-);
-
 function selectShown(db: Db) {
   return db
     .selectFrom('video')
@@ -176,21 +164,15 @@ function selectShown(db: Db) {
 
 /** Of any workspace: the caller compares. */
 export function selectVideos(db: Db, among: AmongIds) {
-  return selectShown(db).select(version).where(areThese(among));
-}
-
-/** In which state these rows are, with what is shown of them. */
-export function selectVideoHeads(db: Db, among: AmongIds) {
-  return db.selectFrom('video').select(['video.id', version]).where(areThese(among));
+  return selectShown(db).where(areThese(among));
 }
 
 function areThese(among: AmongIds): RawBuilder<SqlBool> {
   return sql`${among('video.id')} and video.deleted_at is null`;
 }
 
-type ListedVideo = InferResult<ReturnType<typeof selectVideos>>[number];
-/** A video with its renditions, pictures highest first, whether they can be played yet or not, and its captions. */
-export type ShownVideo = Omit<ListedVideo, keyof Head> & Pick<VideoRow, 'id'>;
+/** A video with its renditions, video highest first, whether they can be played yet or not, and its captions. */
+export type ShownVideo = InferResult<ReturnType<typeof selectVideos>>[number];
 
 /** The row as partners are shown it, inside the transaction that has changed it. */
 export async function showVideo(tx: Tx, id: string): Promise<ShownVideo> {
@@ -202,25 +184,8 @@ export function listVideos(
   workspaceId: string,
   filter: VideoFilter,
   page: PageRequest,
-): Promise<ListedVideo[]> {
+): Promise<ShownVideo[]> {
   return selectShown(db)
-    .select(version)
-    .where(sql<boolean>`video.id = any(array(${pageOfVideos(workspaceId, filter, page)}))`)
-    .modifyFront(plannedWithValues)
-    .orderBy('video.id', page.order)
-    .execute();
-}
-
-/** Which rows `listVideos` gives, and in which state. */
-export function listVideoHeads(
-  db: Db,
-  workspaceId: string,
-  filter: VideoFilter,
-  page: PageRequest,
-): Promise<Head[]> {
-  return db
-    .selectFrom('video')
-    .select(['video.id', version])
     .where(sql<boolean>`video.id = any(array(${pageOfVideos(workspaceId, filter, page)}))`)
     .$if(!isWhole(page, Object.values(filter)), (one) => one.modifyFront(plannedWithValues))
     .orderBy('video.id', page.order)

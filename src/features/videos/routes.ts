@@ -1,12 +1,11 @@
 import Type, { type TObject } from 'typebox';
 import { reads, writes } from '../../http/access.ts';
-import { shapeOnce } from '../../http/lasting.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaList, Deleted, IdParams, parseList } from '../../http/schema.ts';
 import type { Caller } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
-import { isOpen, VISIBILITIES } from '../../kernel/visibility.ts';
+import { VISIBILITIES } from '../../kernel/visibility.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { VideoLinks } from '../playback/index.ts';
 import type { ShownVideo } from './repository.ts';
@@ -28,7 +27,6 @@ interface Deps {
 /** `/videos` and what is done with one (docs/concepts/videos.md). */
 export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
   const out = (caller: Caller, row: ShownVideo) => toVideo(row, { mode: caller.mode, links });
-  const shown = shapeOnce(({ visibility }) => isOpen(visibility), out);
   return [
     defineRoute({
       ...writes('videos:write'),
@@ -72,7 +70,7 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
         // Nothing beside the filters: without one a page is planned once.
         const filter = { status, visibility, tag, externalId, streamId, q };
         const rows = await videos.list(caller.workspaceId, filter, list.request);
-        return list.page(rows, (row) => shown(caller, row));
+        return list.page(rows, (row) => out(caller, row));
       },
     }),
     defineRoute({
@@ -84,8 +82,7 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
       summary: 'Get a video',
       description:
         'With its state, its renditions, captions and chapters. `playbackUrl` is there as soon as one rendition can be played.',
-      handler: async ({ caller }, { params }) =>
-        shown(caller, await videos.get(caller.workspaceId, params.id)),
+      handler: async ({ caller }, { params }) => out(caller, await videos.get(caller.workspaceId, params.id)),
     }),
     defineRoute({
       ...writes('videos:write'),

@@ -5,11 +5,10 @@ import { AppError, notFound } from '../../kernel/errors.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { BlobStore } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
-import { createTurnReader } from '../../platform/db/batch.ts';
+import { createBatchReader, createTurnReader } from '../../platform/db/batch.ts';
 import { readByIds } from '../../platform/db/by-ids.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Chapter } from '../../platform/db/json-columns.ts';
-import { createVersionedReader } from '../../platform/db/versions.ts';
 import type { AssertOwnTiers } from '../tiers/index.ts';
 import { differs, emitUpdated } from './emit.ts';
 import { videoDeleted, videoPublished, videoUnpublished } from './events.ts';
@@ -104,9 +103,9 @@ export interface VideoDeps {
 export interface Videos {
   /** A video that waits for its file, and the upload session for it. @throws {AppError} QUOTA_EXCEEDED. */
   create(by: Opening, input: NewVideoInput): Promise<{ video: ShownVideo; upload: object }>;
-  /** The same object for the same state of a row: it is not to be changed. */
+  /** Concurrent equal calls share the rows: do not change them. */
   list(workspaceId: string, filter: VideoFilter, page: PageRequest): Promise<ShownVideo[]>;
-  /** The same object for the same state of a row: it is not to be changed. */
+  /** Concurrent calls share the row: do not change it. */
   get(workspaceId: string, id: string): Promise<ShownVideo>;
   update(workspaceId: string, id: string, input: VideoSettings): Promise<ShownVideo>;
   /** It answers NOT_FOUND from here on; its files go after 30 days. */
@@ -122,17 +121,13 @@ export interface Videos {
 
 export function createVideos(deps: VideoDeps): Videos {
   const { db, events, bus, clock } = deps;
-  const reader = createVersionedReader({
-    heads: readByIds(db, repository.selectVideoHeads),
-    load: readByIds(db, repository.selectVideos),
-  });
-  const readList = createTurnReader(async ({ workspaceId, filter, page }: AskedList) => {
-    const heads = await repository.listVideoHeads(db, workspaceId, filter, page);
-    return (await reader.rows(heads)) ?? repository.listVideos(db, workspaceId, filter, page);
-  });
+  const readVideo = createBatchReader(readByIds(db, repository.selectVideos));
+  const readList = createTurnReader(({ workspaceId, filter, page }: AskedList) =>
+    repository.listVideos(db, workspaceId, filter, page),
+  );
   const locked = showing(createLockVideo(deps));
   const get = async (workspaceId: string, id: string) => {
-    const row = await reader.row(id);
+    const row = await readVideo(id);
     if (row === undefined || row.workspace_id !== workspaceId) throw notFound();
     return row;
   };
