@@ -21,7 +21,7 @@ const SECRET_NAMES = [
 
 const redactPaths = SECRET_NAMES.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]);
 
-const FLUSH_BYTES = 65_536;
+const FLUSH_BYTES = 16_384;
 const FLUSH_MS = 250;
 /** While nobody reads; what comes then is lost. */
 const HELD_BYTES = 2 ** 24;
