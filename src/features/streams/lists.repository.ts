@@ -55,7 +55,7 @@ const SHOWN = [
 
 export type ShownStream = Pick<StreamRow, (typeof SHOWN)[number]>;
 /** What is needed to show its key. */
-const KEYS = ['key_hash', 'key_encrypted'] as const satisfies readonly (keyof StreamRow)[];
+const KEYS = ['key_encrypted'] as const satisfies readonly (keyof StreamRow)[];
 
 export type KeyedRow = Pick<StreamRow, (typeof KEYS)[number]>;
 export type ListedStream = ShownStream & KeyedRow;

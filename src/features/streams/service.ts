@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { type AppendEvent, type Events, nextSequence } from '../../events/index.ts';
+import { memoize } from '../../kernel/cache.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { AppError, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -113,18 +114,10 @@ function mintKey(secrets: Secrets): { streamKey: string; key_hash: Buffer; key_e
 
 const KEY_CACHE = 2000;
 
-/** Stream keys in clear, by their hash: opening a cipher costs more than the rest of a read. */
+/** Creates a cache of stream keys in clear: to decrypt one costs more than the rest of a read. */
 function createKeyCache(secrets: Secrets): (row: lists.KeyedRow) => string {
-  const known = new Map<string, string>();
-  return (row) => {
-    const hash = Buffer.from(row.key_hash).toString('latin1');
-    const cached = known.get(hash);
-    if (cached !== undefined) return cached;
-    const key = secrets.decrypt(row.key_encrypted);
-    if (known.size >= KEY_CACHE) known.clear();
-    known.set(hash, key);
-    return key;
-  };
+  const keyOf = memoize(KEY_CACHE, (encrypted) => secrets.decrypt(Buffer.from(encrypted, 'latin1')));
+  return (row) => keyOf(Buffer.from(row.key_encrypted).toString('latin1'));
 }
 
 export function hashStreamKey(key: string): Buffer {
