@@ -61,13 +61,13 @@ export function createBackup(options: BackupOptions): Promise<BackupReport> {
   });
 }
 
-type Database = Pick<Manifest, 'migrations' | 'jobTables' | 'tables' | 'sequences'>;
+type Database = Pick<Manifest, 'migrations' | 'tables' | 'sequences'>;
 
 async function dump(sql: Sql, target: BlobStore, id: string): Promise<Database> {
-  const dumped: Database = { migrations: [], jobTables: 0, tables: [], sequences: [] };
+  const dumped: Database = { migrations: [], tables: [], sequences: [] };
   await withSnapshot(sql, async (snapshot) => {
-    const { migrations, jobTables, sequences } = snapshot;
-    Object.assign(dumped, { migrations, jobTables, sequences });
+    const { migrations, sequences } = snapshot;
+    Object.assign(dumped, { migrations, sequences });
     for (const table of snapshot.tables) {
       const written = await dumpTable(snapshot, table, target, id);
       if (written !== null) dumped.tables.push(written);

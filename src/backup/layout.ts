@@ -32,7 +32,6 @@ const Manifest = Type.Object({
   /** Tells whether a secret key is that of the platform, and nothing of the key. */
   secretKey: Type.String(),
   migrations: Type.Array(Type.String({ pattern: '^[0-9]{4}_[a-z0-9_]+\\.sql$' })),
-  jobTables: Count,
   tables: Type.Array(
     Type.Object({
       name: Name,

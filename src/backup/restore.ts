@@ -45,7 +45,7 @@ export interface RestoreReport {
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
   const { sql, target, manifest, fingerprint } = options;
-  const { id, startedAt, migrations, tables, jobTables, sequences } = manifest;
+  const { id, startedAt, migrations, tables, sequences } = manifest;
   if (manifest.secretKey !== fingerprint) {
     throw new Error(
       'the secret key is not that of the backup: nothing that is encrypted could be read; give the right one',
@@ -60,7 +60,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
   await readChecked(target, mediaListOf(manifest), nowhere());
   const copied = await restoreMedia(options);
   await migrate(sql, migrations);
-  await loadTables(sql, { jobTables, tables, sequences }, (table, into) =>
+  await loadTables(sql, { tables, sequences }, (table, into) =>
     readChecked(target, tableOf(manifest, table), into),
   );
   const applied = await migrate(sql);

@@ -23,23 +23,23 @@ after(async () => {
   await database.close();
 });
 
-/** A worker in another process, and what it has told. */
+/** Starts a worker in another process and collects its messages. */
 function startChild() {
   const child = fork(MAIN, [database.url, job.name], { execArgv: ['--disable-warning=ExperimentalWarning'] });
   children.push(child);
-  const told: unknown[] = [];
-  child.on('message', (message) => told.push(message));
-  return { child, told };
+  const messages: unknown[] = [];
+  child.on('message', (message) => messages.push(message));
+  return { child, messages };
 }
 
-// One test for both, so that the wait for the lease is waited once.
-test('the job of a killed worker and that of a stopped one run elsewhere; the woken one has lost it', async () => {
+// One test for both, to wait for the lease only once.
+test('jobs of a killed and of a suspended worker run elsewhere, and the resumed worker has lost its job', async () => {
   const killed = startChild();
   const paused = startChild();
   for (const label of ['a', 'b']) {
     await open.db.transaction().execute((tx) => open.jobs.enqueue(tx, job, { label }));
   }
-  await until(() => killed.told.length === 1 && paused.told.length === 1, { timeoutMs: 15_000 });
+  await until(() => killed.messages.length === 1 && paused.messages.length === 1, { timeoutMs: 15_000 });
   const startedAt = performance.now();
   killed.child.kill('SIGKILL');
   paused.child.kill('SIGSTOP');
@@ -52,7 +52,7 @@ test('the job of a killed worker and that of a stopped one run elsewhere; the wo
   };
   const workers = startJobWorkers(open.workersOf([{ job, concurrency: 2, run }]));
   await until(() => runs.length === 2, { timeoutMs: 20_000 });
-  assert.ok(performance.now() - startedAt > 8000, 'not while a lease may hold');
+  assert.ok(performance.now() - startedAt > 8000, 'no takeover while a lease may hold');
   assert.deepEqual(
     runs.map(({ attempt, lost }) => [attempt, lost]),
     [
@@ -62,8 +62,8 @@ test('the job of a killed worker and that of a stopped one run elsewhere; the wo
   );
 
   paused.child.kill('SIGCONT');
-  await until(() => paused.told.length === 2);
-  assert.match(JSON.stringify(paused.told[1]), /"aborted":"lost"/);
+  await until(() => paused.messages.length === 2);
+  assert.match(JSON.stringify(paused.messages[1]), /"aborted":"lost"/);
   for (const { signal, confirm } of runs) {
     assert.equal(signal.aborted, false);
     await open.db.transaction().execute((tx) => confirm(tx));

@@ -17,7 +17,7 @@ after(async () => {
   await database.close();
 });
 
-test('a group never has the last place, however many jobs it has', async () => {
+test('perGroup leaves a slot to other groups', async () => {
   const add = (label: string, group: string) =>
     open.db.transaction().execute((tx) => open.jobs.enqueue(tx, job, { label }, { group }));
   for (const label of ['a1', 'a2', 'a3', 'a4']) await add(label, 'a');
@@ -26,7 +26,7 @@ test('a group never has the last place, however many jobs it has', async () => {
   const workers = startJobWorkers(open.workersOf([{ job, concurrency: 3, perGroup: 2, run }]));
   await until(() => running.size === 2);
   await add('b1', 'b');
-  await until(() => running.has('b1'), { timeoutMs: 15_000, message: 'the place that is left' });
+  await until(() => running.has('b1'), { timeoutMs: 15_000, message: 'the free slot' });
   assert.deepEqual([...running.keys()], ['a1', 'a2', 'b1']);
   running.get('a1')?.();
   await until(() => running.has('a3'), { timeoutMs: 15_000 });

@@ -1,104 +1,98 @@
 import type { Static, TSchema } from 'typebox';
 import type { Tx } from '../platform/db/index.ts';
 
-/** One kind of work. Declared beside the feature that does it; the registry is checked at the start. */
+/** One kind of job, declared by the feature that runs it. */
 export interface JobDefinition<S extends TSchema = TSchema> {
-  /** `<group>.<verb>`, unique; the name of its queue. */
+  /** `<group>.<verb>`, unique; also the name of the queue. */
   readonly name: string;
   readonly payload: S;
-  /** Pauses before the tries after the first, in seconds; as many retries as there are pauses. */
+  /** Pauses before each retry, in seconds: as many retries as pauses. */
   readonly retrySec: readonly number[];
 }
 
 export interface EnqueueOptions {
   /**
-   * Within a group higher runs first; 0 by default. Between groups a job of priority `p` gets `1 + p` turns for
-   * each turn of priority 0, so that nobody waits for ever.
+   * Higher priorities run first within a group; default 0. Between groups a job of priority `p` gets `1 + p` turns
+   * for each turn of priority 0, so no group starves.
    */
   priority?: number;
-  /** Jobs of one group (an account) take turns with those of the others. */
+  /** Jobs of one group (an account) take turns with those of other groups. */
   group?: string;
-  /** While a job of this name and key waits or runs, another one is not added. */
+  /** While a job with this name and key waits or runs, no other one is added. */
   key?: string;
   delaySec?: number;
 }
 
-/** What features use: the job is there exactly when the transaction commits. */
+/** The queue as features see it: a job exists exactly when the transaction commits. */
 export interface JobQueue {
-  /** @throws {Error} when the definition is not in the registry, or the payload does not fit it. */
+  /** @throws {Error} when the definition is not registered, or the payload does not match it. */
   enqueue<S extends TSchema>(
     tx: Tx,
     job: JobDefinition<S>,
     payload: Static<S>,
     options?: EnqueueOptions,
   ): Promise<void>;
-  /**
-   * Jobs with this key that wait are gone; one that runs is told by its signal, within a moment of the commit.
-   * The key is free from then on.
-   */
+  /** Cancels the job with the key and frees the key. The signal of a running job aborts shortly after the commit. */
   cancel(tx: Tx, job: JobDefinition, key: string): Promise<void>;
 }
 
-/** What a handler is given for one try. */
+/** One attempt, as its handler sees it. */
 export interface JobRun<P> {
   id: string;
   payload: P;
-  /** Counts from 1. A try that was given back (a shutdown, a full disk) or whose process died does not count. */
+  /** Counts from 1. Deferred attempts (a shutdown, a full disk) and attempts whose process died do not count. */
   attempt: number;
-  /** No further try follows a failure of this one. */
+  /** Whether the job has no retry left. */
   isLast: boolean;
-  /** How many tries ended without a word, because their process was killed or lost the database. */
+  /** Attempts whose process was killed or lost the database. */
   lost: number;
-  /**
-   * Aborted, with a `JobStopped` as its reason, when the job is cancelled, when its lease is lost, and when the
-   * worker stops.
-   */
+  /** Aborts with a `JobStoppedError` when the job is canceled, its lease is lost, or the worker stops. */
   signal: AbortSignal;
   /**
-   * Locks the job in the transaction: what the transaction writes is written by the only holder of the job. Lock
-   * the resource first: whoever cancels the job has it locked.
+   * Locks the job in the transaction, so that only the holder of the job writes. Lock the resource first: a
+   * cancellation locks it before the job.
    *
-   * @throws {JobStopped} when the job is somebody else's by now, or cancelled.
+   * @throws {JobStoppedError} when the job was canceled, or another worker has it.
    */
   confirm(tx: Tx): Promise<void>;
 }
 
-/** A definition and the function that does it; the composition root joins them. */
+/** A definition and its handler, joined by the composition root. */
 export interface JobWorker<S extends TSchema = TSchema> {
   readonly job: JobDefinition<S>;
-  /** How many of this process run at once. */
+  /** Maximum of jobs that this process runs concurrently. */
   readonly concurrency: number;
-  /** How many of those one group may have. Default: all. */
+  /** Maximum of those for one group; default: all. */
   readonly perGroup?: number;
   run(run: JobRun<Static<S>>): Promise<void>;
 }
 
-export type StopReason = 'cancelled' | 'lost' | 'shutdown';
+export type StopReason = 'canceled' | 'lost' | 'shutdown';
 
-/** Why a run must end: the reason of its signal. */
-export class JobStopped extends Error {
+/** Reason of an aborted run's signal. */
+export class JobStoppedError extends Error {
   readonly reason: StopReason;
 
   constructor(reason: StopReason) {
     super(`the job was stopped: ${reason}`);
-    this.name = 'JobStopped';
+    this.name = 'JobStoppedError';
     this.reason = reason;
   }
 }
 
-/** Thrown by a handler: the job waits and is tried again without counting (ENOSPC, EIO, a shutdown). */
-export class JobPostponed extends Error {
+/** Thrown by a handler to retry later without counting the attempt (ENOSPC, EIO, a shutdown). */
+export class JobDeferredError extends Error {
   readonly delaySec: number;
 
   constructor(message: string, delaySec: number) {
     super(message);
-    this.name = 'JobPostponed';
+    this.name = 'JobDeferredError';
     this.delaySec = delaySec;
   }
 }
 
-/** Thrown by a handler: no try could succeed. */
-export class JobAbandoned extends Error {}
+/** Thrown by a handler when no retry can succeed. */
+export class JobPermanentError extends Error {}
 
 export function defineJob<S extends TSchema>(job: JobDefinition<S>): JobDefinition<S> {
   return job;

@@ -16,7 +16,7 @@ before(async () => {
   database = await createTestDatabase();
   open = await openQueue(database.url, [greet, part]);
 });
-beforeEach(() => database.sql`delete from pgboss.job`);
+beforeEach(() => database.sql`delete from job`);
 after(async () => {
   await open.close();
   await database.close();
@@ -26,27 +26,17 @@ const enqueue = (label: string, options = {}, job = greet) =>
   open.db.transaction().execute((tx) => open.jobs.enqueue(tx, job, { label }, options));
 const labels = async () => (await jobRows(open.db)).map(({ name, label, state }) => [name, label, state]);
 
-test('a job is there when its transaction commits, and only then', async () => {
+test('a job exists when its transaction commits, and not when it rolls back', async () => {
   await enqueue('kept');
   const undone = open.db.transaction().execute(async (tx) => {
     await open.jobs.enqueue(tx, greet, { label: 'undone' });
     throw new Error('undo');
   });
   await assert.rejects(undone, /undo/);
-  assert.deepEqual(await labels(), [['test.greet', 'kept', 'created']]);
+  assert.deepEqual(await labels(), [['test.greet', 'kept', 'waiting']]);
 });
 
-test('two first jobs of a queue at once make it once', async (t) => {
-  const fresh = Array.from({ length: 8 }, (_, i) => labelJob(`test.fresh-${i}`));
-  const other = await openQueue(database.url, fresh);
-  t.after(() => other.close());
-  const add = (job: typeof greet) =>
-    other.db.transaction().execute((tx) => other.jobs.enqueue(tx, job, { label: 'x' }));
-  await Promise.all([...fresh, ...fresh].map(add));
-  assert.equal((await jobRows(other.db)).length, 16);
-});
-
-test('a key is taken once in its queue while its job waits', async () => {
+test('a key admits one waiting job per queue', async () => {
   await Promise.all(['a', 'b', 'c'].map((label) => enqueue(label, { key: 'k' })));
   await enqueue('other key', { key: 'l' });
   await enqueue('other queue', { key: 'k' }, part);
@@ -61,36 +51,36 @@ test('a key is taken once in its queue while its job waits', async () => {
   ]);
 });
 
-test('cancel removes the waiting job of its key, with its transaction, and frees the key', async () => {
+test('cancel ends the waiting job of a key and frees the key', async () => {
   await enqueue('a', { key: 'k' });
   await enqueue('b', { key: 'l' });
   await open.db.transaction().execute((tx) => open.jobs.cancel(tx, greet, 'k'));
   await enqueue('again', { key: 'k' });
   assert.deepEqual(await labels(), [
-    ['test.greet', 'a', 'cancelled'],
-    ['test.greet', 'b', 'created'],
-    ['test.greet', 'again', 'created'],
+    ['test.greet', 'a', 'canceled'],
+    ['test.greet', 'b', 'waiting'],
+    ['test.greet', 'again', 'waiting'],
   ]);
 });
 
-test('a payload that does not fit and an unknown job are refused', async () => {
+test('enqueue rejects an invalid payload and an unregistered job', async () => {
   const wrong = open.db.transaction().execute((tx) => open.jobs.enqueue(tx, greet, Object({ label: 7 })));
-  await assert.rejects(wrong, /test\.greet was refused: payload\.label must be string/);
+  await assert.rejects(wrong, /test\.greet was rejected: payload\.label must be string/);
   await assert.rejects(enqueue('x', {}, labelJob('test.greet')), /test\.greet is not in the registry/);
   assert.deepEqual(await labels(), []);
 });
 
-test('the registry refuses what could not work', () => {
+test('the registry rejects malformed definitions', () => {
   const registry = (...definitions: ReturnType<typeof defineJob>[]) =>
     createJobQueue({ ...open, definitions });
-  assert.throws(() => registry(greet, labelJob('test.greet')), /two jobs are called test\.greet/);
-  assert.throws(() => registry(labelJob('greet')), /"greet" is no name of a job/);
+  assert.throws(() => registry(greet, labelJob('test.greet')), /two jobs are named test\.greet/);
+  assert.throws(() => registry(labelJob('greet')), /"greet" is not a valid job name/);
   assert.throws(() => registry(labelJob('test.x', [5, -1])), /a pause of the job test\.x is negative/);
   const text = defineJob({ name: 'test.text', payload: Type.String(), retrySec: [] });
-  assert.throws(() => registry(text), /the payload of the job test\.text is no object/);
+  assert.throws(() => registry(text), /the payload of the job test\.text is not an object/);
 });
 
-test('workers are only for registered jobs, one for each', () => {
+test('a worker needs a registered job, and a job has one worker', () => {
   const worker = (job: typeof greet) => ({ job, concurrency: 1, run: async () => {} });
   assert.throws(
     () => startJobWorkers(open.workersOf([worker(labelJob('test.unknown'))])),

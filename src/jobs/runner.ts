@@ -3,12 +3,25 @@ import { cut } from '../kernel/cut.ts';
 import { inBackground } from '../platform/db/deadline.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
 import type { Logger } from '../platform/logger.ts';
-import { JobAbandoned, JobPostponed, JobStopped, type JobWorker, type StopReason } from './job.ts';
+import {
+  JobDeferredError,
+  JobPermanentError,
+  JobStoppedError,
+  type JobWorker,
+  type StopReason,
+} from './job.ts';
 import type { Jobs } from './queue.ts';
-import { type Claim, type ClaimedJob, confirm, endRun, type Outcome, type QueueDepth } from './store.ts';
+import {
+  type Claim,
+  type ClaimedJob,
+  finishRun,
+  lockClaim,
+  type Outcome,
+  type QueueDepth,
+} from './repository.ts';
 
 export interface JobMetrics {
-  /** One ended try. `stopped` is one that was cancelled, taken over or given back. */
+  /** Records one attempt. `stopped` is one that was canceled, taken over or requeued. */
   job(queue: string, outcome: 'completed' | 'failed' | 'retry' | 'stopped', seconds: number): void;
   jobDepths(depths: readonly QueueDepth[]): void;
 }
@@ -22,21 +35,21 @@ interface RunnerOptions {
   claimed: ClaimedJob;
 }
 
-const ERROR_LENGTH = 4000;
-/** The database may be away for a moment when a run ends. */
-const END_TRIES = 5;
-const END_PAUSE_MS = 500;
+const MAX_ERROR_LENGTH = 4000;
+/** Attempts to record an outcome while the database is unavailable, and the pause between them. */
+const FINISH_ATTEMPTS = 5;
+const FINISH_PAUSE_MS = 500;
 
-/** One try of one job. */
+/** One attempt of one job. */
 export class JobRunner {
   readonly queue: string;
   readonly claim: Claim;
   readonly group: string;
-  /** `performance.now()` of the last time that the lease was known to hold. */
+  /** `performance.now()` of the last renewal of the lease. */
   renewedAt = performance.now();
   readonly #options: RunnerOptions;
   readonly #abort = new AbortController();
-  #stopped: StopReason | null = null;
+  #stopReason: StopReason | null = null;
 
   constructor(options: RunnerOptions) {
     const { queue, id, fence, group } = options.claimed;
@@ -46,49 +59,50 @@ export class JobRunner {
     this.#options = options;
   }
 
-  /** The first reason counts. */
+  /** Aborts the run's signal. The first reason counts. */
   stop(reason: StopReason): void {
-    if (this.#stopped !== null) return;
-    this.#stopped = reason;
-    this.#abort.abort(new JobStopped(reason));
+    if (this.#stopReason !== null) return;
+    this.#stopReason = reason;
+    this.#abort.abort(new JobStoppedError(reason));
   }
 
-  /** Never rejects. */
+  /** Runs the handler and records its outcome. Never rejects. */
   async run(): Promise<void> {
     const { metrics, log } = this.#options;
     const startedAt = performance.now();
     const outcome = await this.#outcome();
-    const ended = outcome === null ? false : await this.#end(outcome);
+    const isRecorded = outcome !== null && (await this.#finish(outcome));
     metrics.job(
       this.queue,
-      ended && outcome ? outcome.state : 'stopped',
+      isRecorded ? labelOf(outcome) : 'stopped',
       (performance.now() - startedAt) / 1000,
     );
-    if (outcome?.state === 'completed' && !ended) log.warn(this.claim, 'a finished job was somebody else’s');
+    if (outcome?.state === 'completed' && !isRecorded) {
+      log.warn(this.claim, 'a job was completed after its lease was lost');
+    }
   }
 
-  /** Ends a run that does not end by itself, as far as the queue is concerned. */
-  async giveBack(): Promise<void> {
-    await this.#end(this.#again(0));
+  /** Requeues the job of a run that does not end after its signal aborted. */
+  async requeue(): Promise<void> {
+    await this.#finish(this.#retry(0));
   }
 
-  /** null when the job is not ours any more. */
+  /** Returns null when another worker has the job, or it was canceled. */
   async #outcome(): Promise<Outcome | null> {
     const { worker, claimed, jobs, log } = this.#options;
     const { failed, lost, id, payload } = claimed;
-    const tries = worker.job.retrySec.length + 1;
     try {
-      const reason = jobs.refuse(this.queue, payload);
-      if (reason !== null) throw new JobAbandoned(`its ${reason}`);
+      const fault = jobs.validate(this.queue, payload);
+      if (fault !== null) throw new JobPermanentError(fault);
       const run = {
         id,
         payload,
         attempt: failed + 1,
-        isLast: failed + 1 >= tries,
+        isLast: failed >= worker.job.retrySec.length,
         lost,
         signal: this.#abort.signal,
         confirm: async (tx: Tx) => {
-          if (await confirm(tx, this.claim)) return;
+          if (await lockClaim(tx, this.claim)) return;
           this.stop('lost');
           throw this.#abort.signal.reason;
         },
@@ -96,9 +110,9 @@ export class JobRunner {
       await inBackground(() => worker.run(run));
       return { state: 'completed', failed, lost };
     } catch (error) {
-      if (this.#stopped === 'shutdown') return this.#again(0);
-      if (this.#stopped !== null) {
-        log.info({ ...this.claim, reason: this.#stopped }, 'a job was stopped');
+      if (this.#stopReason === 'shutdown') return this.#retry(0);
+      if (this.#stopReason !== null) {
+        log.info({ ...this.claim, reason: this.#stopReason }, 'a job was stopped');
         return null;
       }
       log.warn({ err: error, ...this.claim, attempt: failed + 1 }, 'a job failed');
@@ -108,38 +122,40 @@ export class JobRunner {
 
   #failure(error: unknown): Outcome {
     const { worker, claimed } = this.#options;
-    const text = describe(error);
-    if (error instanceof JobPostponed) return { ...this.#again(error.delaySec), error: text };
-    const failed = claimed.failed + 1;
-    const pause = error instanceof JobAbandoned ? undefined : worker.job.retrySec[claimed.failed];
-    const counts = { failed, lost: claimed.lost, error: text };
-    return pause === undefined
+    const text = errorText(error);
+    if (error instanceof JobDeferredError) return { ...this.#retry(error.delaySec), error: text };
+    const pauseSec = error instanceof JobPermanentError ? undefined : worker.job.retrySec[claimed.failed];
+    const counts = { failed: claimed.failed + 1, lost: claimed.lost, error: text };
+    return pauseSec === undefined
       ? { state: 'failed', ...counts }
-      : { state: 'retry', delaySec: pause, ...counts };
+      : { state: 'waiting', delaySec: pauseSec, ...counts };
   }
 
-  #again(delaySec: number): Outcome {
+  /** Returns an outcome that does not count as an attempt. */
+  #retry(delaySec: number): Outcome {
     const { failed, lost } = this.#options.claimed;
-    return { state: 'retry', delaySec, failed, lost };
+    return { state: 'waiting', delaySec, failed, lost };
   }
 
-  /** @returns false when the lease was lost; whoever has the job now ends it. */
-  async #end(outcome: Outcome): Promise<boolean> {
+  /** Returns false when the claim no longer holds, or the database stayed unavailable. */
+  async #finish(outcome: Outcome): Promise<boolean> {
     const { db, log } = this.#options;
-    for (let left = END_TRIES; ; left--) {
+    for (let left = FINISH_ATTEMPTS; ; left--) {
       try {
-        return await endRun(db, this.claim, outcome);
+        return await finishRun(db, this.claim, outcome);
       } catch (error) {
-        log.warn({ err: error, ...this.claim }, 'the end of a job could not be written');
+        log.warn({ err: error, ...this.claim }, 'the outcome of a job could not be recorded');
         if (left <= 1) return false;
-        await sleep(END_PAUSE_MS);
+        await sleep(FINISH_PAUSE_MS);
       }
     }
   }
 }
 
-/** As PostgreSQL stores it: JSON with no NUL. */
-function describe(error: unknown): string {
+const labelOf = ({ state }: Outcome) => (state === 'waiting' ? 'retry' : state);
+
+/** Returns the error's stack without NUL, which PostgreSQL does not store. */
+function errorText(error: unknown): string {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return cut(text.replaceAll('\u0000', ''), ERROR_LENGTH);
+  return cut(text.replaceAll('\u0000', ''), MAX_ERROR_LENGTH);
 }

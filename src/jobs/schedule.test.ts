@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createLogger } from '../platform/logger.ts';
 import { startSchedule } from './schedule.ts';
 
-test('runs are one after the other, one that hangs holds up none, and a stop waits for it', async () => {
+test('runs are sequential, a hanging run delays no other one, and stop waits for it', async () => {
   const order: string[] = [];
   const hanging = Promise.withResolvers<void>();
   const all = Promise.withResolvers<void>();
@@ -34,24 +34,24 @@ test('runs are one after the other, one that hangs holds up none, and a stop wai
   ]);
 });
 
-test('later runs of several tasks take turns too', async () => {
-  let underWay = 0;
-  const most: number[] = [];
+test('repeated runs of several tasks are sequential', async () => {
+  let runningCount = 0;
+  const counts: number[] = [];
   const enough = Promise.withResolvers<void>();
   const task = (name: string) => ({
     name,
     everyMs: 1,
     async run() {
-      underWay += 1;
-      most.push(underWay);
+      runningCount += 1;
+      counts.push(runningCount);
       await new Promise((resolve) => setImmediate(resolve));
-      underWay -= 1;
-      if (most.length === 60) enough.resolve();
+      runningCount -= 1;
+      if (counts.length === 60) enough.resolve();
     },
   });
   const schedule = startSchedule(['one', 'two', 'three'].map(task), createLogger('silent'));
   await enough.promise;
   await schedule.stop();
-  assert.ok(most.every((count) => count === 1));
-  assert.equal(underWay, 0);
+  assert.ok(counts.every((count) => count === 1));
+  assert.equal(runningCount, 0);
 });

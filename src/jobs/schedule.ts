@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../platform/logger.ts';
 
-/** Work that a role repeats while it runs. */
+/** Work that a role repeats periodically. */
 export interface ScheduledTask {
   name: string;
   everyMs: number;
@@ -9,17 +9,17 @@ export interface ScheduledTask {
 }
 
 export interface Schedule {
-  /** Waits for the runs that are under way. */
+  /** Starts no further runs and waits for the current ones. */
   stop(): Promise<void>;
 }
 
-/** How long the next run waits for one that has begun. */
-const TURN_MS = 50;
+/** Longest wait of a due run for the one before it. */
+const MAX_TURN_MS = 50;
 
 /**
- * Runs each task and then again and again; a run never overlaps the one before, a failure is logged. Tasks of which the
- * time has come at once take turns, so that at rest they want one connection (docs/decisions/startup-and-idle.md#connections);
- * one that takes long holds up none.
+ * Runs each task now and then periodically. Runs of one task never overlap, and failures are logged. Tasks that are due
+ * together run one after the other, so that an idle process needs one connection
+ * (docs/decisions/startup-and-idle.md#connections); a slow one delays the next by 50 ms at most.
  */
 export function startSchedule(tasks: readonly ScheduledTask[], log: Logger): Schedule {
   let stopped = false;
@@ -42,7 +42,7 @@ export function startSchedule(tasks: readonly ScheduledTask[], log: Logger): Sch
         timers.add(timer);
       });
     running.add(run);
-    turn = Promise.race([run, begun.then(() => sleep(TURN_MS, undefined, { ref: false }))]);
+    turn = Promise.race([run, begun.then(() => sleep(MAX_TURN_MS, undefined, { ref: false }))]);
   };
   for (const task of tasks) launch(task);
 

@@ -4,9 +4,9 @@ import { sql } from 'kysely';
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts';
 import { until } from '../../test/harness/wait.ts';
 import { jobRows, type LabelRun, labelJob, openQueue } from '../../test/jobs/fixture.ts';
-import { type EnqueueOptions, JobAbandoned, JobPostponed, JobStopped } from './job.ts';
-import { depths, forgetTurns, isUnattended } from './store.ts';
-import { giveBackJobs, type JobWorkers, startJobWorkers } from './worker.ts';
+import { type EnqueueOptions, JobDeferredError, JobPermanentError, JobStoppedError } from './job.ts';
+import { deleteEnded, depths, hasStalledQueue, pruneGroupTurns } from './repository.ts';
+import { type JobWorkers, requeueRunning, startJobWorkers } from './worker.ts';
 
 const job = labelJob('test.work', [0, 0]);
 let database: TestDatabase;
@@ -20,8 +20,7 @@ before(async () => {
 afterEach(async () => {
   await workers?.stop();
   workers = null;
-  await database.sql`delete from pgboss.job`;
-  await database.sql`delete from job_turn`;
+  await database.sql`truncate job, job_turn`;
 });
 after(async () => {
   await open.close();
@@ -41,7 +40,7 @@ interface Held extends LabelRun {
   end(error?: Error): void;
 }
 
-/** So far apart that no test lives to see the second: what starts, starts by a hint. */
+/** No second poll occurs within a test: jobs start by a hint. */
 const NO_POLLS = { pollMs: 600_000 };
 
 /** Starts a worker whose runs the test ends by hand. */
@@ -70,22 +69,23 @@ const row = async () => (await jobRows(open.db))[0];
 const inState = (state: string) =>
   until(async () => (await row())?.state === state && row(), { message: `a job that is ${state}` });
 
-test('a committed job starts at once and is completed', async () => {
+test('a committed job starts immediately and completes', async () => {
   const held = hold(1, NO_POLLS);
   await enqueue('now');
   const run = await until(() => held[0]);
   assert.deepEqual([run.payload.label, run.attempt, run.isLast, run.lost], ['now', 1, false, 0]);
   run.end();
-  assert.deepEqual((await inState('completed'))?.output, { failed: 0, lost: 0 });
+  const { failed, lost, error } = (await inState('completed')) ?? {};
+  assert.deepEqual([failed, lost, error], [0, 0, null]);
 });
 
-test('a job that waits for its time is found without a hint', async () => {
+test('a delayed job starts when it is due, without a hint', async () => {
   const held = hold();
   await enqueue('later', { delaySec: 0.3 });
   assert.equal((await until(() => held[0])).payload.label, 'later');
 });
 
-test('no more run at once than the worker allows, and a place that gets free is filled at once', async () => {
+test('jobs run up to the concurrency, and a freed slot is filled immediately', async () => {
   for (const label of ['a', 'b', 'c']) await enqueue(label);
   const held = hold(2, NO_POLLS);
   await until(() => held.length === 2);
@@ -95,7 +95,7 @@ test('no more run at once than the worker allows, and a place that gets free is 
   await until(() => held.length === 3);
 });
 
-test('a failure is tried again after each pause, then the job has failed with its last error', async () => {
+test('a failing job is retried once per pause, then failed with its last error', async () => {
   const held = hold();
   await enqueue('bad');
   for (const attempt of [1, 2, 3]) {
@@ -103,23 +103,23 @@ test('a failure is tried again after each pause, then the job has failed with it
     assert.deepEqual([run.attempt, run.isLast], [attempt, attempt === 3]);
     run.end(new Error(`failure ${attempt} with \u0000`));
   }
-  const { output } = (await inState('failed')) ?? {};
-  assert.equal(output?.failed, 3);
-  assert.match(output?.error ?? '', /failure 3 with/);
+  const { failed, error } = (await inState('failed')) ?? {};
+  assert.equal(failed, 3);
+  assert.match(error ?? '', /failure 3 with/);
 });
 
-test('an abandoned job fails at once; a postponed one does not count', async () => {
+test('a permanent error fails the job without retry, and a deferral does not count as an attempt', async () => {
   const held = hold();
   await enqueue('x');
-  (await until(() => held[0])).end(new JobPostponed('the disk is full', 0.1));
+  (await until(() => held[0])).end(new JobDeferredError('the disk is full', 0.1));
   const again = await until(() => held[1]);
   assert.equal(again.attempt, 1);
-  again.end(new JobAbandoned('no try could succeed'));
-  assert.equal((await inState('failed'))?.output?.failed, 1);
+  again.end(new JobPermanentError('no try could succeed'));
+  assert.equal((await inState('failed'))?.failed, 1);
   assert.equal(held.length, 2);
 });
 
-test('fifty jobs of one group do not keep another group waiting', async () => {
+test('fifty jobs of one group do not delay another group', async () => {
   for (let i = 0; i < 50; i++) await enqueue(`a${i}`, { group: 'A' });
   for (let i = 0; i < 3; i++) await enqueue(`b${i}`, { group: 'B' });
   const seen = await order(53);
@@ -134,7 +134,7 @@ test('fifty jobs of one group do not keep another group waiting', async () => {
   );
 });
 
-test('a group that comes late takes turns at once, and has no turns saved up', async () => {
+test('a group that arrives later takes turns immediately, without accumulated turns', async () => {
   for (let i = 0; i < 8; i++) await enqueue(`a${i}`, { group: 'A' });
   const held = hold();
   for (let i = 0; i < 4; i++) (await until(() => held[i])).end();
@@ -147,7 +147,7 @@ test('a group that comes late takes turns at once, and has no turns saved up', a
   );
 });
 
-test('a higher priority comes first in its group, and gets more turns between groups', async () => {
+test('a higher priority runs first within its group and gets more turns between groups', async () => {
   for (let i = 0; i < 4; i++) await enqueue(`free${i}`, { group: 'F' });
   await enqueue('low', { group: 'P', priority: 2 });
   for (let i = 0; i < 6; i++) await enqueue(`pro${i}`, { group: 'P', priority: 3 });
@@ -158,7 +158,7 @@ test('a higher priority comes first in its group, and gets more turns between gr
   assert.ok(seen.indexOf('free1') > seen.indexOf('pro3'), seen.join(' '));
 });
 
-test('a running job that is cancelled is told, and what it does is not recorded', async () => {
+test('canceling a running job aborts its signal, and the run can no longer confirm', async () => {
   const held = hold();
   await enqueue('x', { key: 'k' });
   const run = await until(() => held[0]);
@@ -168,15 +168,15 @@ test('a running job that is cancelled is told, and what it does is not recorded'
   });
   open.jobs.committed(tx);
   await until(() => run.signal.aborted, { timeoutMs: 1000 });
-  assert.equal(run.signal.reason.reason, 'cancelled');
+  assert.equal(run.signal.reason.reason, 'canceled');
   await assert.rejects(
     open.db.transaction().execute((inner) => run.confirm(inner)),
-    JobStopped,
+    JobStoppedError,
   );
-  assert.equal((await row())?.state, 'cancelled');
+  assert.equal((await row())?.state, 'canceled');
 });
 
-test('a cancellation is heard of without its hint', async () => {
+test('a cancellation reaches the run without its hint', async () => {
   const held = hold();
   await enqueue('x', { key: 'k' });
   const run = await until(() => held[0]);
@@ -184,18 +184,19 @@ test('a cancellation is heard of without its hint', async () => {
   await until(() => run.signal.aborted, { timeoutMs: 3000 });
 });
 
-test('stop tells the runs, and gives their jobs back without counting', async () => {
+test('stop aborts the runs and requeues their jobs without counting an attempt', async () => {
   const held = hold();
   await enqueue('x');
   const first = await until(() => held[0]);
   await workers?.stop();
   assert.equal(first.signal.reason.reason, 'shutdown');
-  assert.deepEqual((await row())?.output, { failed: 0, lost: 0 });
+  const { state, failed, lost } = (await row()) ?? {};
+  assert.deepEqual([state, failed, lost], ['waiting', 0, 0]);
   const again = hold();
   assert.deepEqual((({ attempt, lost }) => [attempt, lost])(await until(() => again[0])), [1, 0]);
 });
 
-test('a run that ignores the stop loses its job, and a run that ends well meanwhile does not', async () => {
+test('stop requeues the job of a run that ignores its signal, and completes one that succeeds meanwhile', async () => {
   let ends = 0;
   const run = async ({ payload, signal }: LabelRun) => {
     if (payload.label === 'stuck') return new Promise<void>(() => {});
@@ -211,22 +212,22 @@ test('a run that ignores the stop loses its job, and a run that ends well meanwh
   assert.deepEqual(
     (await jobRows(open.db)).map(({ label, state }) => [label, state]),
     [
-      ['stuck', 'retry'],
+      ['stuck', 'waiting'],
       ['done', 'completed'],
     ],
   );
 });
 
-test('a run whose job was taken over is told, cannot confirm, and changes nothing', async () => {
+test('a run whose job was taken over is aborted, cannot confirm and changes nothing', async () => {
   const held = hold();
   await enqueue('x');
   const first = await until(() => held[0]);
   await open.db.transaction().execute((tx) => first.confirm(tx));
-  // As another node does when it has not heard of this one for the length of a lease.
-  await giveBackJobs(open.db);
+  // As another node does when the lease has expired.
+  await requeueRunning(open.db);
   await assert.rejects(
     open.db.transaction().execute((tx) => first.confirm(tx)),
-    (error: unknown) => error instanceof JobStopped && error.reason === 'lost',
+    (error: unknown) => error instanceof JobStoppedError && error.reason === 'lost',
   );
   const second = await until(() => held[1]);
   assert.deepEqual([second.attempt, second.lost], [1, 1]);
@@ -237,35 +238,55 @@ test('a run whose job was taken over is told, cannot confirm, and changes nothin
   await inState('completed');
 });
 
-test('a payload that its definition no longer accepts fails the job', async () => {
+test('a payload that no longer matches its definition fails the job', async () => {
   await enqueue('x');
-  await sql`update pgboss.job set data = '{"label": 5}'`.execute(open.db);
+  await sql`update job set payload = '{"label": 5}'`.execute(open.db);
   const held = hold();
-  assert.match((await inState('failed'))?.output?.error ?? '', /payload\.label must be string/);
+  assert.match((await inState('failed'))?.error ?? '', /payload\.label must be string/);
   assert.equal(held.length, 0);
 });
 
-test('a queue whose due jobs nobody takes is seen, one with a job in hand is not', async () => {
+test('a queue is stalled when jobs are due for a minute and none of them runs', async () => {
   const wait = (label: string, seconds: number) =>
-    sql`update pgboss.job set start_after = now() - make_interval(secs => ${seconds})
-      where data ->> 'label' = ${label}`.execute(open.db);
+    sql`update job set run_after = now() - make_interval(secs => ${seconds})
+      where payload ->> 'label' = ${label}`.execute(open.db);
   await enqueue('a');
   await enqueue('b');
   await wait('b', 59);
-  assert.equal(await isUnattended(open.db), false);
+  assert.equal(await hasStalledQueue(open.db), false);
   await wait('b', 61);
-  assert.equal(await isUnattended(open.db), true);
+  assert.equal(await hasStalledQueue(open.db), true);
   const held = hold();
   await until(() => held[0]);
-  assert.equal(await isUnattended(open.db), false);
-  assert.deepEqual([...(await depths(open.db))], [{ name: job.name, waiting: 1, active: 1 }]);
+  assert.equal(await hasStalledQueue(open.db), false);
+  assert.deepEqual(
+    [...(await depths(open.db, open.jobs.names))],
+    [{ name: job.name, waiting: 1, active: 1 }],
+  );
 });
 
-test('turns are kept only where they say something', async () => {
+test('pruning deletes the turns of groups that start at the current position anyway', async () => {
   for (let i = 0; i < 3; i++) await enqueue(`a${i}`, { group: 'A' });
   await enqueue('b', { group: 'B' });
   await order(4);
-  await forgetTurns(open.db);
+  await pruneGroupTurns(open.db);
   const { rows } = await sql<{ group_id: string }>`select group_id from job_turn`.execute(open.db);
   assert.deepEqual([...rows], [{ group_id: 'A' }]);
+});
+
+test('ended jobs are deleted after three days, jobs that wait or run are not', async () => {
+  const held = hold();
+  await enqueue('running');
+  await until(() => held[0]);
+  for (const label of ['recent', 'old', 'waiting']) await enqueue(label);
+  const end = (label: string, days: number) =>
+    sql`update job set state = 'completed', ended_at = now() - make_interval(days => ${days})
+      where payload ->> 'label' = ${label}`.execute(open.db);
+  await end('recent', 2);
+  await end('old', 4);
+  await deleteEnded(open.db);
+  assert.deepEqual(
+    (await jobRows(open.db)).map(({ label }) => label),
+    ['running', 'recent', 'waiting'],
+  );
 });

@@ -5,9 +5,9 @@ import type { Db } from '../platform/db/index.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { JobWorker, StopReason } from './job.ts';
 import { JOBS_TOPIC, type Jobs } from './queue.ts';
+import * as repository from './repository.ts';
 import { type JobMetrics, JobRunner } from './runner.ts';
 import { type Schedule, startSchedule } from './schedule.ts';
-import * as store from './store.ts';
 
 export interface JobWorkersOptions {
   db: Db;
@@ -16,33 +16,33 @@ export interface JobWorkersOptions {
   bus: Pick<Bus, 'subscribe'>;
   log: Logger;
   metrics: JobMetrics;
-  /** How long `stop` waits for the handlers, default 10,000. */
+  /** Time that `stop` waits for handlers; default 10,000. */
   drainMs?: number;
-  /** How often it looks for jobs of which no hint came, default 500. */
+  /** Interval of looking for due jobs without a hint; default 500. */
   pollMs?: number;
 }
 
 export interface JobWorkers {
-  /** Tells the running jobs to end, waits for them, and gives back what has not ended well. */
+  /** Aborts the running jobs, waits for them, and requeues those that did not complete. */
   stop(): Promise<void>;
 }
 
-/** The truth; hints only make it faster. */
+/** Hints only make it faster: this poll finds every due job. */
 const POLL_MS = 500;
-/** How often a run shows that it lives, and hears that it was cancelled when the hint got lost. */
-const BEAT_MS = 1000;
-/** A run that was not heard of for so long is given to another worker. */
+/** Interval of renewing leases, which also discovers cancellations whose hint was lost. */
+const HEARTBEAT_MS = 1000;
+/** Time without a heartbeat after which another worker may run the job. */
 const LEASE_SEC = 10;
-/** A run that cannot reach the database ends before another one begins. */
-const LEASE_OWN_MS = 8000;
+/** Time without a renewal after which a run stops itself: less than the lease, so that runs never overlap. */
+const MAX_UNRENEWED_MS = 8000;
 const SWEEP_MS = 2000;
 const DEPTH_MS = 15_000;
 
 /**
- * Runs jobs in this process: claims what is due while there is room, keeps the leases, gives back the jobs of
- * processes that are gone.
+ * Runs jobs in this process: claims due jobs while there are free slots, renews their leases, and requeues the jobs
+ * of processes that disappeared.
  *
- * @throws {Error} when a worker's job is not in the registry, or has two workers.
+ * @throws {Error} when a worker's job is not registered, or has two workers.
  */
 export function startJobWorkers(options: JobWorkersOptions): JobWorkers {
   const names = options.workers.map(({ job }) => options.jobs.registered(job).name);
@@ -50,51 +50,53 @@ export function startJobWorkers(options: JobWorkersOptions): JobWorkers {
   return new Workers(options);
 }
 
-/** On a database of which this process is the only worker: nobody runs what is marked as running. */
-export async function giveBackJobs(db: Db): Promise<void> {
-  const queues = (await store.depths(db)).map(({ name }) => name);
-  await store.giveBackLost(db, queues, 0);
+/** Requeues every active job. Only for a database of which this process is the only worker. */
+export async function requeueRunning(db: Db): Promise<void> {
+  await repository.requeueExpired(db, 0);
 }
 
 class Workers implements JobWorkers {
   readonly #options: JobWorkersOptions;
-  readonly #queues: string[];
   readonly #running = new Map<JobRunner, Promise<void>>();
   readonly #schedule: Schedule;
   readonly #unsubscribe: () => void;
-  #wanted = false;
-  #pumping: Promise<void> | null = null;
-  #stopping = false;
+  /** Whether there may be due jobs that no round has looked for. */
+  #isPending = false;
+  #round: Promise<void> | null = null;
+  #isStopping = false;
 
   constructor(options: JobWorkersOptions) {
-    const { db, workers, bus, log, metrics, pollMs = POLL_MS } = options;
+    const { db, jobs, bus, log, metrics, pollMs = POLL_MS } = options;
     this.#options = options;
-    this.#queues = workers.map(({ job }) => job.name);
     this.#unsubscribe = bus.subscribe(JOBS_TOPIC, () => {
       this.#look();
-      this.#beat().catch((error: unknown) => log.warn({ err: error }, 'the leases of jobs were not renewed'));
+      this.#heartbeat().catch((error: unknown) =>
+        log.warn({ err: error }, 'job leases could not be renewed'),
+      );
     });
+    const recordDepths = async () => metrics.jobDepths(await repository.depths(db, jobs.names));
     this.#schedule = startSchedule(
       [
         { name: 'job poll', everyMs: pollMs, run: async () => this.#look() },
-        { name: 'job leases', everyMs: BEAT_MS, run: () => this.#beat() },
+        { name: 'job leases', everyMs: HEARTBEAT_MS, run: () => this.#heartbeat() },
         { name: 'lost jobs', everyMs: SWEEP_MS, run: () => this.#sweep() },
-        { name: 'job depths', everyMs: DEPTH_MS, run: async () => metrics.jobDepths(await store.depths(db)) },
-        { name: 'job turns', everyMs: HOUR_MS, run: () => store.forgetTurns(db) },
+        { name: 'job depths', everyMs: DEPTH_MS, run: recordDepths },
+        { name: 'job turns', everyMs: HOUR_MS, run: () => repository.pruneGroupTurns(db) },
+        { name: 'ended jobs', everyMs: HOUR_MS, run: () => repository.deleteEnded(db) },
       ],
       log,
     );
   }
 
   async stop(): Promise<void> {
-    this.#stopping = true;
+    this.#isStopping = true;
     this.#unsubscribe();
     await this.#schedule.stop();
-    await this.#pumping;
+    await this.#round;
     this.#stopAll('shutdown');
     const ended = Promise.all(this.#running.values());
     await Promise.race([ended, sleep(this.#options.drainMs ?? 10_000, undefined, { ref: false })]);
-    await Promise.all([...this.#running.keys()].map((runner) => runner.giveBack()));
+    await Promise.all([...this.#running.keys()].map((runner) => runner.requeue()));
   }
 
   #stopAll(reason: StopReason): void {
@@ -102,38 +104,35 @@ class Workers implements JobWorkers {
   }
 
   #look(): void {
-    this.#wanted = true;
-    if (this.#stopping || this.#pumping !== null) return;
-    this.#pumping = this.#pump().finally(() => {
-      this.#pumping = null;
-      // Asked for after the last round had begun to end.
-      if (this.#wanted) this.#look();
+    this.#isPending = true;
+    if (this.#isStopping || this.#round !== null) return;
+    this.#round = this.#claimDue().finally(() => {
+      this.#round = null;
+      // A hint that arrived after the round's last check.
+      if (this.#isPending) this.#look();
     });
   }
 
-  /** Claims until nothing is due or no room is left. Whatever ends in between is seen by the next round. */
-  async #pump(): Promise<void> {
+  /** Claims until no job is due or no slot is free. A hint in between starts another pass. */
+  async #claimDue(): Promise<void> {
+    const { db, workers, log } = this.#options;
     try {
-      while (this.#wanted && !this.#stopping) {
-        this.#wanted = false;
-        const free = this.#options.workers.filter((worker) => this.#room(worker) > 0);
+      while (this.#isPending && !this.#isStopping) {
+        this.#isPending = false;
+        const free = workers.filter((worker) => this.#freeSlots(worker) > 0);
         if (free.length === 0) return;
-        const due = new Set(
-          await store.findDue(
-            this.#options.db,
-            free.map(({ job }) => job.name),
-          ),
-        );
+        const queues = free.map(({ job }) => job.name);
+        const due = new Set(await repository.findDue(db, queues));
         for (const worker of free) if (due.has(worker.job.name)) await this.#fill(worker);
       }
     } catch (error) {
-      this.#options.log.warn({ err: error }, 'the job queue could not be read');
+      log.warn({ err: error }, 'the job queue could not be read');
     }
   }
 
   async #fill(worker: JobWorker): Promise<void> {
-    while (!this.#stopping && this.#room(worker) > 0) {
-      const claimed = await store.claim(this.#options.db, worker.job.name, this.#busyGroups(worker));
+    while (!this.#isStopping && this.#freeSlots(worker) > 0) {
+      const claimed = await repository.claim(this.#options.db, worker.job.name, this.#busyGroups(worker));
       if (claimed === null) return;
       const runner = new JobRunner({ ...this.#options, worker, claimed });
       const run = runner.run().finally(() => {
@@ -153,37 +152,37 @@ class Workers implements JobWorkers {
     return [...counts].filter(([, count]) => count >= perGroup).map(([group]) => group);
   }
 
-  #room({ job, concurrency }: JobWorker): number {
-    let room = concurrency;
-    for (const { queue } of this.#running.keys()) if (queue === job.name) room--;
-    return room;
+  #freeSlots({ job, concurrency }: JobWorker): number {
+    let free = concurrency;
+    for (const { queue } of this.#running.keys()) if (queue === job.name) free--;
+    return free;
   }
 
-  /** Renews the leases, and tells the runs that do not hold theirs any more. */
-  async #beat(): Promise<void> {
+  /** Renews the leases and stops the runs that no longer hold theirs. */
+  async #heartbeat(): Promise<void> {
     const runners = [...this.#running.keys()];
     if (runners.length === 0) return;
     const startedAt = performance.now();
     try {
-      const { held, cancelled } = await store.touch(
+      const { held, canceled } = await repository.renewLeases(
         this.#options.db,
         runners.map((runner) => runner.claim),
       );
       for (const runner of runners) {
         if (held.has(runner.claim)) runner.renewedAt = startedAt;
-        else runner.stop(cancelled.has(runner.claim) ? 'cancelled' : 'lost');
+        else runner.stop(canceled.has(runner.claim) ? 'canceled' : 'lost');
       }
     } finally {
       for (const runner of runners) {
-        if (performance.now() - runner.renewedAt > LEASE_OWN_MS) runner.stop('lost');
+        if (performance.now() - runner.renewedAt > MAX_UNRENEWED_MS) runner.stop('lost');
       }
     }
   }
 
   async #sweep(): Promise<void> {
-    const count = await store.giveBackLost(this.#options.db, this.#queues, LEASE_SEC);
+    const count = await repository.requeueExpired(this.#options.db, LEASE_SEC);
     if (count === 0) return;
-    this.#options.log.warn({ count }, 'jobs of a process that is gone are run again');
+    this.#options.log.warn({ count }, 'jobs of a process that disappeared were requeued');
     this.#look();
   }
 }

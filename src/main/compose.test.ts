@@ -49,7 +49,7 @@ for (const [name, { nouns, has }] of Object.entries(COMPOSITIONS)) {
       for (const { type, sample } of catalogue.definitions)
         assert.equal(catalogue.refuse(type, sample), null, type);
       assert.equal(
-        jobs.refuse('import.fetch', { importId: 'imp_1' }),
+        jobs.validate('import.fetch', { importId: 'imp_1' }),
         has ? null : 'it is not in the registry',
       );
       const workers = parts.flatMap((part) => part.jobs?.() ?? []).map(({ job }) => job.name);

@@ -23,7 +23,7 @@ export async function startImportFixture(env: Record<string, string> = {}) {
       workers = null;
     },
     /** Jobs that wait for their next try need not wait. */
-    hurry: () => container.sql`update pgboss.job set start_after = now() where state = 'retry'`,
+    hurry: () => container.sql`update job set run_after = now() where state = 'waiting' and fence > 0`,
     /** Answers requests for this path with a file. @returns its address. */
     served(path: string, ...options: Parameters<typeof file>): string {
       source.answers.set(path, file(...options));

@@ -10,12 +10,12 @@ import { createLogger } from '../../src/platform/logger.ts';
 export const Label = Type.Object({ label: Type.String() });
 export type LabelRun = JobRun<{ label: string }>;
 
-/** A job of the tests: its payload is a label. */
+/** Defines a test job whose payload is a label. */
 export function labelJob(name: string, retrySec: number[] = []) {
   return defineJob({ name, payload: Label, retrySec });
 }
 
-/** The parts around a queue on a database of the test's. */
+/** Opens a queue and its dependencies on a test database. */
 export async function openQueue(url: string, definitions: readonly JobDefinition[]) {
   const { db, sql: driver, close } = openDatabase({ url, pool: 4, name: 'jobs test' });
   const log = createLogger('silent', { process: 'test' });
@@ -26,7 +26,7 @@ export async function openQueue(url: string, definitions: readonly JobDefinition
     sql: driver,
     bus,
     jobs,
-    /** What `startJobWorkers` takes. */
+    /** Returns the options of `startJobWorkers`. */
     workersOf: (workers: readonly JobWorker[]): JobWorkersOptions => ({
       db,
       jobs,
@@ -46,11 +46,14 @@ export interface JobRow {
   name: string;
   label: string;
   state: string;
-  output: { failed: number; lost: number; error?: string } | null;
+  failed: number;
+  lost: number;
+  error: string | null;
 }
 
 export async function jobRows(db: Db): Promise<JobRow[]> {
-  const { rows } = await sql<JobRow>`select name, data ->> 'label' as label, state::text, output
-    from pgboss.job order by created_on`.execute(db);
+  const { rows } = await sql<JobRow>`select name, payload ->> 'label' as label, state, failed_count as failed,
+      lost_count as lost, error
+    from job order by created_at`.execute(db);
   return rows;
 }

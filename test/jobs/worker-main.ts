@@ -1,4 +1,4 @@
-/** A worker in a process of its own, which a test kills: it tells of its runs, which wait for their signal. */
+/** A worker in its own process, which a test kills: it reports its runs, which wait for their signal. */
 import { startJobWorkers } from '../../src/jobs/worker.ts';
 import { type LabelRun, labelJob, openQueue } from './fixture.ts';
 

@@ -329,11 +329,11 @@ export async function openProcessing(options: Options = {}) {
       db.selectFrom('video_rendition').selectAll().where('video_id', '=', id).orderBy('height').execute(),
     /** Jobs that wait for a later time may run now. */
     async hurry(): Promise<void> {
-      await sql`update pgboss.job set start_after = clock_timestamp() where state < 'active'`.execute(db);
+      await sql`update job set run_after = clock_timestamp() where state = 'waiting'`.execute(db);
     },
     async openJobs(): Promise<string[]> {
-      const { rows } = await sql<{ name: string }>`select name from pgboss.job where state <= 'active'
-        order by created_on`.execute(db);
+      const { rows } = await sql<{ name: string }>`select name from job where state in ('waiting', 'active')
+        order by created_at`.execute(db);
       return rows.map(({ name }) => name);
     },
     /** What runs have left behind. */

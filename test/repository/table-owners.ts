@@ -46,6 +46,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   import: 'features/imports',
   ingest_session: 'features/streams',
   integration_domain: 'features/domains',
+  job: 'jobs',
   job_turn: 'jobs',
   kept_count: 'features/summary',
   ledger_account: 'features/ledger',

@@ -63,8 +63,8 @@ function read(text: string | null | undefined): { method: string; entries: Entry
 }
 
 async function toBeTold(): Promise<number> {
-  const [row] = await app.container.sql<{ count: number }[]>`select count(*)::int as count from pgboss.job
-    where name = 'booking.cohort-moved' and state < 'completed'`;
+  const [row] = await app.container.sql<{ count: number }[]>`select count(*)::int as count from job
+    where name = 'booking.cohort-moved' and state in ('waiting', 'active')`;
   return row?.count ?? 0;
 }
 

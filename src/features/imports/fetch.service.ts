@@ -1,5 +1,5 @@
 import type { AppendEvent } from '../../events/index.ts';
-import { JobAbandoned, JobPostponed, type JobRun, JobStopped } from '../../jobs/job.ts';
+import { JobDeferredError, JobPermanentError, type JobRun, JobStoppedError } from '../../jobs/job.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { PartialState } from '../../media/contract/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
@@ -39,14 +39,14 @@ export function createImportRunner(deps: ImportDeps): (run: Run) => Promise<void
       const signal = AbortSignal.any([run.signal, standing.signal]);
       await fetchAndHandOver(deps, { ...run, signal }, row, held);
     } catch (error) {
-      if (run.signal.aborted || error instanceof JobStopped) await stopped(deps, run, row, held);
+      if (run.signal.aborted || error instanceof JobStoppedError) await stopped(deps, run, row, held);
       if (standing.signal.aborted) throw suspended();
-      if (isDiskTrouble(error)) throw new JobPostponed(describe(error), TROUBLE_SEC);
+      if (isDiskTrouble(error)) throw new JobDeferredError(describe(error), TROUBLE_SEC);
       const failure = failureOf(error);
       if (failure.isPassing && !run.isLast) throw error;
       await fail(deps, run, row, failure);
       await discard(deps, keyOf(row), held.state);
-      throw new JobAbandoned(failure.message, { cause: error });
+      throw new JobPermanentError(failure.message, { cause: error });
     } finally {
       standing.end();
     }
@@ -54,8 +54,8 @@ export function createImportRunner(deps: ImportDeps): (run: Run) => Promise<void
 }
 
 /** What was received is kept; the job looks now and then whether the account is back. */
-function suspended(): JobPostponed {
-  return new JobPostponed('The account is suspended.', TROUBLE_SEC);
+function suspended(): JobDeferredError {
+  return new JobDeferredError('The account is suspended.', TROUBLE_SEC);
 }
 
 /** Always throws. What was received for an import that has ended is of no use; any other run goes on with it. */

@@ -66,7 +66,7 @@ const isOver = () =>
     async () =>
       (
         await fixture.app.container
-          .sql`select from pgboss.job where name = 'import.fetch' and state <= 'active'`
+          .sql`select from job where name = 'import.fetch' and state in ('waiting', 'active')`
       ).length === 0,
   );
 

@@ -33,14 +33,14 @@ test('the download of a suspended account is broken off, and goes on when it is 
   await until(() => isOver, { timeoutMs: 15_000, message: 'the download to be broken off' });
   const asked = source.requests.length;
   await until(
-    async () => (await app.container.sql`select 1 from pgboss.job where state = 'retry'`).length > 0,
+    async () => (await app.container.sql`select 1 from job where state = 'waiting' and fence > 0`).length > 0,
     { timeoutMs: 15_000, message: 'the job to wait' },
   );
   isSlow = false;
   await fixture.hurry();
   await until(
     async () =>
-      (await app.container.sql`select 1 from pgboss.job where state = 'retry' and start_after > now()`)
+      (await app.container.sql`select 1 from job where state = 'waiting' and fence > 0 and run_after > now()`)
         .length > 0,
     { timeoutMs: 15_000, message: 'the job to wait again' },
   );

@@ -23,11 +23,11 @@ test('a buyer who is erased is deleted at Stripe, which is asked again where it 
   const [buyer] = await sql<{ email: string }[]>`select email from customer`;
   const commands = parts.flatMap((part) => part.commands?.() ?? []);
   await commands.find(({ command }) => command.name === 'customer erase')?.run({ email: buyer?.email });
-  const [job] = await sql`select data from pgboss.job where name = ${forgetCustomersJob.name}`;
+  const [job] = await sql`select payload from job where name = ${forgetCustomersJob.name}`;
   const run = () =>
     jobWorker(app.container, forgetCustomersJob.name).run({
       id: '00000000-0000-4000-8000-000000000000',
-      payload: job?.data,
+      payload: job?.payload,
       attempt: 1,
       isLast: false,
       lost: 0,

@@ -1,4 +1,4 @@
-import { JobPostponed, type JobRun } from '../../jobs/job.ts';
+import { JobDeferredError, type JobRun } from '../../jobs/job.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
 import type { BlobStore } from '../../media/contract/index.ts';
@@ -51,7 +51,7 @@ export function createEraser(deps: EraseDeps): (run: JobRun<{ accountId: string 
     const subject = { accountId, workspaceIds: await repository.workspacesOf(db, accountId) };
     const isLate = clock.ms() > (erasure.begun_at ?? erasure.due_at).getTime() + WAIT_MS;
     if (!isLate && (await repository.isBusy(db, subject))) {
-      throw new JobPostponed('a broadcast, a room or a recording of the account has not ended', WAIT_SEC);
+      throw new JobDeferredError('a broadcast, a room or a recording of the account has not ended', WAIT_SEC);
     }
     const { email, username, name } = await accounts.byId(accountId);
     const person = { email, ids: [accountId, ...subject.workspaceIds], username, name };
@@ -91,7 +91,10 @@ async function begin({ db, clock, log }: EraseDeps, accountId: string): Promise<
         { accountId, running },
         'the erasure of an account is put off: others rely on what is running',
       );
-      throw new JobPostponed('something of the account that others rely on has not ended', RUNNING_WAIT_SEC);
+      throw new JobDeferredError(
+        'something of the account that others rely on has not ended',
+        RUNNING_WAIT_SEC,
+      );
     }
     return repository.begin(tx, accountId, clock.now());
   });

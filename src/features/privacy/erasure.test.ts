@@ -16,7 +16,7 @@ import { jobWorker, requestsWritten } from '../../../test/harness/parts.ts';
 import { tablesSaying as saying } from '../../../test/harness/said.ts';
 import { unzip } from '../../../test/harness/zip.ts';
 import { buyer } from '../../../test/money/buyer.ts';
-import { JobPostponed } from '../../jobs/job.ts';
+import { JobDeferredError } from '../../jobs/job.ts';
 import { newId } from '../../kernel/ids.ts';
 import { HOLDINGS } from './holdings.ts';
 
@@ -320,7 +320,7 @@ describe('an account with everything', () => {
       select followers from follower_count where workspace_id in (select id from workspace where account_id = ${other.id} and mode = 'live')`;
     assert.equal(count?.followers, 1);
     await close(await signedIn());
-    await assert.rejects(runJob({ accountId: person.id }), JobPostponed, 'an encoder is still there');
+    await assert.rejects(runJob({ accountId: person.id }), JobDeferredError, 'an encoder is still there');
     await sql`update stream set has_signal = false where workspace_id = any(${ids})`;
     // A week before it, in truth.
     await requestsWritten(auth.app);

@@ -74,6 +74,7 @@ export const HOLDINGS: Readonly<Record<keyof Database, Holding>> = {
   import: { ...workspace, hidden: ['storage_state', 'validator'] },
   ingest_session: stream,
   integration_domain: workspace,
+  job: nobody,
   job_turn: nobody,
   kept_count: { ...workspace, hidden: 'all' },
   ledger_account: books,

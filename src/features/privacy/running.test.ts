@@ -17,7 +17,7 @@ import { until } from '../../../test/harness/wait.ts';
 import { CARDS } from '../../../test/money/buyer.ts';
 import { selling } from '../../../test/money/shop.ts';
 import { creator } from '../../../test/money/subscriber.ts';
-import { JobPostponed } from '../../jobs/job.ts';
+import { JobDeferredError } from '../../jobs/job.ts';
 import { startJobWorkers } from '../../jobs/worker.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { DAY_MS, MINUTE_MS } from '../../kernel/durations.ts';
@@ -113,7 +113,7 @@ test('what began after all puts the erasure off, and the owner can still take th
   (await close(person)).assertOk(200);
   await at.subscribe(tierId);
   clock.advance(7 * DAY_MS);
-  await assert.rejects(erase(person.id), JobPostponed);
+  await assert.rejects(erase(person.id), JobDeferredError);
   const token = linkToken((await auth.mailsTo(person.email)).at(-1));
   const keep = await fetch(`${app.url}/keep-account`, {
     method: 'POST',

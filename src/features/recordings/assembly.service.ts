@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Events } from '../../events/index.ts';
-import { JobPostponed, type JobRun, type JobWorker } from '../../jobs/job.ts';
+import { JobDeferredError, type JobRun, type JobWorker } from '../../jobs/job.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { originalKey } from '../../kernel/media-keys.ts';
 import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
@@ -74,7 +74,8 @@ async function originalOf(
   } catch (error) {
     if (run.signal.aborted) throw error;
     if (error instanceof MediaFileError) return { code: error.code, message: error.message };
-    if (isDiskTrouble(error)) throw new JobPostponed('no space is left for a recording', FULL_DISK_PAUSE_SEC);
+    if (isDiskTrouble(error))
+      throw new JobDeferredError('no space is left for a recording', FULL_DISK_PAUSE_SEC);
     if (!run.isLast) throw error;
     deps.log.error({ err: error, recordingId: recording.id }, 'a recording could not be joined');
     return { code: 'INTERNAL', message: 'The parts of the recording could not be joined.' };
@@ -122,7 +123,7 @@ async function handOver(
     const isSame = now.filter((part) => part.size_bytes !== null).length === parts.length;
     // A node that could not reach the database has told of a part only now.
     if (!isSame || now.some((part) => part.closed_at === null)) {
-      throw new JobPostponed('another part of the recording has come', 1);
+      throw new JobDeferredError('another part of the recording has come', 1);
     }
     await run.confirm(tx);
     const isTrash =

@@ -10,7 +10,7 @@ import { TestClock } from '../../../test/harness/clock.ts';
 import type { TestAccount } from '../../../test/harness/factories.ts';
 import { jobWorker } from '../../../test/harness/parts.ts';
 import { createEncoderStream } from '../../../test/streams/encoder-stream.ts';
-import { JobPostponed } from '../../jobs/job.ts';
+import { JobDeferredError } from '../../jobs/job.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { IngestSession, RecordingPort } from '../../media/contract/index.ts';
 import { emitRecordingReady } from '../streams/index.ts';
@@ -65,7 +65,7 @@ async function openPart(stream: EncoderStream, hasMedia = true) {
 
 async function jobsOf(sessionId: string): Promise<number> {
   const [row] = await app.container.sql`
-    select count(*)::integer as count from pgboss.job where name = 'video.recording' and singleton_key = ${sessionId}`;
+    select count(*)::integer as count from job where name = 'video.recording' and singleton_key = ${sessionId}`;
   return row?.count;
 }
 
@@ -268,7 +268,7 @@ describe('several parts', () => {
     await part.close();
     const late = await openPart(stream);
     const sessionId = await sessionOf(stream);
-    await assert.rejects(runJob(sessionId), JobPostponed);
+    await assert.rejects(runJob(sessionId), JobDeferredError);
     assert.equal((await read(await videoIdOf(stream))).at('data.status'), 'UPLOADING');
     await late.close(null);
     await runJob(sessionId);

@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AppendEvent, type Events, nextSequence } from '../../events/index.ts';
-import { JobPostponed, type JobRun, type JobWorker } from '../../jobs/job.ts';
+import { JobDeferredError, type JobRun, type JobWorker } from '../../jobs/job.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { originalKey } from '../../kernel/media-keys.ts';
 import { MAX_DURATION_SEC, PLANS } from '../../kernel/plans.ts';
@@ -72,7 +72,8 @@ async function outcomeOf(
   } catch (error) {
     if (run.signal.aborted) throw error;
     if (error instanceof MediaFileError) return { code: error.code, message: error.message };
-    if (isDiskTrouble(error)) throw new JobPostponed('no space is left for a recording', FULL_DISK_PAUSE_SEC);
+    if (isDiskTrouble(error))
+      throw new JobDeferredError('no space is left for a recording', FULL_DISK_PAUSE_SEC);
     if (!run.isLast) throw error;
     deps.log.error({ err: error, recordingId: row.id }, 'a recording of a room could not be composed');
     return { code: 'INTERNAL', message: 'The recording of the room could not be composed.' };

@@ -41,7 +41,7 @@ test('an import waits, and fails for nothing', async () => {
   fixture.work();
   const id = await fixture.create(key, { sourceUrl: `${fixture.source.url}/a.mp4` });
   await until(async () => {
-    const rows = await fixture.app.container.sql`select from pgboss.job where state = 'retry'`;
+    const rows = await fixture.app.container.sql`select from job where state = 'waiting' and fence > 0`;
     return rows.length === 1;
   });
   const answer = (await fixture.app.request('GET', `/imports/${id}`, { key })).assertOk(200);

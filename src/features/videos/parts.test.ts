@@ -237,8 +237,8 @@ describe('the thumbnail', () => {
     const id = await ready();
     const waiting = async () => {
       const rows = await app.container.sql`
-        select data from pgboss.job where name = 'video.thumbnail' and state < 'active'
-          and data->>'videoId' = ${id}`;
+        select 1 from job where name = 'video.thumbnail' and state = 'waiting'
+          and payload->>'videoId' = ${id}`;
       return rows.length;
     };
     (await put(id, { key, body: { atSec: 12.5 } })).assertOk(200);

@@ -11,7 +11,7 @@ import {
 } from '../../features/health/index.ts';
 import { aliveSlots } from '../../features/videos/index.ts';
 import { attemptsSince, oldestWaitSec } from '../../features/webhooks/index.ts';
-import { isUnattended } from '../../jobs/store.ts';
+import { hasStalledQueue } from '../../jobs/repository.ts';
 import { newUuid } from '../../kernel/ids.ts';
 import { lacksOf } from '../../media/ffmpeg/check.ts';
 import type { Config } from '../../platform/config.ts';
@@ -90,7 +90,7 @@ function readiness(base: Needs, { mediaRuns }: ApiRole): ReadinessCheck {
     ffmpeg,
     probes: {
       ...seen,
-      queue: async () => ((await isUnattended(db)) ? 'DEGRADED' : seen.queue()),
+      queue: async () => ((await hasStalledQueue(db)) ? 'DEGRADED' : seen.queue()),
       storage: () => tryWriting(config.DATA_DIR),
       ingest,
       transcoder,

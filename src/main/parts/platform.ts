@@ -1,17 +1,13 @@
 import { maintainPartitions } from '../../events/partitions.ts';
-import { giveBackJobs } from '../../jobs/worker.ts';
+import { requeueRunning } from '../../jobs/worker.ts';
 import { purgeWindows } from '../../platform/db/counter-windows.ts';
-import type { JobUpkeep } from '../../platform/db/pgboss.ts';
 import { type DurableWindows, FLUSH_MS } from '../../platform/durable-windows.ts';
 import { EVERY, type Part, type Service } from '../part.ts';
 import type { Base } from '../wiring.ts';
 
-/** Until then there is nothing to care for, and to load the library would take a tenth of a second of each start. */
-const UPKEEP_AFTER_MS = 60_000;
-
-/** The care for what all features use: the tables of jobs, events and counts, and stored responses. */
+/** Maintains the tables that all features use: events, counters and stored responses; running jobs at a restart. */
 export function platformPart(base: Base): Part {
-  const { config, db, sql, clock, log, idempotency, durableWindows } = base;
+  const { config, db, sql, clock, idempotency, durableWindows } = base;
   return {
     tasks: () => [
       { name: 'counter windows', everyMs: EVERY.minute, run: () => purgeWindows(sql, clock.ms()) },
@@ -30,23 +26,8 @@ export function platformPart(base: Base): Part {
         },
       },
     ],
-    services: {
-      ...(durableWindows === null ? {} : { api: () => flushService(durableWindows) }),
-      worker() {
-        const failed = (error: unknown) => log.warn({ err: error }, 'the upkeep of jobs failed');
-        let upkeep: Promise<JobUpkeep> | undefined;
-        const timer = setTimeout(() => {
-          upkeep = import('../../platform/db/pgboss.ts').then((boss) => boss.startJobUpkeep(sql, failed));
-        }, UPKEEP_AFTER_MS);
-        return {
-          async leave() {
-            clearTimeout(timer);
-            await (await upkeep)?.stop();
-          },
-        };
-      },
-    },
-    recover: { worker: () => giveBackJobs(db) },
+    services: durableWindows === null ? {} : { api: () => flushService(durableWindows) },
+    recover: { worker: () => requeueRunning(db) },
   };
 }
 

@@ -11,7 +11,7 @@ import {
   privacyRoutes,
 } from '../../features/privacy/index.ts';
 import { createLinks, createSubscribers } from '../../features/subscribers/index.ts';
-import { forgetNaming } from '../../jobs/store.ts';
+import { deleteJobsReferencing } from '../../jobs/repository.ts';
 import { createVideoFiles } from '../../media/playback/index.ts';
 import { workspaceOf } from '../../platform/db/workspace.ts';
 import type { Noun } from '../core.ts';
@@ -69,7 +69,7 @@ export const privacy: Noun = {
             forgetCustomers: customerForgetting.enqueue,
             leaveTeam: (userId, accountId) => team.leave(userId, accountId),
             unfollowAll: (accountId) => follows.endAll(accountId),
-            forgetJobs: (ids, except) => forgetNaming(db, ids, except),
+            forgetJobs: (ids, except) => deleteJobsReferencing(db, ids, except),
           }),
         },
       ],

@@ -1,13 +1,11 @@
 import type { Readable } from 'node:stream';
 import type { Sql, TransactionSql } from 'postgres';
-import { jobTablesVersion, type StoredTable, storedTables } from './tables-of.ts';
+import { type StoredTable, storedTables } from './tables-of.ts';
 
 /** The database at one moment. */
 export interface Snapshot {
   /** File names, in the order in which they were applied. */
   migrations: string[];
-  /** Of the tables of jobs. */
-  jobTables: number;
   tables: StoredTable[];
   sequences: StoredSequence[];
   /** The rows as COPY writes them: a line each, UTF-8. */
@@ -52,7 +50,6 @@ export async function withSnapshot(sql: Sql, work: (snapshot: Snapshot) => Promi
     const migrations = await tx<{ name: string }[]>`select name from migration order by name`;
     await work({
       migrations: migrations.map(({ name }) => name),
-      jobTables: await jobTablesVersion(tx),
       tables: await storedTables(tx),
       sequences: await sequencesOf(tx),
       rowsOf: ({ name, columns }) => {

@@ -155,6 +155,7 @@ export interface JsonColumns {
   checkout: { metadata: Record<string, string> };
   dvr_segment: { rungs: ColumnType<Record<string, RungOfSegment>, string, string> };
   fact: { player_events: JsonList<PlayerEvent> };
+  job: { payload: object };
   import: { metadata: Record<string, string>; storage_state: Record<string, unknown> };
   ingest_session: { video: IngestVideo; audio: IngestAudio };
   notification_preference: { types: Record<string, NotificationChannels> };

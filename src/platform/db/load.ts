@@ -2,11 +2,10 @@ import { Writable } from 'node:stream';
 import type { Sql, TransactionSql } from 'postgres';
 import type { StoredSequence } from './dump.ts';
 import { RESTORE_MARK } from './migrate.ts';
-import { jobTablesVersion, type StoredTable, storedTables } from './tables-of.ts';
+import { type StoredTable, storedTables } from './tables-of.ts';
 
 /** What a backup says of its database. */
 export interface LoadPlan {
-  jobTables: number;
   tables: { name: string; columns: string[] }[];
   sequences: StoredSequence[];
 }
@@ -119,22 +118,29 @@ function rowsInto(tx: TransactionSql, copy: Writable): Writable {
   return rows;
 }
 
-/** The tables of the database with the columns of the backup, in its order. */
+/** Returns the tables of the database with the columns of the backup, in its order. */
 async function matchTables(tx: TransactionSql, plan: LoadPlan): Promise<StoredTable[]> {
-  const jobTables = await jobTablesVersion(tx);
-  if (jobTables !== plan.jobTables) {
-    throw new Error(
-      `the tables of jobs have version ${plan.jobTables} in the backup and ${jobTables} here: restore with the version of Marquee that made it`,
-    );
-  }
-  const here = new Map((await storedTables(tx)).map((table) => [table.name, table]));
-  return plan.tables.map(({ name, columns }) => {
+  const legacy = await createLegacyJobTable(tx, plan);
+  const here = new Map([...(await storedTables(tx)), ...legacy].map((table) => [table.name, table]));
+  const isRead = ({ name }: { name: string }) => !name.startsWith('pgboss.') || name === LEGACY_JOB_TABLE;
+  return plan.tables.filter(isRead).map(({ name, columns }) => {
     const known = new Map(here.get(name)?.columns.map((column) => [column.name, column]));
     const found = columns.map((column) => known.get(column)).filter((column) => column !== undefined);
     if (found.length === 0 || found.length !== columns.length)
       throw new Error(`the database has no table ${name} with the columns of the backup`);
     return { name, columns: found };
   });
+}
+
+const LEGACY_JOB_TABLE = 'pgboss.job';
+
+/** Creates the job table of older backups, with columns of text: `migrations/0240_job.sql` reads and drops it. */
+async function createLegacyJobTable(tx: TransactionSql, plan: LoadPlan): Promise<StoredTable[]> {
+  const stored = plan.tables.find(({ name }) => name === LEGACY_JOB_TABLE);
+  if (stored === undefined) return [];
+  const columns = stored.columns.filter((name) => /^[a-z_]+$/.test(name));
+  await tx.unsafe(`create schema pgboss; create table ${LEGACY_JOB_TABLE} (${columns.join(' text, ')} text)`);
+  return [{ name: LEGACY_JOB_TABLE, columns: columns.map((name) => ({ name, isXid: false })) }];
 }
 
 async function tablesWithTriggers(tx: TransactionSql): Promise<string[]> {
@@ -150,8 +156,7 @@ async function dropForeignKeys(tx: TransactionSql): Promise<string[]> {
     select format('alter table %s drop constraint %I', conrelid::regclass, conname) as drop,
       format('alter table %s add constraint %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) as add
     from pg_constraint
-    where contype = 'f' and conparentid = 0
-      and connamespace in ('public'::regnamespace, 'pgboss'::regnamespace)`;
+    where contype = 'f' and conparentid = 0 and connamespace = 'public'::regnamespace`;
   for (const { drop } of rows) await tx.unsafe(drop);
   return rows.map(({ add }) => add);
 }

@@ -1,7 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import boss from 'pg-boss/package.json' with { type: 'json' };
 import postgres, { type Sql } from 'postgres';
 import { ROOT } from '../root.ts';
 import { isConcurrent, runConcurrently } from './concurrent-indexes.ts';
@@ -21,8 +20,8 @@ export async function knownMigrations(): Promise<string[]> {
 
 /**
  * Applies the plain SQL files of `migrations/` that the database has not seen, each in a transaction, but for those that
- * build indexes concurrently and those that commit by themselves, under an advisory lock, so that any number of processes may start at once. Then pg-boss's
- * schema, by pg-boss.
+ * build indexes concurrently and those that commit by themselves, under an advisory lock, so that any number of processes
+ * may start concurrently.
  *
  * @param only of a restore: these files, and no others. Default: all.
  * @returns the names of the files applied now.
@@ -52,11 +51,6 @@ export async function migrate(sql: Sql, only?: readonly string[]): Promise<strin
         await session.unsafe(record);
       } else await session.unsafe(`begin;\n${text};\n${record};\ncommit`);
       applied.push(name);
-    }
-    if (!(await hasJobTables(session))) {
-      // Loaded only here: it takes a tenth of a second.
-      const { installJobTables } = await import('./pgboss.ts');
-      await installJobTables(session);
     }
     return applied;
   } finally {
@@ -92,17 +86,18 @@ async function takeLock(session: Sql): Promise<void> {
 
 const UNDEFINED_TABLE = '42P01';
 
-/** By one statement, as it is at most starts. */
+/** Reports whether nothing is to be done, by one statement: true at most starts. */
 async function isCurrent(sql: Sql, files: readonly string[]): Promise<boolean> {
-  const rows = await sql<{ names: string[]; jobs: number; isHalf: boolean }[]>`
-    select array(select name from migration) as names, (select version from pgboss.version) as jobs,
-      to_regnamespace(${RESTORE_MARK}) is not null as "isHalf"`.catch((error: unknown) => {
-    if (error instanceof postgres.PostgresError && error.code === UNDEFINED_TABLE) return [];
-    throw error;
-  });
-  return rows.some(({ names, jobs, isHalf }) => {
+  const rows = await sql<{ names: string[]; isHalf: boolean }[]>`
+    select array(select name from migration) as names, to_regnamespace(${RESTORE_MARK}) is not null as "isHalf"`.catch(
+    (error: unknown) => {
+      if (error instanceof postgres.PostgresError && error.code === UNDEFINED_TABLE) return [];
+      throw error;
+    },
+  );
+  return rows.some(({ names, isHalf }) => {
     const seen = new Set(names);
-    return !isHalf && jobs === boss.pgboss.schema && files.every((file) => seen.has(file));
+    return !isHalf && files.every((file) => seen.has(file));
   });
 }
 
@@ -111,12 +106,4 @@ async function refuseHalfRestore(session: Sql): Promise<void> {
     select to_regnamespace(${RESTORE_MARK}) is not null as "isHalf"`;
   if (row?.isHalf === true)
     throw new Error('a restore into this database was broken off: type marquee restore again');
-}
-
-/** Are pg-boss's tables those of its version that is installed? */
-async function hasJobTables(session: Sql): Promise<boolean> {
-  const [table] = await session`select to_regclass('pgboss.version') is not null as is_there`;
-  if (table?.is_there !== true) return false;
-  const [row] = await session`select version from pgboss.version`;
-  return row?.version === boss.pgboss.schema;
 }

@@ -144,7 +144,7 @@ test('an engine that takes its process with it time and again is not begun once 
     confirm: async () => {},
   });
   assert.equal((await app.request('GET', path(id), { key })).at('data.status'), 'FAILED');
-  await app.container.sql`delete from pgboss.job where name = 'video.transcribe'`;
+  await app.container.sql`delete from job where name = 'video.transcribe'`;
   startWorkers();
 });
 

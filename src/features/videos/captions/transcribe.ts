@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Static } from 'typebox';
 import { type Events, nextSequence } from '../../../events/index.ts';
-import { JobPostponed, type JobRun, type JobWorker } from '../../../jobs/job.ts';
+import { JobDeferredError, type JobRun, type JobWorker } from '../../../jobs/job.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { AppError } from '../../../kernel/errors.ts';
 import { newId } from '../../../kernel/ids.ts';
@@ -58,13 +58,13 @@ export function createTranscribeWorker(deps: TranscribeDeps): JobWorker<typeof t
 async function guarded(deps: TranscribeDeps, run: Run): Promise<void> {
   const { log } = deps;
   const { videoId } = run.payload;
-  if (!(await deps.disk.isThere())) throw new JobPostponed('no room on the disk', FULL_RETRY_SEC);
+  if (!(await deps.disk.isThere())) throw new JobDeferredError('no room on the disk', FULL_RETRY_SEC);
   try {
     if (run.lost > MAX_LOST) throw new TranscriptError(FAILED);
     await transcribe(deps, run);
   } catch (error) {
     if (run.signal.aborted) throw error;
-    if (isDiskTrouble(error)) throw new JobPostponed('no room on the disk', FULL_RETRY_SEC);
+    if (isDiskTrouble(error)) throw new JobDeferredError('no room on the disk', FULL_RETRY_SEC);
     const isOwn = error instanceof TranscriptError;
     if (!isOwn && !run.isLast) throw error;
     log.warn({ err: error, videoId }, 'captions could not be made');

@@ -60,10 +60,9 @@ test('a clip has the captions and the chapters of its piece of the video', async
   const own = { language: 'de', content: 'WEBVTT\n\n00:00.000 --> 00:01.000\nEigenes\n' };
   (await app.request('POST', `/videos/${clipId}/captions`, { key, body: own })).assertOk(201);
 
-  const [job] =
-    await sql`select data from pgboss.job where name = 'video.clip' and singleton_key = ${clipId}`;
+  const [job] = await sql`select payload from job where name = 'video.clip' and singleton_key = ${clipId}`;
   await jobWorker(app.container, 'video.clip').run({
-    ...{ id: newId('rec'), payload: job?.data, attempt: 1, isLast: true, lost: 0 },
+    ...{ id: newId('rec'), payload: job?.payload, attempt: 1, isLast: true, lost: 0 },
     signal: new AbortController().signal,
     confirm: async () => {},
   });

@@ -10,7 +10,7 @@ import type { TestAccount } from '../../../../test/harness/factories.ts';
 import { jobWorker } from '../../../../test/harness/parts.ts';
 import { insertReadyVideo, insertVideo } from '../../../../test/harness/videos.ts';
 import { createEncoderStream } from '../../../../test/streams/encoder-stream.ts';
-import { JobPostponed } from '../../../jobs/job.ts';
+import { JobDeferredError } from '../../../jobs/job.ts';
 import { newId } from '../../../kernel/ids.ts';
 import { PLANS, type Plan } from '../../../kernel/plans.ts';
 import { type MediaPlaylist, type PublicSegment, renderMediaPlaylist } from '../../../media/live/playlist.ts';
@@ -54,9 +54,9 @@ const read = async (id: string) => (await app.request('GET', `/videos/${id}`, { 
 /** Runs the job of a clip. @returns the frames of its original; none where there is no original. */
 async function made(id: string, { confirm = async () => {}, lost = 0 } = {}): Promise<string[]> {
   const { sql, store } = app.container;
-  const [job] = await sql`select data from pgboss.job where name = 'video.clip' and singleton_key = ${id}`;
+  const [job] = await sql`select payload from job where name = 'video.clip' and singleton_key = ${id}`;
   await jobWorker(app.container, 'video.clip').run({
-    ...{ id: newId('rec'), payload: job?.data, attempt: 1, isLast: true, lost },
+    ...{ id: newId('rec'), payload: job?.payload, attempt: 1, isLast: true, lost },
     signal: new AbortController().signal,
     confirm,
   });
@@ -273,7 +273,7 @@ describe('a clip of a broadcast', () => {
     const clip = (await cut(`streams/${id}`)).assertOk(201);
     const clipId = clip.string('data.id');
     assert.deepEqual([clip.at('data.streamId'), clip.at('data.visibility')], [id, 'UNLISTED']);
-    await assert.rejects(made(clipId), JobPostponed);
+    await assert.rejects(made(clipId), JobDeferredError);
     await show(3);
     const found = await made(clipId);
     assert.ok(Math.abs(found.length - EXPECTED().length) <= 2, `${found.length} frames`);
@@ -296,7 +296,7 @@ describe('a clip of a broadcast', () => {
 
     const late = (await cut(`streams/${id}`)).assertOk(201).string('data.id');
     await rm(unfinished);
-    await assert.rejects(made(late), JobPostponed, 'it may be kept elsewhere');
+    await assert.rejects(made(late), JobDeferredError, 'it may be kept elsewhere');
     clock.advance(20_000);
     const rest = await made(late);
     assert.ok(Math.abs(rest.length - 65) <= 2, `${rest.length} frames`);
@@ -363,7 +363,7 @@ describe('a clip of a broadcast', () => {
     assert.deepEqual(await made(await within(17.4, 20.4)), EXPECTED(), 'in the second');
     const all = await made(await within(10, 26));
     assert.ok(Math.abs(all.length - 16 * FPS) <= 2, `${all.length} frames`);
-    await assert.rejects(made(await within(35, 38)), JobPostponed, 'the last is still being made');
+    await assert.rejects(made(await within(35, 38)), JobDeferredError, 'the last is still being made');
 
     (await app.request('DELETE', `/videos/${first}`, { key })).assertOk(200);
     assert.deepEqual(

@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Static } from 'typebox';
 import type { Events } from '../../../events/index.ts';
-import { JobPostponed, type JobRun, type JobWorker } from '../../../jobs/job.ts';
+import { JobDeferredError, type JobRun, type JobWorker } from '../../../jobs/job.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { AppError } from '../../../kernel/errors.ts';
 import { originalKey } from '../../../kernel/media-keys.ts';
@@ -100,7 +100,7 @@ async function originalOf(deps: Cutting, run: Run, dir: string): Promise<Origina
       ? ofVideo(deps, run, dir, from.videoId, from.revision)
       : ofBroadcast(deps, run, dir, from));
   } catch (error) {
-    if (run.signal.aborted || error instanceof JobPostponed) throw error;
+    if (run.signal.aborted || error instanceof JobDeferredError) throw error;
     if (error instanceof MediaFileError) return { code: error.code, message: error.message };
     if (isDiskTrouble(error)) throw noSpace();
     if (!run.isLast) throw error;
@@ -109,8 +109,8 @@ async function originalOf(deps: Cutting, run: Run, dir: string): Promise<Origina
   }
 }
 
-function noSpace(): JobPostponed {
-  return new JobPostponed('no space is left for a clip', FULL_DISK_PAUSE_SEC);
+function noSpace(): JobDeferredError {
+  return new JobDeferredError('no space is left for a clip', FULL_DISK_PAUSE_SEC);
 }
 
 /** @param wanted the revision whose file it is; the one that plays unless given. */
@@ -173,7 +173,7 @@ async function ofBroadcast(
   const found = await deps.segments.collect({ streamId, fromMs, untilMs, dir });
   if (found !== null) {
     if (!found.isWhole && deps.clock.ms() < untilMs + SEGMENT_MS)
-      throw new JobPostponed('the end of a clip is still being written', AGAIN_SEC);
+      throw new JobDeferredError('the end of a clip is still being written', AGAIN_SEC);
     const [first = '', ...more] = found.parts;
     const join = { parts: found.parts, dir, maxSec: MAX_DURATION_SEC, signal: run.signal };
     const input = more.length === 0 ? first : await deps.joiner.join(join);
@@ -220,7 +220,7 @@ async function ofRecordings(
   recordings: readonly Recorded[],
 ): Promise<Original> {
   const places = placesIn(recordings, run.payload);
-  if (places === 'COMING') throw new JobPostponed('the recording is still being made', AGAIN_SEC);
+  if (places === 'COMING') throw new JobDeferredError('the recording is still being made', AGAIN_SEC);
   if (places === null) throw gone();
   const files = await Promise.all(
     places.map(async (place) => ({ ...place, ...(await fileOf(deps, place.videoId)) })),

@@ -1,4 +1,4 @@
-import { JobAbandoned, JobPostponed, type JobRun } from '../../../jobs/job.ts';
+import { JobDeferredError, JobPermanentError, type JobRun } from '../../../jobs/job.ts';
 import { MediaFileError } from '../../../media/contract/index.ts';
 import { isDiskTrouble } from '../../../platform/disk.ts';
 import type { VideoFailure } from '../transitions.ts';
@@ -36,18 +36,18 @@ export function guarded<P extends Target>(
   const { log, checkTools } = deps;
   return async (run) => {
     await checkTools().catch((error: unknown) => {
-      throw new JobPostponed(error instanceof Error ? error.message : String(error), FULL_RETRY_SEC);
+      throw new JobDeferredError(error instanceof Error ? error.message : String(error), FULL_RETRY_SEC);
     });
-    if (!(await deps.disk.isThere())) throw new JobPostponed('no room on the disk', FULL_RETRY_SEC);
+    if (!(await deps.disk.isThere())) throw new JobDeferredError('no room on the disk', FULL_RETRY_SEC);
     try {
       if (run.lost > MAX_LOST) throw new MediaFileError('INTERNAL', INTERNAL.message);
       await step(run);
     } catch (error) {
-      if (run.signal.aborted || error instanceof JobPostponed) throw error;
+      if (run.signal.aborted || error instanceof JobDeferredError) throw error;
       const { videoId } = run.payload;
       if (isDiskTrouble(error)) {
         log.error({ err: error, videoId }, 'a processing waits for room on the disk');
-        throw new JobPostponed('no room on the disk', FULL_RETRY_SEC);
+        throw new JobDeferredError('no room on the disk', FULL_RETRY_SEC);
       }
       const own = error instanceof MediaFileError ? error : undefined;
       const isFinal = own !== undefined && !PASSING.has(own.code);
@@ -56,7 +56,7 @@ export function guarded<P extends Target>(
       if (onGivenUp !== undefined && canDoWithout(run.payload)) return onGivenUp(run);
       const failure = own === undefined ? INTERNAL : { code: own.code, message: own.message };
       await commitRun(deps, run, (tx, append, video) => failVideo(deps, tx, append, video, failure));
-      throw new JobAbandoned(failure.message, { cause: error });
+      throw new JobPermanentError(failure.message, { cause: error });
     }
   };
 }

@@ -207,8 +207,10 @@ test('an encode that finds no room waits, and goes on when there is some', async
   rig.start();
   const id = await rig.addVideo();
   const waiting = async () => {
-    const { rows } = await sql<{ output: unknown }>`select output from pgboss.job
-      where state = 'retry' and start_after > clock_timestamp() + interval '30 seconds'`.execute(rig.db);
+    const { rows } = await sql<{ error: string }>`select error from job
+      where state = 'waiting' and fence > 0 and run_after > clock_timestamp() + interval '30 seconds'`.execute(
+      rig.db,
+    );
     return rows.length > 0 && rows;
   };
   await until(waiting, { timeoutMs: 10_000, message: 'a job that waits' });
@@ -255,7 +257,7 @@ test('a run that was overtaken shows nothing of what it has made', async () => {
   rig.start(2);
   const id = await rig.addVideo();
   await held.reached();
-  await sql`update pgboss.job set state = 'retry' where name = 'video.encode' and state = 'active'`.execute(
+  await sql`update job set state = 'waiting' where name = 'video.encode' and state = 'active'`.execute(
     rig.db,
   );
   const video = await rig.ended(id);
@@ -368,7 +370,7 @@ test('a thumbnail is taken from the chosen moment; the last choice wins', async 
 
 test('what got lost from the queue is enqueued again', async () => {
   const id = await rig.addVideo();
-  await sql`delete from pgboss.job`.execute(rig.db);
+  await sql`delete from job`.execute(rig.db);
   await rig.db
     .updateTable('video')
     .set({ updated_at: new Date(0) })

@@ -69,8 +69,8 @@ test('the file comes by an upload of its own, and the video is as before meanwhi
   (await cancel(id)).assertOk(200);
   assert.equal((await read(id)).at('data.replacement'), null);
   (await cancel(id)).assertError('CONFLICT');
-  const waits = await app.container.sql`select 1 from pgboss.job
-    where name = 'video.prepare' and data->>'videoId' = ${id} and state < 'active'`;
+  const waits = await app.container.sql`select 1 from job
+    where name = 'video.prepare' and payload->>'videoId' = ${id} and state = 'waiting'`;
   assert.equal(waits.length, 0);
 });
 

@@ -158,7 +158,7 @@ test('one whose job got lost is begun again by the sweep', async () => {
   const id = await readyVideo();
   await rig.stop();
   await replace(rig, id);
-  await sql`delete from pgboss.job where state < 'active'`.execute(rig.db);
+  await sql`delete from job where state = 'waiting'`.execute(rig.db);
   await rig.db
     .updateTable('video_replacement')
     .set({ updated_at: new Date(Date.now() - 3_600_000) })
