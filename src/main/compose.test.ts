@@ -50,7 +50,7 @@ for (const [name, { nouns, has }] of Object.entries(COMPOSITIONS)) {
         assert.equal(catalogue.refuse(type, sample), null, type);
       assert.equal(
         jobs.validate('import.fetch', { importId: 'imp_1' }),
-        has ? null : 'it is not in the registry',
+        has ? null : 'the job is not in the registry',
       );
       const workers = parts.flatMap((part) => part.jobs?.() ?? []).map(({ job }) => job.name);
       assert.equal(ofThem(workers).length > 0, has);
