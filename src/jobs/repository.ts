@@ -215,7 +215,7 @@ export async function hasStalledQueue(db: Db): Promise<boolean> {
 /** Deletes jobs that ended longer ago than the retention. */
 export async function deleteEnded(db: Db): Promise<void> {
   await sql`delete from job
-    where ended_at < clock_timestamp() - make_interval(days => ${RETENTION_DAYS})`.execute(db);
+    where ended_at < now() - make_interval(days => ${RETENTION_DAYS})`.execute(db);
 }
 
 /** Deletes jobs whose payload or group names one of the IDs, including active ones, which can no longer confirm. */

@@ -196,7 +196,7 @@ test('stop aborts the runs and requeues their jobs without counting an attempt',
   assert.deepEqual((({ attempt, lost }) => [attempt, lost])(await until(() => again[0])), [1, 0]);
 });
 
-test('stop requeues the job of a run that ignores its signal, and completes one that succeeds meanwhile', async () => {
+test('stop requeues the job of a run that ignores its signal, and completes one that succeeds', async () => {
   let ends = 0;
   const run = async ({ payload, signal }: LabelRun) => {
     if (payload.label === 'stuck') return new Promise<void>(() => {});
