@@ -48,7 +48,7 @@ interface Seed {
 async function seedTotals({ workspaceId, views, subjects, quartersFrom }: Seed): Promise<void> {
   for (const { minutes, from, count } of spans(quartersFrom)) {
     const each = views / (DAYS * (1440 / minutes)) / HARMONIC(subjects.ids.length);
-    await sql`insert into analytics_total (workspace_id, subject_kind, subject_id, span, at, is_self, views,
+    await sql`insert into analytics_total (workspace_id, subject_kind, subject_id, interval_min, at, is_owner, views,
         unique_viewers, watch_ms, impressions, plays)
       select ${workspaceId}, ${subjects.kind}, id, ${minutes}::smallint,
         ${from.toISOString()}::timestamptz + (at - 1) * ${minutes}::integer * interval '1 minute', false,
@@ -67,7 +67,7 @@ async function seedShares(
 ): Promise<void> {
   for (const { minutes, from, count } of spans(quartersFrom)) {
     const each = views / (DAYS * (1440 / minutes)) / HARMONIC(values.length);
-    await sql`insert into analytics_share (workspace_id, subject_kind, subject_id, dimension, value, span, at, is_self,
+    await sql`insert into analytics_breakdown (workspace_id, subject_kind, subject_id, dimension, value, interval_min, at, is_owner,
         views, unique_viewers, watch_ms)
       select ${workspaceId}, ${subjects.kind}, ${subjects.ids[0] ?? ''}, ${dimension}, value, ${minutes}::smallint,
         ${from.toISOString()}::timestamptz + (at - 1) * ${minutes}::integer * interval '1 minute', false,
@@ -96,7 +96,7 @@ async function seed(workspaceId: string, views: number): Promise<string> {
     await seedShares({ ...account, quartersFrom: QUARTERS_FROM }, dimension, values);
     await seedShares(first, dimension, values);
   }
-  await sql`insert into analytics_retention (workspace_id, video_id, span, at, is_self, watched)
+  await sql`insert into analytics_retention (workspace_id, video_id, interval_min, at, is_owner, watch_counts)
     select distinct on (day) ${workspaceId}, ${ids[0] ?? ''}, 1440, day, false, array_fill(3, array[600])
     from analytics_total, date_bin('1 day', at, 'epoch') day
     where workspace_id = ${workspaceId} and subject_id = ${ids[0] ?? ''}`;
@@ -117,7 +117,7 @@ await sql`vacuum analyze`;
 async function closeDays(): Promise<void> {
   const { db, clock, facts } = app.container;
   const from = new Date(FIRST).toISOString();
-  await sql`insert into fact_sum_state (next_xid, fresh_until, closed_until) values ('0', 'epoch', ${from})`;
+  await sql`insert into rollup_state (next_xid, fresh_until, compacted_until) values ('0', 'epoch', ${from})`;
   await createSums({ db, clock, facts, rawDays: 90 }).run();
 }
 

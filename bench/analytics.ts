@@ -41,8 +41,8 @@ async function openWriter(url: string): Promise<Sql> {
 async function writeRound(round: number): Promise<void> {
   for (let first = round * ROUND; first < (round + 1) * ROUND; first += 1000) {
     await writer`
-      insert into fact (created_at, id, workspace_id, kind, subject_id, amount, viewer, country, device, browser, os,
-        referrer, playback_session, number, player_events, key_id, status)
+      insert into usage_event (created_at, id, workspace_id, kind, subject_id, amount, viewer, country, device, browser, os,
+        referrer, playback_session, sequence_number, player_events, key_id, status)
       select ${new Date(START).toISOString()}::timestamptz + n * ${MS_A_FACT}::float8 * interval '1 millisecond', 'fct_' || n,
         'wsp_' || video % 20, kind, 'vid_' || video, 1, decode(md5('viewer' || viewer), 'hex'),
         'C' || chr(65 + (viewer % 19) * (viewer % 3) / 2), (array['MOBILE', 'DESKTOP', 'TABLET', 'TV'])[1 + viewer % 4],

@@ -38,8 +38,8 @@ await sql`insert into booking (id, workspace_id, product_id, type, status, start
     at, at + interval '15 minutes', 'UTC', 'Ada', 'ada@example.com', 0, now(), now()
   from generate_series(0, ${BOOKINGS - 1}::integer) n,
     lateral (select date_trunc('day', now()) + interval '2 days' + n * interval '15 minutes' as at) time`;
-await sql`insert into calendar_busy (calendar_no, starts_at, free_at, product_id, booking_id)
-  select calendar_no, starts_at, ends_at, product_id, booking.id
+await sql`insert into calendar_busy (calendar_number, starts_at, busy_until, product_id, booking_id)
+  select calendar_number, starts_at, ends_at, product_id, booking.id
   from booking join workspace on workspace.id = booking.workspace_id`;
 await sql`analyze`;
 

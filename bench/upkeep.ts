@@ -17,7 +17,7 @@ const DAY_MS = 86_400_000;
 const [count] = process.argv.slice(2).filter((one) => !one.startsWith('--'));
 const ROWS = Number(count ?? (isQuick ? 1000 : 5000));
 const RAW_DAYS = 7;
-const KEPT: Record<string, number> = { event: 30, delivery_log: 30, request_log: 7, fact: RAW_DAYS };
+const KEPT: Record<string, number> = { event: 30, delivery_log: 30, request_log: 7, usage_event: RAW_DAYS };
 /** Every table is full by then, and one partition is dropped with each day that follows. */
 const FULL = 35;
 const DAYS = 45;
@@ -82,7 +82,7 @@ async function writeDay(sql: Sql, workspaceId: string): Promise<void> {
   await sql`insert into request_log (id, workspace_id, request_id, key_id, method, path, status, ms, created_at)
     select 'req_' || gen_random_uuid(), ${workspaceId}, gen_random_uuid(), 'key_a', 'GET', '/videos', 200, 1.5, ${at}::timestamptz
     from generate_series(1, ${ROWS}::int)`;
-  await sql`insert into fact (created_at, id, workspace_id, kind, subject_id, viewer, country)
+  await sql`insert into usage_event (created_at, id, workspace_id, kind, subject_id, viewer, country)
     select ${at}::timestamptz, 'fct_' || gen_random_uuid(), ${workspaceId}, 'VIEW', 'vid_' || n % 10, sha256(n::text::bytea), 'DE'
     from generate_series(1, ${ROWS}::int) n`;
   await sql`insert into idempotency_record (id, workspace_id, fingerprint, status, body, expires_at)

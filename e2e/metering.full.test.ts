@@ -180,7 +180,7 @@ test('kill -9 of the whole program, again and again: nothing counts twice, and w
   await platform.stop();
 
   const { sql } = database;
-  const factsOf = (kind: string) => sum`select sum(amount) as amount from fact where kind = ${kind}`;
+  const factsOf = (kind: string) => sum`select sum(amount) as amount from usage_event where kind = ${kind}`;
   assert.equal(
     await factsOf('LIVE'),
     await sum`select sum(extract(epoch from broadcast_ended_at - broadcast_started_at) * 1000) as amount
@@ -188,7 +188,7 @@ test('kill -9 of the whole program, again and again: nothing counts twice, and w
     'time on air',
   );
   const most = await sum`select max(ms) as amount from (
-    select sum(amount) as ms from fact where kind = 'LIVE' group by date_trunc('minute', created_at)) minutes`;
+    select sum(amount) as ms from usage_event where kind = 'LIVE' group by date_trunc('minute', created_at)) minutes`;
   assert.ok(most <= 60_000, `${most} ms of a minute`);
   assert.equal(await factsOf('BROADCAST'), 1);
   assert.equal(
@@ -209,8 +209,8 @@ test('kill -9 of the whole program, again and again: nothing counts twice, and w
   const counted = await sum`select sum(requests) as amount from usage_request`;
   assert.equal(
     counted,
-    await sum`select sum(amount) as amount from fact
-    where kind = 'REQUEST' and xid < (select next_xid from fact_sum_state)`,
+    await sum`select sum(amount) as amount from usage_event
+    where kind = 'REQUEST' and xid < (select next_xid from rollup_state)`,
   );
   assert.deepEqual(await wrongSums(sql, 'wsp_'), []);
 });

@@ -294,7 +294,7 @@ describe('partitions', () => {
         await assert.rejects(maintainPartitions(own.sql, nextDay, KEPT), /: event_20261124$/);
         assert.ok(!(await names('event', own)).includes('event_20261124'));
         assert.ok((await names('delivery_log', own)).includes('delivery_log_20261124'));
-        assert.ok((await names('fact', own)).includes('fact_20261124'));
+        assert.ok((await names('usage_event', own)).includes('usage_event_20261124'));
       }),
       whileRead((own) => preparePartitions(own.sql, nextDay, KEPT)),
       whileRead((own) =>

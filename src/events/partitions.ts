@@ -17,7 +17,7 @@ export type KeptDays = Pick<Config, 'ANALYTICS_RAW_DAYS'>;
 
 function tablesOf({ ANALYTICS_RAW_DAYS: factDays }: KeptDays) {
   // docs/decisions/analytics.md#usage-events
-  return [...TABLES, { table: 'fact', keptDays: factDays }];
+  return [...TABLES, { table: 'usage_event', keptDays: factDays }];
 }
 const DAYS_AHEAD = 3;
 /**
@@ -78,7 +78,7 @@ async function changePartitions(sql: Sql, clock: Clock, kept: KeptDays) {
     const droppings = old.map((name): Change => [name, (tx) => dropPartition(tx, table, name)]);
     late.push(...(await inTurn(sql, makings, made)), ...(await inTurn(sql, droppings, dropped)));
     const limit = dateFromMs((today - keptDays) * DAY_MS);
-    const isCounted = table === 'fact' ? sql`and xid < ${nextUncounted(sql)}` : sql``;
+    const isCounted = table === 'usage_event' ? sql`and xid < ${nextUncounted(sql)}` : sql``;
     await sql`delete from ${sql(`${table}_default`)} where created_at < ${limit} ${isCounted}`;
   }
   return { made, dropped, late };
@@ -120,12 +120,12 @@ function alone<T>(sql: Sql, change: (tx: TransactionSql) => Promise<T>) {
 }
 
 /** Where the sums of facts are: what they have not counted stays, however old it is. */
-const nextUncounted = (tx: Sql | TransactionSql) => tx`coalesce((select next_xid from fact_sum_state), '0')`;
+const nextUncounted = (tx: Sql | TransactionSql) => tx`coalesce((select next_xid from rollup_state), '0')`;
 
 /** @returns whether it was dropped: another process may have, and facts stay until they are counted. */
 async function dropPartition(tx: TransactionSql, table: string, name: string): Promise<boolean> {
   if (!(await partitionsOf(tx, table)).includes(name)) return false;
-  if (table === 'fact') {
+  if (table === 'usage_event') {
     const rows = await tx`select 1 from ${tx(name)} where xid >= ${nextUncounted(tx)} limit 1`;
     if (rows.length > 0) return false;
   }

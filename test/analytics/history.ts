@@ -5,8 +5,8 @@ import type { PlayerEvent } from '../../src/platform/db/json-columns.ts';
 const MIDNIGHT = Date.parse('2026-11-21T00:00:00Z');
 /** All that is written by the sums, in order. */
 export const TABLES = [
-  ...['analytics_seen', 'analytics_total', 'analytics_share', 'analytics_retention'],
-  ...['usage_total', 'usage_request', 'fact_sum_state'],
+  ...['analytics_unique_viewer', 'analytics_total', 'analytics_breakdown', 'analytics_retention'],
+  ...['usage_total', 'usage_request', 'rollup_state'],
 ];
 
 const viewer: fc.Arbitrary<Viewer | null> = fc.option(

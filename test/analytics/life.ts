@@ -47,7 +47,7 @@ export async function openLife() {
     const pending: { step: number; commit(): Promise<void> }[] = [];
     clock.set('2026-11-21T00:20:00Z');
     await sql`
-      update fact_sum_state set closed_until = null, fresh_until = 'epoch', mark_xid = null, mark_at = null`;
+      update rollup_state set compacted_until = null, fresh_until = 'epoch', pending_xid = null, pending_fresh_until = null`;
     for (const [step, act] of acts.entries()) {
       for (const { facts: made, begins, lasts } of changes.filter((one) => one.begins === step)) {
         const gate = Promise.withResolvers<void>();

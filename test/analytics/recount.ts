@@ -240,8 +240,8 @@ function countViewers(sums: Recount, signs: readonly FactRow[]): void {
 /** The facts of workspaces whose ids begin so, those that are counted. */
 export async function readFacts(sql: Sql, prefix: string): Promise<FactRow[]> {
   const rows = await sql`
-    select f.*, encode(viewer, 'hex') as who, f.xid::text as order from fact f
-    where starts_with(workspace_id, ${prefix}) and xid < (select next_xid from fact_sum_state)`;
+    select f.*, encode(viewer, 'hex') as who, f.xid::text as order from usage_event f
+    where starts_with(workspace_id, ${prefix}) and xid < (select next_xid from rollup_state)`;
   return rows.map((row) => ({
     xid: BigInt(row.order),
     at: row.created_at.getTime(),
@@ -260,9 +260,9 @@ export async function readFacts(sql: Sql, prefix: string): Promise<FactRow[]> {
       source: sourceOf(row.referrer),
     },
     isBot: row.is_bot,
-    isSelf: row.is_self,
+    isSelf: row.is_owner,
     session: row.playback_session,
-    number: row.number,
+    number: row.sequence_number,
     events: row.player_events ?? [],
     bitrate: row.bitrate_kbps ?? 0,
     key: row.key_id ?? '',
@@ -282,36 +282,38 @@ const KEYS = new Set([
   'subject_id',
   'dimension',
   'value',
-  'span',
+  'interval_min',
   'at',
-  'is_self',
+  'is_owner',
 ]);
 
 /** What the tables of sums have for these workspaces. */
 async function readSums(sql: Sql, prefix: string): Promise<Sums> {
   const sums: Sums = new Map();
   const of = (table: string) => sql`select * from ${sql(table)} where starts_with(workspace_id, ${prefix})`;
-  for (const row of [...(await of('analytics_total')), ...(await of('analytics_share'))]) {
+  for (const row of [...(await of('analytics_total')), ...(await of('analytics_breakdown'))]) {
     const place = [
       row.workspace_id,
       row.subject_kind,
       row.subject_id,
-      row.span,
+      row.interval_min,
       row.at.getTime(),
-      row.is_self,
+      row.is_owner,
     ];
     const name =
       row.dimension === undefined ? ['total', ...place] : ['share', ...place, row.dimension, row.value];
     for (const [column, amount] of Object.entries(row))
       if (!KEYS.has(column) && amount !== 0) add(sums, [...name, column], amount);
   }
-  for (const { workspace_id, video_id, span, at, is_self, watched } of await of('analytics_retention'))
-    watched.forEach((times: number, second: number) => {
+  for (const { workspace_id, video_id, interval_min, at, is_owner, watch_counts } of await of(
+    'analytics_retention',
+  ))
+    watch_counts.forEach((times: number, second: number) => {
       if (times !== 0)
-        add(sums, ['second', workspace_id, video_id, span, at.getTime(), is_self, second], times);
+        add(sums, ['second', workspace_id, video_id, interval_min, at.getTime(), is_owner, second], times);
     });
-  for (const { workspace_id, metric, span, at, amount } of await of('usage_total'))
-    if (amount !== 0) add(sums, ['usage', workspace_id, metric, span, at.getTime()], amount);
+  for (const { workspace_id, metric, interval_min, at, amount } of await of('usage_total'))
+    if (amount !== 0) add(sums, ['usage', workspace_id, metric, interval_min, at.getTime()], amount);
   for (const { workspace_id, key_id, at, ...amounts } of await of('usage_request'))
     for (const [column, amount] of Object.entries(amounts))
       if (amount !== 0) add(sums, ['request', workspace_id, key_id, at.getTime(), column], amount);
@@ -320,8 +322,8 @@ async function readSums(sql: Sql, prefix: string): Promise<Sums> {
 
 /** Those of the workspaces whose ids begin so that are not what they have to be, in words. */
 export async function wrongSums(sql: Sql, prefix: string): Promise<string[]> {
-  const [state] = await sql`select closed_until from fact_sum_state`;
-  const expected = recount(await readFacts(sql, prefix), state?.closed_until?.getTime() ?? 0);
+  const [state] = await sql`select compacted_until from rollup_state`;
+  const expected = recount(await readFacts(sql, prefix), state?.compacted_until?.getTime() ?? 0);
   return differences(await readSums(sql, prefix), expected);
 }
 

@@ -87,9 +87,9 @@ export function desk(appOf: () => TestApp) {
 
   /** What a booking takes of the calendar. */
   async function busyOf(bookingId: string) {
-    const rows = await appOf().container.sql<{ starts_at: Date; free_at: Date }[]>`
-      select starts_at, free_at from calendar_busy where booking_id = ${bookingId}`;
-    return rows.map(({ starts_at: from, free_at: to }) => [from.toISOString(), to.toISOString()]);
+    const rows = await appOf().container.sql<{ starts_at: Date; busy_until: Date }[]>`
+      select starts_at, busy_until from calendar_busy where booking_id = ${bookingId}`;
+    return rows.map(({ starts_at: from, busy_until: to }) => [from.toISOString(), to.toISOString()]);
   }
 
   async function mails(kind: string) {

@@ -102,7 +102,7 @@ async function assertAtRest({ account: { test: workspaceId } }: Shop): Promise<v
     assert.equal(row.taken, isOn && row.type === 'ONE_TO_ONE' ? 1 : 0, `${row.id} ${row.status}`);
   }
   const classes = await sql<{ booked: number; claimed: number; of: number }[]>`
-    select booked_count as booked, claimed_count as claimed, (select count(*)::int from booking b
+    select booked_count as booked, reserved_count as claimed, (select count(*)::int from booking b
       where b.occurrence_id = c.id and b.status = 'CONFIRMED') as of
     from class_occurrence c where workspace_id = ${workspaceId}`;
   for (const { booked, claimed, of } of classes) {

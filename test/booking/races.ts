@@ -31,8 +31,8 @@ export function racing(appOf: () => TestApp) {
     const [sold] = await sql`select count(*)::int as count, sum(amount_cents)::int as cents
       from sandbox_payment where workspace_id = ${of.account.test} and status = 'SUCCEEDED'`;
     assert.deepEqual({ ...sold }, { count: 1, cents: 4500 });
-    const [used] = await sql`select used_count, claimed_count from discount_code where id = ${codeId}`;
-    assert.deepEqual({ ...used }, { used_count: 1, claimed_count: 0 });
+    const [used] = await sql`select used_count, reserved_count from discount_code where id = ${codeId}`;
+    assert.deepEqual({ ...used }, { used_count: 1, reserved_count: 0 });
   }
 
   /** All ask for it at once, by two products. */

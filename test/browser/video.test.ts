@@ -105,7 +105,7 @@ async function tellsFacts(id: string, kinds: string[], events: string[]): Promis
   let lack: string[] = [];
   const isThere = async () => {
     const rows = await sql<{ kind: string; browser: string; player_events: { type: string }[] | null }[]>`
-      select kind, browser, player_events from fact where subject_id = ${id}`;
+      select kind, browser, player_events from usage_event where subject_id = ${id}`;
     // What a page sends while it is closed goes out under the browser's real name.
     const told = rows.flatMap((row) => row.player_events ?? []).map(({ type }) => type);
     const ofPeople = rows.filter(({ browser }) => browser === 'Chrome').map(({ kind }) => kind);

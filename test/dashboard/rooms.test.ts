@@ -69,10 +69,10 @@ test('what was watched of a video is seen over time, by second and by country, a
     .values({
       workspace_id: workspaceId,
       video_id: id,
-      span: 1440,
+      interval_min: 1440,
       at: day,
-      is_self: false,
-      watched: [30, 15],
+      is_owner: false,
+      watch_counts: [30, 15],
     })
     .execute();
   await addSums(db, workspaceId, [

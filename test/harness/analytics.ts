@@ -2,15 +2,15 @@ import type { Insertable } from 'kysely';
 import { dateFromMs } from '../../src/kernel/clock.ts';
 import type { Db } from '../../src/platform/db/index.ts';
 import type {
-  AnalyticsShareDimension,
-  AnalyticsShareTable,
+  AnalyticsBreakdownDimension,
+  AnalyticsBreakdownTable,
   AnalyticsTotalTable,
 } from '../../src/platform/db/tables.generated.ts';
 
 type Measures = Partial<
   Omit<
     Insertable<AnalyticsTotalTable>,
-    'workspace_id' | 'subject_kind' | 'subject_id' | 'span' | 'at' | 'is_self' | 'peak_viewers'
+    'workspace_id' | 'subject_kind' | 'subject_id' | 'interval_min' | 'at' | 'is_owner' | 'peak_viewers'
   >
 >;
 
@@ -21,7 +21,7 @@ export interface Counted {
   isSelf?: boolean;
   sums: Measures & { peak_viewers?: number };
   /** Who it was, by what is counted by. */
-  shares?: Partial<Record<AnalyticsShareDimension, string>>;
+  shares?: Partial<Record<AnalyticsBreakdownDimension, string>>;
 }
 
 const QUARTER_MS = 900_000;
@@ -29,7 +29,7 @@ const QUARTER_MS = 900_000;
 /** Adds to the sums by quarter-hour, of the subject and of its account; the worker makes those of longer spans anew. */
 export async function addSums(db: Db, workspaceId: string, counted: readonly Counted[]): Promise<void> {
   const totals = new Map<string, Insertable<AnalyticsTotalTable>>();
-  const shares = new Map<string, Insertable<AnalyticsShareTable>>();
+  const shares = new Map<string, Insertable<AnalyticsBreakdownTable>>();
   for (const { at, subject, isSelf = false, sums, shares: by = {} } of counted) {
     const ms = typeof at === 'string' ? Date.parse(at) : at.getTime();
     const account = { kind: 'ACCOUNT', id: '' } as const;
@@ -38,9 +38,9 @@ export async function addSums(db: Db, workspaceId: string, counted: readonly Cou
         workspace_id: workspaceId,
         subject_kind: kind,
         subject_id: id,
-        span: 15,
+        interval_min: 15,
         at: dateFromMs(Math.floor(ms / QUARTER_MS) * QUARTER_MS),
-        is_self: isSelf,
+        is_owner: isSelf,
       } as const;
       add(totals, { ...row, ...sums });
       const { views = 0, unique_viewers = 0, watch_ms = 0 } = sums;
@@ -50,7 +50,7 @@ export async function addSums(db: Db, workspaceId: string, counted: readonly Cou
     }
   }
   await db.transaction().execute(async (tx) => {
-    await tx.updateTable('fact_sum_state').set({ closed_until: null }).execute();
+    await tx.updateTable('rollup_state').set({ compacted_until: null }).execute();
     if (totals.size > 0)
       await tx
         .insertInto('analytics_total')
@@ -58,20 +58,29 @@ export async function addSums(db: Db, workspaceId: string, counted: readonly Cou
         .execute();
     if (shares.size > 0)
       await tx
-        .insertInto('analytics_share')
+        .insertInto('analytics_breakdown')
         .values([...shares.values()])
         .execute();
   });
 }
 
-function dimension(name: string): AnalyticsShareDimension {
+function dimension(name: string): AnalyticsBreakdownDimension {
   const names = ['country', 'device', 'browser', 'os', 'referrer', 'quality', 'source'] as const;
   const known = names.find((one) => one === name);
   if (known === undefined) throw new Error(`nothing is counted by ${name}`);
   return known;
 }
 
-const KEYS = ['workspace_id', 'subject_kind', 'subject_id', 'span', 'at', 'is_self', 'dimension', 'value'];
+const KEYS = [
+  'workspace_id',
+  'subject_kind',
+  'subject_id',
+  'interval_min',
+  'at',
+  'is_owner',
+  'dimension',
+  'value',
+];
 
 /** Numbers that are no part of the key are added up; of the peak the highest counts. */
 function add<R extends { at: unknown }>(rows: Map<string, R>, row: R): void {

@@ -25,7 +25,7 @@ export async function requestsWritten(app: TestApp): Promise<void> {
   (await app.request('GET', '/videos/vid_none', { key })).assertError('NOT_FOUND');
   const seen = async () => {
     const rows = await sql`
-      select 1 from request_log join fact on fact.key_id = request_log.key_id and fact.kind = 'REQUEST'
+      select 1 from request_log join usage_event on usage_event.key_id = request_log.key_id and usage_event.kind = 'REQUEST'
       where request_log.key_id = ${id}`;
     return rows.length > 0;
   };

@@ -135,11 +135,11 @@ async function assertPlaces(sql: Sql, workspaceId: string): Promise<void> {
   const rows = await sql<
     { id: string; claimed: number; taken: number; counted: string; most: number | null }[]
   >`
-    select id, claimed_count as claimed, member_count as taken, max_members as most,
+    select id, reserved_count as claimed, member_count as taken, max_members as most,
       (select count(*) from subscription where tier_id = tier.id and ended_at is null) as counted
     from tier where workspace_id = ${workspaceId}
     union all
-    select id, claimed_count, used_count, max_uses,
+    select id, reserved_count, used_count, max_uses,
       (select count(*) from checkout where discount_code_id = code.id and status = 'COMPLETED')
     from discount_code code where workspace_id = ${workspaceId}`;
   for (const { id, claimed, taken, counted, most } of rows) {

@@ -277,7 +277,7 @@ async function rest(scene: Scene): Promise<void> {
     }
     const [open] = await database.sql<{ count: string }[]>`
       select (select count(*) from payment where workspace_id = ${workspaceId} and status = 'PENDING' and type <> 'DISPUTE')
-        + (select count(*) from checkout where workspace_id = ${workspaceId} and claimed_until is not null)
+        + (select count(*) from checkout where workspace_id = ${workspaceId} and reserved_until is not null)
         + (select count(*) from provider_event where handled_at is null) as count`;
     if (Number(open?.count) === 0) return;
     clock.advance(20 * MINUTE_MS);

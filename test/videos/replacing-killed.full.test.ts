@@ -154,7 +154,7 @@ async function known(id: string): Promise<string[]> {
   const rows = await database.sql`
     select folder from video_rendition where video_id = ${id} and folder is not null
     union select image_folder from video where id = ${id}
-    union select former_image_folder from video_replacement where video_id = ${id} and former_kept_until is not null`;
+    union select previous_image_folder from video_replacement where video_id = ${id} and previous_kept_until is not null`;
   return rows.map(({ folder: name }) => String(name)).sort();
 }
 

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import type { AnalyticsShareDimension } from '../../platform/db/tables.generated.ts';
+import type { AnalyticsBreakdownDimension } from '../../platform/db/tables.generated.ts';
 import { countryName, labelOf } from './labels.ts';
 import type { BreakdownRow, SubjectRow, ValueRow } from './reads.repository.ts';
 import { minutes, percent, ratio, type Sums, seconds } from './reads.rules.ts';
@@ -146,7 +146,7 @@ export function toCountry(row: ValueRow): Static<typeof CountryRow> {
   };
 }
 
-function valuesOf(rows: readonly BreakdownRow[], of: AnalyticsShareDimension): Static<typeof Values> {
+function valuesOf(rows: readonly BreakdownRow[], of: AnalyticsBreakdownDimension): Static<typeof Values> {
   return rows
     .filter(({ dimension }) => dimension === of)
     .map(({ value, views, watchMs }) => ({

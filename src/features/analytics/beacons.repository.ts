@@ -37,14 +37,14 @@ function near(one: string, other: string, { around }: Scope): Sql {
 /** No beacon of this number was there before `one`: it is no replay. */
 function isFirst(one: string, scope: Scope): Sql {
   const a = sql.raw(one);
-  return sql`(select true from fact d where ${near('d', one, scope)} and d.number = ${a}.number
+  return sql`(select true from usage_event d where ${near('d', one, scope)} and d.sequence_number = ${a}.sequence_number
     and d.xid <= ${a}.xid and (d.xid, d.created_at, d.id) < (${a}.xid, ${a}.created_at, ${a}.id) limit 1) is null`;
 }
 
 function isBefore(one: string, other: string, scope: Scope): Sql {
   const [a, b] = [sql.raw(one), sql.raw(other)];
-  return sql`${near(one, other, scope)} and ${a}.number < ${b}.number
-    and ${a}.number >= ${b}.number - ${sql.lit(APART.numbers)} and ${a}.xid < ${b}.seen_xid`;
+  return sql`${near(one, other, scope)} and ${a}.sequence_number < ${b}.sequence_number
+    and ${a}.sequence_number >= ${b}.sequence_number - ${sql.lit(APART.numbers)} and ${a}.xid < ${b}.seen_xid`;
 }
 
 /** The UTC day, whatever zone the session has. */
@@ -75,20 +75,20 @@ export function beaconMoves(scope: Scope): Sql {
   const { fromXid, belowXid } = scope;
   return sql`
     told as materialized (
-      select * from fresh f where kind = 'BEACON' and playback_session is not null and number is not null
+      select * from fresh f where kind = 'BEACON' and playback_session is not null and sequence_number is not null
         and ${isFirst('f', scope)}),
     -- Counted before, and after one that is new.
     after as materialized (
       select distinct on (c.created_at, c.id) c.* from told t cross join lateral (
-        select ${factColumns('c')} from fact c where ${near('c', 't', scope)} and c.number > t.number
-          and c.number <= t.number + ${sql.lit(APART.numbers)} and c.xid < ${fromXid}::xid8
+        select ${factColumns('c')} from usage_event c where ${near('c', 't', scope)} and c.sequence_number > t.sequence_number
+          and c.sequence_number <= t.sequence_number + ${sql.lit(APART.numbers)} and c.xid < ${fromXid}::xid8
           and ${isFirst('c', scope)}) c),
     weighed as (
       select *, 1 as sign, true as is_new, ${belowXid}::xid8 as seen_xid from told
       union all select *, 1, false, ${belowXid}::xid8 from after
       union all select *, -1, false, ${fromXid}::xid8 from after),
     move as materialized (
-      select c.sign, c.is_new, c.xid, c.created_at, c.id, c.workspace_id, c.subject_id, c.viewer, c.is_self, c.country,
+      select c.sign, c.is_new, c.xid, c.created_at, c.id, c.workspace_id, c.subject_id, c.viewer, c.is_owner, c.country,
         c.device, c.browser, c.os, c.referrer, c.player_events,
         p.player_events -> -1 as last_event, p.player_events -> -1 ->> 'quality' as quality,
         p.left_playing,
@@ -96,11 +96,11 @@ export function beaconMoves(scope: Scope): Sql {
           0), 30000)::bigint as watch_ms,
         c_plays.yes as plays,
         c_plays.yes and not coalesce(p.plays, false) and (p.id is null or (
-          select true from fact q where ${isBefore('q', 'c', scope)} and ${plays('q.player_events')}
+          select true from usage_event q where ${isBefore('q', 'c', scope)} and ${plays('q.player_events')}
             and ${isFirst('q', scope)} limit 1) is null) as begins,
         -- The one before was a sign of the same viewer already.
         coalesce(p.plays and (p.xid, p.created_at, p.id) < (c.xid, c.created_at, c.id)
-          and ${dayOf('p.created_at')} = ${dayOf('c.created_at')} and p.is_self = c.is_self
+          and ${dayOf('p.created_at')} = ${dayOf('c.created_at')} and p.is_owner = c.is_owner
           and (p.workspace_id, p.subject_id, p.viewer, p.country, p.device, p.browser, p.os, p.referrer)
             is not distinct from
             (c.workspace_id, c.subject_id, c.viewer, c.country, c.device, c.browser, c.os, c.referrer), false)
@@ -110,8 +110,8 @@ export function beaconMoves(scope: Scope): Sql {
         left join lateral (
           select ${factColumns('p')}, ${plays('p.player_events')} as plays,
             ${leavesPlaying('p.player_events')} as left_playing
-          from fact p where ${isBefore('p', 'c', scope)} and ${isFirst('p', scope)}
-          order by p.number desc, p.xid, p.created_at, p.id limit 1) p on true)`;
+          from usage_event p where ${isBefore('p', 'c', scope)} and ${isFirst('p', scope)}
+          order by p.sequence_number desc, p.xid, p.created_at, p.id limit 1) p on true)`;
 }
 
 /** What is read of a fact for the sums of analytics. */
@@ -133,9 +133,9 @@ export function factColumns(alias: string): Sql {
       'browser',
       'os',
       'referrer',
-      'is_self',
+      'is_owner',
       'playback_session',
-      'number',
+      'sequence_number',
       'player_events',
       'bitrate_kbps',
     ],

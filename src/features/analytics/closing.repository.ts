@@ -24,13 +24,13 @@ interface Table {
 
 const TOTAL: Table = {
   name: 'analytics_total',
-  key: ['workspace_id', 'subject_kind', 'subject_id', 'is_self'],
+  key: ['workspace_id', 'subject_kind', 'subject_id', 'is_owner'],
   summed: MEASURES,
   highest: ['peak_viewers'],
 };
 const SHARE: Table = {
-  name: 'analytics_share',
-  key: ['workspace_id', 'subject_kind', 'subject_id', 'dimension', 'value', 'is_self'],
+  name: 'analytics_breakdown',
+  key: ['workspace_id', 'subject_kind', 'subject_id', 'dimension', 'value', 'is_owner'],
   summed: ['views', 'unique_viewers', 'watch_ms'],
   highest: [],
 };
@@ -45,7 +45,7 @@ export async function makeSpans(tx: Tx, closing: Closing): Promise<void> {
 async function makeSums(tx: Tx, { name, key, summed, highest }: Table, closing: Closing): Promise<void> {
   const list = (names: readonly string[], of: (name: string) => Sql) => sql.join(names.map(of));
   await sql`
-    ${plannedWithValues} insert into ${sql.table(name)} (span, at,
+    ${plannedWithValues} insert into ${sql.table(name)} (interval_min, at,
       ${list([...key, ...highest, ...summed], (column) => sql.ref(column))})
     select ${sql.lit(closing.length)}, ${binOf(closing)}, ${list(key, (column) => sql.ref(column))},
       ${list(
@@ -59,11 +59,11 @@ async function makeSums(tx: Tx, { name, key, summed, highest }: Table, closing: 
 
 async function makeRetention(tx: Tx, closing: Closing): Promise<void> {
   await sql`
-    ${plannedWithValues} insert into analytics_retention (span, at, workspace_id, video_id, is_self, watched)
-    select ${sql.lit(closing.length)}, begins, workspace_id, video_id, is_self, array_agg(times order by second)
+    ${plannedWithValues} insert into analytics_retention (interval_min, at, workspace_id, video_id, is_owner, watch_counts)
+    select ${sql.lit(closing.length)}, begins, workspace_id, video_id, is_owner, array_agg(times order by second)
     from (
-      select ${binOf(closing)} as begins, workspace_id, video_id, is_self, second, sum(times)::integer as times
-      from analytics_retention, unnest(watched) with ordinality one (times, second)
+      select ${binOf(closing)} as begins, workspace_id, video_id, is_owner, second, sum(times)::integer as times
+      from analytics_retention, unnest(watch_counts) with ordinality one (times, second)
       where ${isBelow(closing)} group by 1, 2, 3, 4, 5) seconds
     group by 2, 3, 4, 5`.execute(tx);
 }
@@ -73,24 +73,24 @@ export async function deleteSpans(tx: Tx, closing: Closing): Promise<void> {
   const { length, from, to } = closing;
   const tables = [
     'analytics_total',
-    'analytics_share',
+    'analytics_breakdown',
     ...(hasSeconds(closing) ? ['analytics_retention'] : []),
   ];
   for (const table of tables)
     await sql`
       delete from ${sql.table(table)}
-      where span = ${sql.lit(length)} and at >= ${from} and at < ${to}`.execute(tx);
+      where interval_min = ${sql.lit(length)} and at >= ${from} and at < ${to}`.execute(tx);
 }
 
 /** Takes away all that `makeSpans` makes. */
 export async function deleteEverySpan(tx: Tx): Promise<void> {
-  for (const table of ['analytics_total', 'analytics_share'] as const)
-    await tx.deleteFrom(table).where('span', '>', LENGTHS[0]).execute();
-  await tx.deleteFrom('analytics_retention').where('span', '>', DAY_LENGTHS[0]).execute();
+  for (const table of ['analytics_total', 'analytics_breakdown'] as const)
+    await tx.deleteFrom(table).where('interval_min', '>', LENGTHS[0]).execute();
+  await tx.deleteFrom('analytics_retention').where('interval_min', '>', DAY_LENGTHS[0]).execute();
 }
 
 const isBelow = ({ below, from, to }: Closing) =>
-  sql`span = ${sql.lit(below)} and at >= ${from} and at < ${to}`;
+  sql`interval_min = ${sql.lit(below)} and at >= ${from} and at < ${to}`;
 
 const binOf = ({ length }: Closing) =>
   sql`date_bin(make_interval(mins => ${sql.lit(length)}), at, 'epoch'::timestamptz)`;
@@ -100,7 +100,7 @@ export async function firstSum(db: Db): Promise<Date | null> {
   const row = await db
     .selectFrom('analytics_total')
     .select('at')
-    .where('span', '=', 15)
+    .where('interval_min', '=', 15)
     .orderBy('at')
     .limit(1)
     .executeTakeFirst();
@@ -108,5 +108,5 @@ export async function firstSum(db: Db): Promise<Date | null> {
 }
 
 export async function setClosed(tx: Tx, closedUntil: Date): Promise<void> {
-  await tx.updateTable('fact_sum_state').set({ closed_until: closedUntil }).execute();
+  await tx.updateTable('rollup_state').set({ compacted_until: closedUntil }).execute();
 }

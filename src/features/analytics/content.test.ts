@@ -162,13 +162,13 @@ describe('of one video, and of one stream', () => {
       { at, subject: ofVideo(), sums: { views: 4, watch_ms: 6000, impressions: 10, plays: 5 }, shares },
       { at, subject: ofVideo(), sums: { watch_ms: 6000 }, shares: { quality: '720' } },
     );
-    const day = { workspace_id: account.live, video_id: video, span: 1440, is_self: false } as const;
+    const day = { workspace_id: account.live, video_id: video, interval_min: 1440, is_owner: false } as const;
     await app.container.db
       .insertInto('analytics_retention')
       .values([
-        { ...day, at: date('2026-11-18T00:00:00Z'), watched: [4, 2] },
-        { ...day, at: date('2026-11-19T00:00:00Z'), watched: [1, 0, 1] },
-        { ...day, at: date('2026-11-20T00:00:00Z'), watched: [9, 9, 9, 9] },
+        { ...day, at: date('2026-11-18T00:00:00Z'), watch_counts: [4, 2] },
+        { ...day, at: date('2026-11-19T00:00:00Z'), watch_counts: [1, 0, 1] },
+        { ...day, at: date('2026-11-20T00:00:00Z'), watch_counts: [9, 9, 9, 9] },
       ])
       .execute();
     const answer = await read(`/analytics/videos/${video}?${RANGE}`);
@@ -355,7 +355,7 @@ test('what a player tells is read a moment later', async () => {
     await fetch(`${app.url}/playback/beacon`, { method: 'POST', headers, body });
     await until(async () => {
       const [row] = await app.container.sql<{ facts: number }[]>`
-        select count(*)::integer as facts from fact where subject_id = ${video} and number = ${n}`;
+        select count(*)::integer as facts from usage_event where subject_id = ${video} and sequence_number = ${n}`;
       return row?.facts === 1;
     });
   };

@@ -47,17 +47,17 @@ function sharesOf(alias: string): Sql {
 const SEEN = sql`
   sign as (
     select * from (
-      select xid, created_at, id, workspace_id, subject_id, viewer, is_self, country, device, browser, os, referrer
+      select xid, created_at, id, workspace_id, subject_id, viewer, is_owner, country, device, browser, os, referrer
       from fresh where kind = 'VIEW'
-      union all select xid, created_at, id, workspace_id, subject_id, viewer, is_self, country, device, browser, os,
+      union all select xid, created_at, id, workspace_id, subject_id, viewer, is_owner, country, device, browser, os,
         referrer from move where sign = 1 and is_new and plays and not was_seen) one
     where viewer is not null),
   seen as (
-    insert into analytics_seen (at, workspace_id, subject_id, share, viewer, is_self, first_at)
+    insert into analytics_unique_viewer (at, workspace_id, subject_id, dimension_filter, viewer, is_owner, first_at)
     select distinct on (1, 2, 3, 4, 5, 6) ${dayOf('created_at')}, workspace_id, level.id,
-      part.share, viewer, is_self, ${quarterOf('created_at')}
+      part.dimension_filter, viewer, is_owner, ${quarterOf('created_at')}
     from sign cross join lateral ${levelsOf('sign.subject_id')}
-      cross join lateral (select '' as share union all
+      cross join lateral (select '' as dimension_filter union all
         select share.dimension || ':' || share.value from ${sharesOf('sign')}) part
     order by 1, 2, 3, 4, 5, 6, xid, created_at, id
     on conflict do nothing
@@ -88,35 +88,35 @@ function sum(measure: string, what: 'total' | 'pieces' = 'total'): Sql {
 /** One row for each sum and what is added to it. */
 const totalsIn = (scope: Scope) => sql`
   counted as (
-    select workspace_id, subject_id, ${quarterOf('created_at')} as at, is_self, kind as measure,
+    select workspace_id, subject_id, ${quarterOf('created_at')} as at, is_owner, kind as measure,
       sum(amount) as total, max(amount) as highest, count(*) as pieces
     from fresh where kind <> 'BEACON' group by 1, 2, 3, 4, 5
     union all
-    select workspace_id, subject_id, ${quarterOf('created_at')}, is_self, 'BITRATE',
+    select workspace_id, subject_id, ${quarterOf('created_at')}, is_owner, 'BITRATE',
       sum(amount * coalesce(bitrate_kbps, 0) / 1000), 0, 0
     from fresh where kind = 'LIVE' group by 1, 2, 3, 4
     union all
-    select workspace_id, subject_id, ${quarterOf('created_at')}, is_self, 'WATCH', sum(sign * watch_ms), 0, 0
+    select workspace_id, subject_id, ${quarterOf('created_at')}, is_owner, 'WATCH', sum(sign * watch_ms), 0, 0
     from move where watch_ms > 0 group by 1, 2, 3, 4 having sum(sign * watch_ms) <> 0
     union all
-    select workspace_id, subject_id, ${quarterOf('created_at')}, is_self, 'PLAY', sum(sign), 0, 0
+    select workspace_id, subject_id, ${quarterOf('created_at')}, is_owner, 'PLAY', sum(sign), 0, 0
     from move where begins group by 1, 2, 3, 4 having sum(sign) <> 0),
   leveled as (
-    select workspace_id, level.kind as subject_kind, level.id as subject_id, at, is_self, measure, total, highest,
+    select workspace_id, level.kind as subject_kind, level.id as subject_id, at, is_owner, measure, total, highest,
       pieces
     from counted cross join lateral ${levelsOf('counted.subject_id')}
     union all
     select workspace_id, case when subject_id = '' then 'ACCOUNT' else ${kindOf('subject_id')} end, subject_id,
-      first_at, is_self, 'UNIQUE', count(*), 0, 0
-    from seen where share = '' group by 1, 2, 3, 4, 5),
+      first_at, is_owner, 'UNIQUE', count(*), 0, 0
+    from seen where dimension_filter = '' group by 1, 2, 3, 4, 5),
   totaled as (
-    insert into analytics_total (workspace_id, subject_kind, subject_id, span, at, is_self, peak_viewers,
+    insert into analytics_total (workspace_id, subject_kind, subject_id, interval_min, at, is_owner, peak_viewers,
       ${sql.raw(Object.keys(ADDED).join(', '))})
-    select workspace_id, subject_kind, subject_id, span.minutes, span.begins, is_self,
+    select workspace_id, subject_kind, subject_id, span.minutes, span.begins, is_owner,
       coalesce(max(highest) filter (where measure = 'PRESENCE'), 0), ${sql.join(Object.values(ADDED))}
     from leveled cross join lateral ${spansOf(scope)}
     group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
-    on conflict (workspace_id, subject_kind, subject_id, span, at, is_self) do update set
+    on conflict (workspace_id, subject_kind, subject_id, interval_min, at, is_owner) do update set
       peak_viewers = greatest(analytics_total.peak_viewers, excluded.peak_viewers),
       ${added('analytics_total', Object.keys(ADDED))})`;
 
@@ -126,32 +126,33 @@ function added(table: string, columns: readonly string[]): Sql {
 
 const sharesIn = (scope: Scope) => sql`
   shared as (
-    select workspace_id, subject_id, ${quarterOf('created_at')} as at, is_self, share.dimension, share.value,
+    select workspace_id, subject_id, ${quarterOf('created_at')} as at, is_owner, share.dimension, share.value,
       sum(amount) as views, 0::numeric as watch_ms
     from fresh cross join lateral ${sharesOf('fresh')} where kind = 'VIEW' group by 1, 2, 3, 4, 5, 6
     union all
-    select workspace_id, subject_id, ${quarterOf('created_at')}, is_self, share.dimension, share.value, 0,
+    select workspace_id, subject_id, ${quarterOf('created_at')}, is_owner, share.dimension, share.value, 0,
       sum(sign * watch_ms)
     from move cross join lateral (select * from ${sharesOf('move')}
       union all select 'quality', quality where quality is not null) share
     where watch_ms > 0 group by 1, 2, 3, 4, 5, 6 having sum(sign * watch_ms) <> 0),
   shared_by_level as (
-    select workspace_id, level.kind as subject_kind, level.id as subject_id, at, is_self, dimension, value, views,
+    select workspace_id, level.kind as subject_kind, level.id as subject_id, at, is_owner, dimension, value, views,
       0 as unique_viewers, watch_ms
     from shared cross join lateral ${levelsOf('shared.subject_id')}
     union all
     select workspace_id, case when subject_id = '' then 'ACCOUNT' else ${kindOf('subject_id')} end, subject_id,
-      first_at, is_self, split_part(share, ':', 1), substr(share, strpos(share, ':') + 1), 0, count(*), 0
-    from seen where share <> '' group by 1, 2, 3, 4, 5, 6, 7),
+      first_at, is_owner, split_part(dimension_filter, ':', 1),
+      substr(dimension_filter, strpos(dimension_filter, ':') + 1), 0, count(*), 0
+    from seen where dimension_filter <> '' group by 1, 2, 3, 4, 5, 6, 7),
   parted as (
-    insert into analytics_share (workspace_id, subject_kind, subject_id, dimension, span, value, at, is_self, views,
-      unique_viewers, watch_ms)
-    select workspace_id, subject_kind, subject_id, dimension, span.minutes, value, span.begins, is_self, sum(views),
+    insert into analytics_breakdown (workspace_id, subject_kind, subject_id, dimension, interval_min, value, at, is_owner,
+      views, unique_viewers, watch_ms)
+    select workspace_id, subject_kind, subject_id, dimension, span.minutes, value, span.begins, is_owner, sum(views),
       sum(unique_viewers), sum(watch_ms)
     from shared_by_level cross join lateral ${spansOf(scope)}
     group by 1, 2, 3, 4, 5, 6, 7, 8 order by 1, 2, 3, 4, 5, 7, 6, 8
-    on conflict (workspace_id, subject_kind, subject_id, dimension, span, at, value, is_self) do update set
-      ${added('analytics_share', ['views', 'unique_viewers', 'watch_ms'])})`;
+    on conflict (workspace_id, subject_kind, subject_id, dimension, interval_min, at, value, is_owner) do update set
+      ${added('analytics_breakdown', ['views', 'unique_viewers', 'watch_ms'])})`;
 
 /** Videos are at most so long (docs/decisions/plans.md): later seconds are of none. */
 const LONGEST_SEC = 43_200;
@@ -162,7 +163,7 @@ const LONGEST_SEC = 43_200;
  */
 const retentionIn = ({ closedUntil }: Scope) => sql`
   stretch as (
-    select workspace_id, subject_id, ${dayOf('created_at')} as at, is_self, sign,
+    select workspace_id, subject_id, ${dayOf('created_at')} as at, is_owner, sign,
       greatest(ceil(begun), 0)::integer as first_second, least(ceil(position), ${sql.lit(LONGEST_SEC)})::integer as next_second
     from move cross join lateral (
       select e ->> 'type' as type, (e ->> 'positionSec')::float8 as position,
@@ -173,22 +174,22 @@ const retentionIn = ({ closedUntil }: Scope) => sql`
       and before in ('PLAY', 'TICK', 'SEEK') and position > begun and position < 1e9 and begun > -1e9
       and position - begun <= 2 * watch_ms / 1000.0 + 2),
   turn as (
-    select workspace_id, subject_id, span.minutes, span.begins as at, is_self, second, sum(delta)::integer as delta
+    select workspace_id, subject_id, span.minutes, span.begins as at, is_owner, second, sum(delta)::integer as delta
     from stretch cross join lateral (values (0, 0), (first_second, sign), (next_second, -sign)) one (second, delta)
       cross join lateral ${madeSpans(DAY_LENGTHS, closedUntil)}
     where first_second < next_second group by 1, 2, 3, 4, 5, 6),
   run as (
-    select workspace_id, subject_id, minutes, at, is_self, second, lead(second) over seconds as next_second,
+    select workspace_id, subject_id, minutes, at, is_owner, second, lead(second) over seconds as next_second,
       (sum(delta) over seconds)::integer as watched
-    from turn window seconds as (partition by workspace_id, subject_id, minutes, at, is_self order by second)),
+    from turn window seconds as (partition by workspace_id, subject_id, minutes, at, is_owner order by second)),
   retained as (
-    insert into analytics_retention (workspace_id, video_id, span, at, is_self, watched)
-    select workspace_id, subject_id, minutes, at, is_self, array_agg(watched order by second)
+    insert into analytics_retention (workspace_id, video_id, interval_min, at, is_owner, watch_counts)
+    select workspace_id, subject_id, minutes, at, is_owner, array_agg(watched order by second)
     from run cross join lateral generate_series(second, next_second - 1)
     group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
-    on conflict (workspace_id, video_id, span, at, is_self) do update set watched = (
+    on conflict (workspace_id, video_id, interval_min, at, is_owner) do update set watch_counts = (
       select array_agg(coalesce(a, 0) + coalesce(b, 0) order by n)
-      from unnest(analytics_retention.watched, excluded.watched) with ordinality one (a, b, n)))`;
+      from unnest(analytics_retention.watch_counts, excluded.watch_counts) with ordinality one (a, b, n)))`;
 
 /** What is counted of content: all but what only usage is made of. */
 const KINDS = [
@@ -200,7 +201,7 @@ const KINDS = [
 export async function addCounts(tx: Tx, scope: Scope): Promise<void> {
   await sql`
     ${plannedWithValues} with fresh as materialized (
-      select ${factColumns('f')} from fact f where ${isNew(scope)} and not is_bot
+      select ${factColumns('f')} from usage_event f where ${isNew(scope)} and not is_bot
         and kind in (${sql.join(KINDS.map((kind) => sql.lit(kind)))})),
     ${beaconMoves(scope)}, ${SEEN}, ${totalsIn(scope)}, ${sharesIn(scope)},
     ${retentionIn(scope)}
@@ -215,14 +216,14 @@ export async function addUsage(tx: Tx, scope: Scope): Promise<void> {
     ${plannedWithValues} with used as materialized (
       select workspace_id, kind, ${quarterOf('created_at')} as at,
         case when kind = 'STORAGE' then max(amount) else sum(amount) end as amount
-      from fact f where ${isNew(scope)} and kind in (${sql.join(USAGE.map((kind) => sql.lit(kind)))})
+      from usage_event f where ${isNew(scope)} and kind in (${sql.join(USAGE.map((kind) => sql.lit(kind)))})
       group by 1, 2, 3)
-    insert into usage_total (workspace_id, metric, span, at, amount)
+    insert into usage_total (workspace_id, metric, interval_min, at, amount)
     select workspace_id, kind, span.minutes, span.begins,
       case when kind = 'STORAGE' then max(amount) else sum(amount) end
     from used cross join lateral (values (15::smallint, at), (1440::smallint, ${dayOf('at')})) span (minutes, begins)
     group by 1, 2, 3, 4 order by 1, 2, 3, 4
-    on conflict (workspace_id, metric, span, at) do update set amount =
+    on conflict (workspace_id, metric, interval_min, at) do update set amount =
       case when excluded.metric = 'STORAGE' then greatest(usage_total.amount, excluded.amount)
         else usage_total.amount + excluded.amount end`.execute(tx);
 }
@@ -236,7 +237,7 @@ export async function addRequests(tx: Tx, scope: Scope): Promise<void> {
       rate_limited)
     select workspace_id, coalesce(key_id, ''), ${dayOf('created_at')}, sum(amount), ${errors(400, 499)},
       ${errors(500, 599)}, ${errors(429, 429)}
-    from fact f where ${isNew(scope)} and kind = 'REQUEST' group by 1, 2, 3 order by 1, 2, 3
+    from usage_event f where ${isNew(scope)} and kind = 'REQUEST' group by 1, 2, 3 order by 1, 2, 3
     on conflict (workspace_id, at, key_id) do update set
       ${added('usage_request', ['requests', 'errors_4xx', 'errors_5xx', 'rate_limited'])}`.execute(tx);
 }

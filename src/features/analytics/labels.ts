@@ -1,4 +1,4 @@
-import type { AnalyticsShareDimension } from '../../platform/db/tables.generated.ts';
+import type { AnalyticsBreakdownDimension } from '../../platform/db/tables.generated.ts';
 
 const COUNTRIES = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'code' });
 
@@ -7,7 +7,7 @@ export const countryName = (code: string): string =>
   /^[A-Z]{2}$/.test(code) && code !== 'ZZ' ? (COUNTRIES.of(code) ?? code) : 'Unknown';
 
 /** What people call a value that is counted by. */
-export function labelOf(dimension: AnalyticsShareDimension, value: string): string {
+export function labelOf(dimension: AnalyticsBreakdownDimension, value: string): string {
   if (dimension === 'country') return countryName(value);
   if (dimension === 'quality') return `${value}p`;
   if (value === '') return dimension === 'referrer' ? 'Direct' : 'Unknown';

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Span } from '../../kernel/time-range.ts';
 import type { Db } from '../../platform/db/index.ts';
 import { plannedWithValues } from '../../platform/db/page.ts';
-import type { AnalyticsShareDimension } from '../../platform/db/tables.generated.ts';
+import type { AnalyticsBreakdownDimension } from '../../platform/db/tables.generated.ts';
 import { MEASURE_NAMES, NOTHING, type Place, type Share, type Sums } from './reads.rules.ts';
 import { DAY_LENGTHS, type Walk, walksOf } from './spans.rules.ts';
 
@@ -28,7 +28,7 @@ const WALKS = (walks: readonly Walk[]) => sql`unnest(
   ${walks.map(({ from }) => from.toISOString())}::timestamptz[],
   ${walks.map(({ to }) => to.toISOString())}::timestamptz[]) as walk (piece, length, begins, ends)`;
 
-const IN_WALK = sql`span = walk.length and at >= walk.begins and at < walk.ends`;
+const IN_WALK = sql`interval_min = walk.length and at >= walk.begins and at < walk.ends`;
 
 /** The columns of the sums. */
 const COLUMNS = {
@@ -81,7 +81,7 @@ const added = (measures: readonly Measure[]) =>
 /** The rows of one walk after the other: joined, they would be looked for in all that a workspace has. */
 const APART = sql`offset 0`;
 
-const own = (includeSelf: boolean) => sql`(not is_self or ${includeSelf})`;
+const own = (includeSelf: boolean) => sql`(not is_owner or ${includeSelf})`;
 
 /** What each piece has. */
 export async function sumPieces(
@@ -94,7 +94,7 @@ export async function sumPieces(
   const source =
     share === null
       ? sql`analytics_total where true`
-      : sql`analytics_share where dimension = ${share.dimension} and value = ${share.value}`;
+      : sql`analytics_breakdown where dimension = ${share.dimension} and value = ${share.value}`;
   const { rows } = await sql<Partial<Sums> & { piece: number }>`
     ${plannedWithValues} select walk.piece, ${added(measures)} from ${WALKS(walksOf(pieces, closedUntil))}, lateral (
       select ${columnsOf(measures)} from ${source} and workspace_id = ${workspaceId} and subject_kind = ${kind}
@@ -163,9 +163,10 @@ export async function sumSubjects(
 
 /** Found by the totals beside them: what has a share of a span has a total, and the index of those has the time first. */
 const sharesOf = ({ dimension, value }: Share) => sql`(
-  select total.workspace_id, total.subject_kind, total.subject_id, total.span, total.at, total.is_self, part.views,
-    part.unique_viewers, part.watch_ms
-  from analytics_total total join analytics_share part using (workspace_id, subject_kind, subject_id, span, at, is_self)
+  select total.workspace_id, total.subject_kind, total.subject_id, total.interval_min, total.at, total.is_owner,
+    part.views, part.unique_viewers, part.watch_ms
+  from analytics_total total join analytics_breakdown part
+    using (workspace_id, subject_kind, subject_id, interval_min, at, is_owner)
   where part.dimension = ${dimension} and part.value = ${value}) shared`;
 
 const behind = (after: Place | null) =>
@@ -188,7 +189,7 @@ export interface ValueRow extends ShareSums {
 export async function sumValues(
   db: Db,
   { workspaceId, kind, id }: Subject,
-  dimension: AnalyticsShareDimension,
+  dimension: AnalyticsBreakdownDimension,
   span: Span,
   { includeSelf, share, closedUntil }: Counted,
   { sort, take, after }: RowsWanted,
@@ -198,7 +199,7 @@ export async function sumValues(
   const { rows } = await sql<ValueRow>`
     ${plannedWithValues} with counted as (
       select part.value as "id", ${added(SHARED)} from ${WALKS(walksOf([span], closedUntil))}, lateral (
-        select value, ${columnsOf(SHARED)} from analytics_share where workspace_id = ${workspaceId}
+        select value, ${columnsOf(SHARED)} from analytics_breakdown where workspace_id = ${workspaceId}
           and subject_kind = ${kind} and subject_id = ${id} and dimension = ${dimension} and ${IN_WALK}
           and ${own(includeSelf)} ${APART}) part
       group by 1),
@@ -210,7 +211,7 @@ export async function sumValues(
 }
 
 export interface BreakdownRow extends ShareSums {
-  dimension: AnalyticsShareDimension;
+  dimension: AnalyticsBreakdownDimension;
   value: string;
 }
 
@@ -218,7 +219,7 @@ export interface BreakdownRow extends ShareSums {
 export async function sumDimensions(
   db: Db,
   { workspaceId, kind, id }: Subject,
-  { dimensions, most }: { dimensions: readonly AnalyticsShareDimension[]; most: number },
+  { dimensions, most }: { dimensions: readonly AnalyticsBreakdownDimension[]; most: number },
   span: Span,
   { includeSelf, closedUntil }: Omit<Counted, 'share'>,
 ): Promise<BreakdownRow[]> {
@@ -226,7 +227,7 @@ export async function sumDimensions(
     ${plannedWithValues} with counted as (
       select part.dimension, part.value, ${added(SHARED)}
       from ${WALKS(walksOf([span], closedUntil))}, unnest(${[...dimensions]}::text[]) as wanted (name), lateral (
-        select dimension, value, ${columnsOf(SHARED)} from analytics_share where workspace_id = ${workspaceId}
+        select dimension, value, ${columnsOf(SHARED)} from analytics_breakdown where workspace_id = ${workspaceId}
           and subject_kind = ${kind} and subject_id = ${id} and dimension = wanted.name and ${IN_WALK}
           and ${own(includeSelf)} ${APART}) part
       group by 1, 2),
@@ -247,7 +248,7 @@ export async function sumRetention(
   const { rows } = await sql<{ watched: number }>`
     ${plannedWithValues} select sum(second.watched)::bigint as watched
     from ${WALKS(walksOf([days], closedUntil, DAY_LENGTHS))}, analytics_retention,
-      unnest(watched) with ordinality as second (watched, position)
+      unnest(watch_counts) with ordinality as second (watched, position)
     where workspace_id = ${workspaceId} and video_id = ${id} and ${IN_WALK} and ${own(includeSelf)}
     group by second.position order by second.position`.execute(db);
   return rows.map(({ watched }) => watched);
@@ -285,8 +286,8 @@ export interface Progress {
 /** To be read before the sums: what is closed stays so. */
 export async function findProgress(db: Db): Promise<Progress> {
   const row = await db
-    .selectFrom('fact_sum_state')
-    .select(['fresh_until as freshUntil', 'closed_until as closedUntil'])
+    .selectFrom('rollup_state')
+    .select(['fresh_until as freshUntil', 'compacted_until as closedUntil'])
     .executeTakeFirst();
   return row ?? { freshUntil: null, closedUntil: null };
 }

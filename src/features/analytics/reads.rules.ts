@@ -1,5 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
-import type { AnalyticsShareDimension } from '../../platform/db/tables.generated.ts';
+import type { AnalyticsBreakdownDimension } from '../../platform/db/tables.generated.ts';
 
 /** What the sums have of a span, before anybody reads it. */
 export interface Sums {
@@ -72,7 +72,7 @@ export function totalOf(parts: readonly Sums[]): Sums {
 
 /** Viewers with one thing in common, such as their country. */
 export interface Share {
-  dimension: AnalyticsShareDimension;
+  dimension: AnalyticsBreakdownDimension;
   value: string;
 }
 

@@ -15,9 +15,9 @@ const minutesOf = (date: Date) => date.getTime() / MINUTE_MS;
 const ordered = fc.tuple(minute, minute).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const);
 
 test('lengths are those that the tables take', () => {
-  assert.deepEqual(LENGTHS, VALUES.analytics_total.span);
-  assert.deepEqual(LENGTHS, VALUES.analytics_share.span);
-  assert.deepEqual(DAY_LENGTHS, VALUES.analytics_retention.span);
+  assert.deepEqual(LENGTHS, VALUES.analytics_total.interval_min);
+  assert.deepEqual(LENGTHS, VALUES.analytics_breakdown.interval_min);
+  assert.deepEqual(DAY_LENGTHS, VALUES.analytics_retention.interval_min);
 });
 
 test('walks are the time of their pieces, of sums that are there, and few', () => {

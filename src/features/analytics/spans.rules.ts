@@ -1,17 +1,22 @@
 import { dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS, MINUTE_MS } from '../../kernel/durations.ts';
 import type { Span } from '../../kernel/time-range.ts';
-import type { AnalyticsRetentionSpan, AnalyticsTotalSpan } from '../../platform/db/tables.generated.ts';
+import type {
+  AnalyticsRetentionIntervalMin,
+  AnalyticsTotalIntervalMin,
+} from '../../platform/db/tables.generated.ts';
 
 /**
  * Lengths of sums in minutes, the shortest first: each is a multiple of the one before, and begins on multiples of
  * itself since 1970 (docs/decisions/analytics.md#rollup-intervals).
  */
-export const LENGTHS = [15, 60, 240, 1440, 5760, 23_040, 92_160] as const satisfies AnalyticsTotalSpan[];
-export type Length = AnalyticsTotalSpan;
+export const LENGTHS = [
+  15, 60, 240, 1440, 5760, 23_040, 92_160,
+] as const satisfies AnalyticsTotalIntervalMin[];
+export type Length = AnalyticsTotalIntervalMin;
 
 /** Seconds of videos are counted by the day. */
-export const DAY_LENGTHS = [1440, 5760, 23_040, 92_160] as const satisfies AnalyticsRetentionSpan[];
+export const DAY_LENGTHS = [1440, 5760, 23_040, 92_160] as const satisfies AnalyticsRetentionIntervalMin[];
 
 /** Sums of one length, one after another. */
 export interface Walk {

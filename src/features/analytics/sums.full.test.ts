@@ -69,7 +69,7 @@ test('workers that are killed while facts come lose none and count none twice', 
   await until(async () => {
     await sums.run();
     const [row] =
-      await sql`select count(*) as facts from fact where xid >= (select next_xid from fact_sum_state)`;
+      await sql`select count(*) as facts from usage_event where xid >= (select next_xid from rollup_state)`;
     return row?.facts === 0;
   });
   assert.deepEqual(await wrongSums(sql, 'wsp_'), []);

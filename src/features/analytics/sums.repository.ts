@@ -50,13 +50,13 @@ export function readHorizon(db: Db): Promise<Horizon> {
     await planForFacts(tx);
     const ended = await readEnded(tx);
     const { rows } = await sql`
-      ${plannedWithValues} select 1 from fact where xid >= ${ended.ended}::xid8 limit 1`.execute(tx);
+      ${plannedWithValues} select 1 from usage_event where xid >= ${ended.ended}::xid8 limit 1`.execute(tx);
     return { ...ended, hasMore: rows.length > 0 };
   });
 }
 
 export async function insertState(db: Db): Promise<void> {
-  await sql`insert into fact_sum_state (next_xid, fresh_until) values ('0', 'epoch') on conflict do nothing`.execute(
+  await sql`insert into rollup_state (next_xid, fresh_until) values ('0', 'epoch') on conflict do nothing`.execute(
     db,
   );
 }
@@ -77,8 +77,8 @@ export interface State {
 /** @returns where the sums are, or undefined while another process adds to them. */
 export function lockState(tx: Tx, whenTaken: 'skip' | 'wait'): Promise<State | undefined> {
   const query = tx
-    .selectFrom('fact_sum_state')
-    .select(['next_xid as nextXid', 'closed_until as closedUntil'])
+    .selectFrom('rollup_state')
+    .select(['next_xid as nextXid', 'compacted_until as closedUntil'])
     .forNoKeyUpdate();
   return (whenTaken === 'skip' ? query.skipLocked() : query).executeTakeFirst();
 }
@@ -96,8 +96,8 @@ export async function findChunk(tx: Tx, fromXid: string, belowXid: string, most:
   const { rows } = await sql<Chunk>`
     ${plannedWithValues} select count(*) as facts, max(xid) as "lastXid",
       coalesce(min(created_at), 'epoch') as "from", coalesce(max(created_at), 'epoch') as "to"
-    from fact where xid >= ${fromXid}::xid8 and xid <= (
-      select max(xid) from (select xid from fact where xid >= ${fromXid}::xid8 and xid < ${belowXid}::xid8
+    from usage_event where xid >= ${fromXid}::xid8 and xid <= (
+      select max(xid) from (select xid from usage_event where xid >= ${fromXid}::xid8 and xid < ${belowXid}::xid8
         order by xid limit ${most}) one)`.execute(tx);
   const [row] = rows;
   if (row === undefined) throw new Error('an aggregate has a row');
@@ -105,12 +105,15 @@ export async function findChunk(tx: Tx, fromXid: string, belowXid: string, most:
 }
 
 export async function moveState(tx: Tx, nextXid: string): Promise<void> {
-  await tx.updateTable('fact_sum_state').set({ next_xid: nextXid }).execute();
+  await tx.updateTable('rollup_state').set({ next_xid: nextXid }).execute();
 }
 
 /** Every fact of a transaction is to be counted. */
 export async function resetState(tx: Tx): Promise<void> {
-  await tx.updateTable('fact_sum_state').set({ next_xid: '1', mark_xid: null, mark_at: null }).execute();
+  await tx
+    .updateTable('rollup_state')
+    .set({ next_xid: '1', pending_xid: null, pending_fresh_until: null })
+    .execute();
 }
 
 /**
@@ -119,25 +122,32 @@ export async function resetState(tx: Tx): Promise<void> {
  */
 export async function markFresh(tx: Tx, { ended, begun, hasMore }: Horizon, at: Date): Promise<void> {
   await sql`
-    update fact_sum_state set
+    update rollup_state set
       fresh_until = greatest(fresh_until, case when not ${hasMore}::boolean then ${at}::timestamptz
-        when mark_xid <= ${ended}::xid8 then mark_at end),
-      mark_xid = case when mark_xid > ${ended}::xid8 then mark_xid else ${begun}::xid8 end,
-      mark_at = case when mark_xid > ${ended}::xid8 then mark_at else ${at}::timestamptz end
+        when pending_xid <= ${ended}::xid8 then pending_fresh_until end),
+      pending_xid = case when pending_xid > ${ended}::xid8 then pending_xid else ${begun}::xid8 end,
+      pending_fresh_until = case when pending_xid > ${ended}::xid8 then pending_fresh_until else ${at}::timestamptz end
     where next_xid >= ${ended}::xid8`.execute(tx);
 }
 
 /** Forgets who was seen on days of which no fact comes any more. */
 export async function deleteSeen(db: Db, before: Date): Promise<void> {
-  await db.deleteFrom('analytics_seen').where('at', '<', before).execute();
+  await db.deleteFrom('analytics_unique_viewer').where('at', '<', before).execute();
 }
 
 /** Of these days everything goes that is made of facts; longer spans are made anew with `makeSpans`. */
 export async function deleteSums(tx: Tx, { days: { from, to } }: Pick<Scope, 'days'>): Promise<void> {
-  for (const table of ['analytics_total', 'analytics_share', 'usage_total', 'analytics_retention'] as const)
+  for (const table of [
+    'analytics_total',
+    'analytics_breakdown',
+    'usage_total',
+    'analytics_retention',
+  ] as const)
     await sql`
-      delete from ${sql.table(table)} where span in (15, 1440) and at >= ${from} and at < ${to}`.execute(tx);
-  for (const table of ['analytics_seen', 'usage_request'] as const)
+      delete from ${sql.table(table)} where interval_min in (15, 1440) and at >= ${from} and at < ${to}`.execute(
+      tx,
+    );
+  for (const table of ['analytics_unique_viewer', 'usage_request'] as const)
     await tx.deleteFrom(table).where('at', '>=', from).where('at', '<', to).execute();
 }
 
@@ -146,10 +156,10 @@ export async function daysWithoutFacts(db: Db, from: Date, to: Date): Promise<st
   const { rows } = await sql<{ day: string }>`
     select to_char(day at time zone 'UTC', 'YYYY-MM-DD') as day
     from generate_series(${from}::timestamptz, ${to}::timestamptz - interval '24 hours', interval '24 hours') day
-    where to_regclass('fact_' || to_char(day at time zone 'UTC', 'YYYYMMDD')) is null
-      and (exists (select from analytics_total where at >= day and at < day + interval '24 hours' and span = 15)
-        or exists (select from usage_total where at = day and span = 1440))
-      and not exists (select from fact where created_at >= day and created_at < day + interval '24 hours')
+    where to_regclass('usage_event_' || to_char(day at time zone 'UTC', 'YYYYMMDD')) is null
+      and (exists (select from analytics_total where at >= day and at < day + interval '24 hours' and interval_min = 15)
+        or exists (select from usage_total where at = day and interval_min = 1440))
+      and not exists (select from usage_event where created_at >= day and created_at < day + interval '24 hours')
     order by 1`.execute(db);
   return rows.map(({ day }) => day);
 }

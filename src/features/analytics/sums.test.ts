@@ -22,10 +22,10 @@ after(() => app.close());
 
 const run = () => runTask(app.container, 'sums');
 const freshUntil = async () =>
-  (await app.container.db.selectFrom('fact_sum_state').select('fresh_until').executeTakeFirst())?.fresh_until;
+  (await app.container.db.selectFrom('rollup_state').select('fresh_until').executeTakeFirst())?.fresh_until;
 const viewsOf = async (workspaceId: string) => {
   const rows = await app.container.sql`
-    select views from analytics_total where workspace_id = ${workspaceId} and subject_kind = 'ACCOUNT' and span = 15`;
+    select views from analytics_total where workspace_id = ${workspaceId} and subject_kind = 'ACCOUNT' and interval_min = 15`;
   return rows.reduce((sum, { views }) => sum + Number(views), 0);
 };
 
@@ -82,11 +82,11 @@ test('what the sums are behind grows while runs fail', async () => {
     /^marquee_sums_behind_seconds (.*)$/m.exec(await metrics.registry.metrics())?.[1];
   await run();
   assert.equal(await behind(), '0');
-  await sql`alter table fact_sum_state rename to away`;
+  await sql`alter table rollup_state rename to away`;
   clock.advance(90_000);
-  await assert.rejects(run(), /fact_sum_state/);
+  await assert.rejects(run(), /rollup_state/);
   assert.equal(await behind(), '90');
-  await sql`alter table away rename to fact_sum_state`;
+  await sql`alter table away rename to rollup_state`;
   await run();
   assert.equal(await behind(), '0');
 });
@@ -97,12 +97,12 @@ test('a database that came from another server is counted on, with what was not 
   const views = [0, 1].map(() => ({ kind: 'VIEW' as const, workspaceId, subjectId: 'vid_1' }));
   await db.transaction().execute((tx) => facts.append(tx, views));
   await run();
-  const [state] = await sql`select next_xid::text::bigint as next from fact_sum_state`;
+  const [state] = await sql`select next_xid::text::bigint as next from rollup_state`;
   clock.advance(1000);
   await db.transaction().execute((tx) => facts.append(tx, [...views, ...views]));
   // There, its transactions had come further.
-  await sql`update fact set xid = (xid::text::bigint + 1e9::bigint)::text::xid8 where xid < ${String(state?.next)}::xid8`;
-  await sql`update fact_sum_state set next_xid = (next_xid::text::bigint + 1e9::bigint)::text::xid8`;
+  await sql`update usage_event set xid = (xid::text::bigint + 1e9::bigint)::text::xid8 where xid < ${String(state?.next)}::xid8`;
+  await sql`update rollup_state set next_xid = (next_xid::text::bigint + 1e9::bigint)::text::xid8`;
   await run();
   assert.equal(await viewsOf(workspaceId), 6);
   await run();
@@ -114,7 +114,7 @@ test('the operator makes days anew, and is told which ones cannot be', async () 
   const { sql, facts } = app.container;
   const today = clock.now().toISOString().slice(0, 10);
   await sql`update analytics_total set views = views + 7 where workspace_id = 'wsp_still'`;
-  await sql`delete from analytics_share where workspace_id = 'wsp_late'`;
+  await sql`delete from analytics_breakdown where workspace_id = 'wsp_late'`;
   facts.note({ kind: 'VIEW', workspaceId: 'wsp_new', subjectId: 'vid_1' });
   await facts.close();
   const from = new Date(clock.ms() - 3 * DAY_MS).toISOString().slice(0, 10);
@@ -138,7 +138,7 @@ test('the operator makes days anew, and is told which ones cannot be', async () 
   assert.match(await refused('--to', '2999-01-01'), /--to is .* at the latest/);
   const gone = new Date(clock.ms() - 9 * DAY_MS).toISOString().slice(0, 10);
   await sql`
-    insert into usage_total (workspace_id, metric, span, at, amount)
+    insert into usage_total (workspace_id, metric, interval_min, at, amount)
     values ('wsp_gone', 'EGRESS', 1440, ${`${gone}T00:00:00Z`}, 5)`;
   assert.match(
     await refused('--from', gone),

@@ -22,7 +22,7 @@ export interface NewApiKey {
   expires_at: Date | null;
   created_by_key_id: string | null;
   /** The member who makes it; null for the owner. */
-  made_by: string | null;
+  created_by: string | null;
   created_at: Date;
 }
 
@@ -63,7 +63,7 @@ function selectGrants(db: Db, maker: RawBuilder<string | null>) {
     .leftJoin('team_member', (join) =>
       join.onRef('team_member.account_id', '=', 'api_key.account_id').on('team_member.user_id', '=', maker),
     )
-    .select([...GRANT, maker.as('made_by')]);
+    .select([...GRANT, maker.as('created_by')]);
 }
 
 type Grant = NonNullable<Awaited<ReturnType<ReturnType<typeof selectGrants>['executeTakeFirst']>>>;
@@ -72,12 +72,12 @@ export type GrantRow = Grant & { retires_at: Date | null };
 
 /** By its present secret, or by one that a rotation has replaced. */
 export async function findByHash(db: Db, hash: Uint8Array): Promise<GrantRow | undefined> {
-  const present = selectGrants(db, sql<string | null>`api_key.made_by`);
+  const present = selectGrants(db, sql<string | null>`api_key.created_by`);
   const row = await present.where('api_key.hash', '=', hash).executeTakeFirst();
   if (row !== undefined) return { ...row, retires_at: null };
   return selectGrants(
     db,
-    sql<string | null>`(select made_by from api_key_retired_secret where hash = ${hash})`,
+    sql<string | null>`(select created_by from api_key_retired_secret where hash = ${hash})`,
   )
     .innerJoin('api_key_retired_secret as retired', 'retired.key_id', 'api_key.id')
     .select('retired.expires_at as retires_at')
@@ -206,7 +206,7 @@ export async function lockKeyAndMadeBy(
   { id, userId }: { id: string; userId: string },
 ): Promise<void> {
   await ownedKeys(tx, { accountId, workspaceId: null })
-    .where((eb) => eb.or([eb('api_key.id', '=', id), eb('api_key.made_by', '=', userId)]))
+    .where((eb) => eb.or([eb('api_key.id', '=', id), eb('api_key.created_by', '=', userId)]))
     .orderBy('api_key.id')
     .forUpdate('api_key')
     .execute();
@@ -215,7 +215,7 @@ export async function lockKeyAndMadeBy(
 /** What a member has made for an account, and what is not revoked of it. */
 export function lockKeysMadeBy(tx: Tx, accountId: string, userId: string): Promise<KeyRow[]> {
   return ownedKeys(tx, { accountId, workspaceId: null })
-    .where('api_key.made_by', '=', userId)
+    .where('api_key.created_by', '=', userId)
     .where('api_key.revoked_at', 'is', null)
     .orderBy('api_key.id')
     .forUpdate('api_key')
@@ -305,8 +305,8 @@ export async function setRevoked(tx: Tx, id: string, at: Date): Promise<void> {
 /** Gives a key another secret, known to its new maker; those it had are good until `retireAt` at the latest. */
 export async function replaceSecret(
   tx: Tx,
-  key: Pick<KeyRow, 'id' | 'hash' | 'made_by'>,
-  secret: { hash: Uint8Array; prefix: string; last4: string; made_by: string | null },
+  key: Pick<KeyRow, 'id' | 'hash' | 'created_by'>,
+  secret: { hash: Uint8Array; prefix: string; last4: string; created_by: string | null },
   retireAt: Date,
 ): Promise<void> {
   await tx
@@ -316,7 +316,7 @@ export async function replaceSecret(
     .execute();
   await tx
     .insertInto('api_key_retired_secret')
-    .values({ hash: key.hash, key_id: key.id, expires_at: retireAt, made_by: key.made_by })
+    .values({ hash: key.hash, key_id: key.id, expires_at: retireAt, created_by: key.created_by })
     .execute();
   await tx.updateTable('api_key').set(secret).where('id', '=', key.id).execute();
 }
@@ -332,7 +332,7 @@ export async function retireMadeBy(
     .set({ expires_at: at })
     .whereRef('api_key.id', '=', 'retired.key_id')
     .where('api_key.account_id', '=', accountId)
-    .where('retired.made_by', '=', userId)
+    .where('retired.created_by', '=', userId)
     .where('retired.expires_at', '>', at)
     .execute();
 }
@@ -364,7 +364,7 @@ export function claimExpiring(tx: Tx, now: Date, until: Date, lifeMs: number): P
     .where('api_key.expires_at', '>', now)
     .where('api_key.expires_at', '<=', until)
     .where('api_key.revoked_at', 'is', null)
-    .where('api_key.expiry_announced_at', 'is', null)
+    .where('api_key.expiry_notified_at', 'is', null)
     .where(sql<boolean>`api_key.expires_at - api_key.created_at > ${lifeMs} * interval '1 millisecond'`)
     .orderBy('api_key.id')
     .limit(100)
@@ -374,5 +374,5 @@ export function claimExpiring(tx: Tx, now: Date, until: Date, lifeMs: number): P
 }
 
 export async function setExpiryAnnounced(tx: Tx, ids: readonly string[], at: Date): Promise<void> {
-  await tx.updateTable('api_key').set({ expiry_announced_at: at }).where('id', 'in', ids).execute();
+  await tx.updateTable('api_key').set({ expiry_notified_at: at }).where('id', 'in', ids).execute();
 }

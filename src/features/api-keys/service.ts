@@ -245,7 +245,7 @@ async function createForOperator({ db, events, clock }: Deps, input: KeyInput) {
     daily_quota: input.dailyQuota ?? null,
     expires_at: input.expiresAt ?? null,
     created_by_key_id: null,
-    made_by: null,
+    created_by: null,
     created_at: clock.now(),
   };
   await events.transaction(async (tx, append) => {
@@ -305,7 +305,7 @@ async function mint({ db, events, clock, notices }: Deps, by: Acting, input: Min
       daily_quota: wanted.dailyQuota,
       expires_at: wanted.expiresAt,
       created_by_key_id: keyIdOf(by),
-      made_by: makerOf(by),
+      created_by: makerOf(by),
       created_at: clock.now(),
     };
     await repository.insertKey(tx, row);
@@ -372,7 +372,7 @@ async function rotate({ db, events, clock, notices }: Deps, by: Acting, id: stri
     if (row.revoked_at !== null || (row.expires_at !== null && row.expires_at.getTime() <= now)) {
       throw new AppError('CONFLICT', { message: 'The key is revoked or expired.' });
     }
-    const secret = { ...secretOf(key), made_by: maker };
+    const secret = { ...secretOf(key), created_by: maker };
     await repository.replaceSecret(tx, row, secret, dateFromMs(now + overlapSec * 1000));
     await notices.told(tx, { what: 'rotated', by: by.actor.kind }, { ...row, last4: secret.last4 });
   });

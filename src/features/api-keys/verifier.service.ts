@@ -87,13 +87,13 @@ export function createKeyVerifier({ db, clock, bus, usage }: Deps): KeyVerifier 
 
 function toCached(row: repository.GrantRow, until: number): CachedKey {
   // Whoever is in the team no more has no role.
-  const role: TeamRole | null = row.made_by === null ? 'OWNER' : row.team_role;
+  const role: TeamRole | null = row.created_by === null ? 'OWNER' : row.team_role;
   return {
     until,
     verified: {
       workspaceId: row.workspace_id,
       accountId: row.account_id,
-      actor: { kind: 'key', id: row.id, userId: row.made_by ?? row.account_id },
+      actor: { kind: 'key', id: row.id, userId: row.created_by ?? row.account_id },
       ...intersect(row, RIGHTS[role ?? 'ANALYST']),
       mode: row.mode,
       plan: row.plan,

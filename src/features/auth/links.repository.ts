@@ -1,9 +1,9 @@
 import { hasAny } from '../../platform/db/has-any.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type {
+  EmailLinkRequestPurpose,
   EmailTokenTable,
   EmailTokenPurpose as LinkPurpose,
-  LinkRequestPurpose,
 } from '../../platform/db/tables.generated.ts';
 
 export async function insertToken(tx: Tx, token: Omit<EmailTokenTable, 'used_at'>): Promise<void> {
@@ -84,23 +84,29 @@ export async function countTokens(db: Db, accountId: string, purpose: LinkPurpos
 
 export async function insertRequest(
   db: Db,
-  purpose: LinkRequestPurpose,
+  purpose: EmailLinkRequestPurpose,
   email: string,
   now: Date,
 ): Promise<void> {
-  await db.insertInto('link_request').values({ purpose, email, created_at: now }).execute();
+  await db.insertInto('email_link_request').values({ purpose, email, created_at: now }).execute();
 }
 
 /** Does a request wait? Also one that another worker is at. */
 export function hasRequest(db: Db): Promise<boolean> {
-  return hasAny(db, [db.selectFrom('link_request').select('id')]);
+  return hasAny(db, [db.selectFrom('email_link_request').select('id')]);
 }
 
 /** Takes the oldest request that no other worker is at; it is gone when the transaction commits. */
 export async function takeRequest(tx: Tx) {
-  const oldest = tx.selectFrom('link_request').select('id').orderBy('id').limit(1).forUpdate().skipLocked();
+  const oldest = tx
+    .selectFrom('email_link_request')
+    .select('id')
+    .orderBy('id')
+    .limit(1)
+    .forUpdate()
+    .skipLocked();
   return tx
-    .deleteFrom('link_request')
+    .deleteFrom('email_link_request')
     .where('id', '=', oldest)
     .returning(['purpose', 'email'])
     .executeTakeFirst();

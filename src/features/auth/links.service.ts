@@ -3,7 +3,7 @@ import { HOUR_MS } from '../../kernel/durations.ts';
 import { lookupEmail } from '../../kernel/email.ts';
 import { AppError, tooMany } from '../../kernel/errors.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { LinkRequestPurpose as LinkPurpose } from '../../platform/db/tables.generated.ts';
+import type { EmailLinkRequestPurpose as LinkPurpose } from '../../platform/db/tables.generated.ts';
 import { hashSecret, newSecret } from '../../platform/tokens.ts';
 import type { MailCaps } from '../mail/index.ts';
 import type { CredentialStore } from './accounts.ts';

@@ -213,7 +213,7 @@ describe('a new password', () => {
     assert.equal(known.body, unknown.body);
     assert.equal(known.statusCode, 200);
     // Both wait for the worker, which alone looks for the account.
-    const waiting = await db.selectFrom('link_request').select('email').orderBy('id').execute();
+    const waiting = await db.selectFrom('email_link_request').select('email').orderBy('id').execute();
     assert.deepEqual(
       waiting.map(({ email }) => email),
       [person.email, 'nobody@example.com'],

@@ -7,7 +7,7 @@ import { countAddress } from '../../http/plugins/limits.ts';
 import type { RequestCounters } from '../../http/ports.ts';
 import type { Limit } from '../../http/route.ts';
 import { AppError } from '../../kernel/errors.ts';
-import type { LinkRequestPurpose as LinkPurpose } from '../../platform/db/tables.generated.ts';
+import type { EmailLinkRequestPurpose as LinkPurpose } from '../../platform/db/tables.generated.ts';
 import type { AddressChange } from './address-change.service.ts';
 import { addressPages } from './addresses.pages.ts';
 import type { MailLinks } from './links.service.ts';

@@ -1,6 +1,6 @@
 import { linkPage, type Page } from '../../http/page.ts';
 import type { AppError } from '../../kernel/errors.ts';
-import type { LinkRequestPurpose as LinkPurpose } from '../../platform/db/tables.generated.ts';
+import type { EmailLinkRequestPurpose as LinkPurpose } from '../../platform/db/tables.generated.ts';
 import { html, type SafeHtml } from '../../platform/html.ts';
 
 /** The words and forms of the sign-in pages; they work without any script. */

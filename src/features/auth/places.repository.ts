@@ -4,7 +4,7 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 /** @returns whether the account has signed in from anywhere. */
 export async function hasPlaces(tx: Tx, accountId: string): Promise<boolean> {
   const row = await tx
-    .selectFrom('sign_in_place')
+    .selectFrom('sign_in_location')
     .select('account_id')
     .where('account_id', '=', accountId)
     .limit(1)
@@ -16,12 +16,12 @@ export async function hasPlaces(tx: Tx, accountId: string): Promise<boolean> {
 export async function putPlace(
   tx: Tx,
   accountId: string,
-  { place, ...seen }: { place: Uint8Array; network: Uint8Array; seen_at: Date },
+  { location_hash, ...seen }: { location_hash: Uint8Array; network: Uint8Array; last_seen_at: Date },
 ): Promise<boolean> {
   const row = await tx
-    .insertInto('sign_in_place')
-    .values({ account_id: accountId, place, ...seen })
-    .onConflict((conflict) => conflict.columns(['account_id', 'place']).doUpdateSet(seen))
+    .insertInto('sign_in_location')
+    .values({ account_id: accountId, location_hash, ...seen })
+    .onConflict((conflict) => conflict.columns(['account_id', 'location_hash']).doUpdateSet(seen))
     // Zero in a row that was inserted, the transaction's id in one that was updated.
     .returning(sql<boolean>`xmax = 0`.as('is_new'))
     .executeTakeFirstOrThrow();
@@ -35,16 +35,16 @@ export async function hasNetwork(
   { network, since }: { network: Uint8Array; since: Date },
 ): Promise<boolean> {
   const row = await db
-    .selectFrom('sign_in_place')
+    .selectFrom('sign_in_location')
     .select('account_id')
     .where('account_id', '=', accountId)
     .where('network', '=', network)
-    .where('seen_at', '>', since)
+    .where('last_seen_at', '>', since)
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;
 }
 
 export async function deletePlacesBefore(db: Db, time: Date): Promise<void> {
-  await db.deleteFrom('sign_in_place').where('seen_at', '<', time).execute();
+  await db.deleteFrom('sign_in_location').where('last_seen_at', '<', time).execute();
 }

@@ -37,7 +37,7 @@ export function createSignInPlaces({ db, clock, secrets, mailbox, publicUrl }: D
   return {
     async note(tx, { id, email, email_verified_at: verifiedAt }, ip) {
       const isFirst = !(await repository.hasPlaces(tx, id));
-      const place = { place: placeOf(id, ip), network: networkOf(id, ip), seen_at: clock.now() };
+      const place = { location_hash: placeOf(id, ip), network: networkOf(id, ip), last_seen_at: clock.now() };
       const isNew = await repository.putPlace(tx, id, place);
       if (!isNew || isFirst || verifiedAt === null) return;
       await mailbox.enqueue(tx, newPlaceMail(email, { ip, at: clock.now() }, `${publicUrl}/forgot-password`));

@@ -99,9 +99,9 @@ export async function insertChallenge(db: Db, challenge: NewChallenge): Promise<
 export async function takeTry(tx: Tx, id: string, now: Date, maxTries: number): Promise<string | undefined> {
   const row = await tx
     .updateTable('sign_in_challenge')
-    .set((eb) => ({ tries: eb('tries', '+', 1) }))
+    .set((eb) => ({ attempts: eb('attempts', '+', 1) }))
     .where('id', '=', id)
-    .where('tries', '<', maxTries)
+    .where('attempts', '<', maxTries)
     .where('used_at', 'is', null)
     .where('expires_at', '>', now)
     .returning('account_id')
@@ -113,7 +113,7 @@ export async function takeTry(tx: Tx, id: string, now: Date, maxTries: number): 
 export async function countTries(tx: Tx, accountId: string, since: Date): Promise<number> {
   const row = await tx
     .selectFrom('sign_in_challenge')
-    .select(sql<number>`coalesce(sum(tries), 0)::int`.as('count'))
+    .select(sql<number>`coalesce(sum(attempts), 0)::int`.as('count'))
     .where('account_id', '=', accountId)
     .where('created_at', '>', since)
     .where('used_at', 'is', null)

@@ -37,7 +37,7 @@ export async function fullClasses(
     .where('product_id', '=', productId)
     .where('starts_at', '>=', from)
     .where('starts_at', '<', to)
-    .where((eb) => eb(eb('booked_count', '+', eb.ref('claimed_count')), '>=', eb.ref('capacity')))
+    .where((eb) => eb(eb('booked_count', '+', eb.ref('reserved_count')), '>=', eb.ref('capacity')))
     .orderBy('starts_at')
     .execute();
   return rows.map((row) => ({ ...row, seatsLeft: 0 }));

@@ -45,7 +45,7 @@ function standing(view: WaitingView): SafeHtml {
     case 'WAITING':
       return entry.confirmed_at === null ? confirmForm(view) : waits(view);
     case 'OFFERED':
-      return entry.keeps_place ? offer(view) : html`<p>You are about to book: finish the payment.</p>`;
+      return entry.holds_spot ? offer(view) : html`<p>You are about to book: finish the payment.</p>`;
     case 'CONVERTED':
       return html`<p>You have booked it. The confirmation is in your mailbox.</p>`;
     case 'EXPIRED':

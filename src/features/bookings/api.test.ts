@@ -324,7 +324,7 @@ test('money that comes after the time to pay books what is free, and is given ba
     assert.equal(late.status, 503, late.text);
     // The process that paid dies here, and the hold ends before anybody looks.
     await app.container.events.transaction(async (tx, append) => {
-      await tx.updateTable('checkout').set({ claimed_until: null }).where('id', '=', id).execute();
+      await tx.updateTable('checkout').set({ reserved_until: null }).where('id', '=', id).execute();
       await app.container.bookingSales.expire({ tx, append }, bookingId);
     });
     if (!isFree) await booked(of, { productId, startsAt }, 'Bob');

@@ -71,7 +71,7 @@ async function sessionTimes(
   cohortId: string,
 ): Promise<ToldTime[]> {
   const held = await cohorts.sessions(db, cohortId);
-  const removed = await cohorts.removedSessions(db, cohortId, row.cohort_change_no);
+  const removed = await cohorts.removedSessions(db, cohortId, row.cohort_revision);
   const timeOf = (session: (typeof held)[number], isRemoved: boolean) => ({
     uid: `${row.id}-${session.id}`,
     startsAt: session.starts_at,

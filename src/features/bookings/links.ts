@@ -17,7 +17,7 @@ export interface BookingLinks {
 /** A booking, and which of the links to its room holds. */
 export interface Linked {
   id: string;
-  link_no: number;
+  link_revision: number;
 }
 
 export type BookingWay = 'join' | 'host';
@@ -30,7 +30,7 @@ export function createBookingLinks({
   secrets: Pick<Secrets, 'sign' | 'verify'>;
   publicUrl: string;
 }): BookingLinks {
-  const signed = ({ id, link_no: no }: Linked) => (no === 0 ? id : `${id} ${no}`);
+  const signed = ({ id, link_revision: no }: Linked) => (no === 0 ? id : `${id} ${no}`);
   const wayUrl = (way: BookingWay, booking: Linked) =>
     `${publicUrl}/bookings/${booking.id}/${way}?token=${secrets.sign(`booking ${way}`, signed(booking))}`;
   const isOf = (way: BookingWay, booking: Linked, token: string) =>
@@ -42,8 +42,8 @@ export function createBookingLinks({
     isManaged: (id, token) => secrets.verify('booking manage', id, token),
     stateOf(way, booking, token) {
       if (isOf(way, booking, token)) return 'GOOD';
-      for (let no = booking.link_no - 1; no >= 0; no--) {
-        if (isOf(way, { id: booking.id, link_no: no }, token)) return 'OLD';
+      for (let no = booking.link_revision - 1; no >= 0; no--) {
+        if (isOf(way, { id: booking.id, link_revision: no }, token)) return 'OLD';
       }
       return 'BAD';
     },

@@ -44,7 +44,7 @@ export async function lockCohort(tx: Tx, id: string): Promise<void> {
 export async function changeOf(tx: Tx, cohortId: string): Promise<{ changeNo: number; startsAt: Date }> {
   return tx
     .selectFrom('cohort')
-    .select(['change_no as changeNo', 'starts_at as startsAt'])
+    .select(['revision as changeNo', 'starts_at as startsAt'])
     .where('id', '=', cohortId)
     .executeTakeFirstOrThrow();
 }
@@ -57,7 +57,7 @@ export async function listUntold(db: Db, cohortId: string, after: string, limit:
     .select('booking.id')
     .where('booking.cohort_id', '=', cohortId)
     .where('booking.status', '=', 'CONFIRMED')
-    .whereRef('booking.cohort_change_no', '<', 'cohort.change_no')
+    .whereRef('booking.cohort_revision', '<', 'cohort.revision')
     .where('booking.id', '>', after)
     .orderBy('booking.id')
     .limit(limit)
@@ -84,7 +84,7 @@ export function listSessionsSoon(
     .select(['session.id', 'session.cohort_id', 'session.starts_at', 'session.ends_at'])
     .where('session.starts_at', '>', now)
     .where('session.starts_at', '<=', soon)
-    .where(sql<boolean>`session.set_at < session.starts_at - make_interval(mins => ${noticeMin})`)
+    .where(sql<boolean>`session.scheduled_at < session.starts_at - make_interval(mins => ${noticeMin})`)
     .where('cohort.status', 'in', ['SCHEDULED', 'OPEN', 'FULL', 'RUNNING'])
     .where('cohort.enrolled_count', '>', 0)
     .execute();

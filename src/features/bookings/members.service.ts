@@ -70,15 +70,15 @@ async function tellMoved({ clock, letters }: Deps, tx: Tx, id: string): Promise<
   const before = await repository.lockBooking(tx, id);
   if (before?.status !== 'CONFIRMED' || before.cohort_id === null) return;
   const { changeNo, startsAt } = await members.changeOf(tx, before.cohort_id);
-  if (before.cohort_change_no >= changeNo) return;
+  if (before.cohort_revision >= changeNo) return;
   const first = before.first_starts_at;
   const row = await repository.updateBooking(tx, id, {
-    cohort_change_no: changeNo,
+    cohort_revision: changeNo,
     ics_sequence: before.ics_sequence + 1,
     first_starts_at: first !== null && first < startsAt ? first : startsAt,
     updated_at: clock.now(),
   });
-  await letters.moved(tx, { ...row, cohort_change_no: before.cohort_change_no });
+  await letters.moved(tx, { ...row, cohort_revision: before.cohort_revision });
 }
 
 async function remind(

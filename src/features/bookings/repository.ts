@@ -316,7 +316,7 @@ export function claimSeat(
 ): Promise<OccurrenceRow> {
   return tx
     .updateTable('class_occurrence')
-    .set({ claimed_count: sql`claimed_count + 1`, capacity, ends_at: endsAt })
+    .set({ reserved_count: sql`reserved_count + 1`, capacity, ends_at: endsAt })
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -330,7 +330,7 @@ export function moveSeats(
   return tx
     .updateTable('class_occurrence')
     .set({
-      claimed_count: sql`claimed_count + ${by.claimed}`,
+      reserved_count: sql`reserved_count + ${by.claimed}`,
       booked_count: sql`booked_count + ${by.booked}`,
     })
     .where('id', '=', id)

@@ -99,7 +99,7 @@ export function createBookingSales(deps: Deps): BookingSales {
       const row = await repository.findBooking(deps.db, id);
       return row === undefined
         ? null
-        : { until: row.held_until, timezone: row.customer_timezone ?? row.timezone };
+        : { until: row.hold_expires_at, timezone: row.customer_timezone ?? row.timezone };
     },
     release: (work, id) => release(deps, work, id),
     isPending: async ({ tx }, id) => (await repository.lockBooking(tx, id))?.status === 'PENDING_PAYMENT',
@@ -179,7 +179,7 @@ async function make(deps: Deps, work: Work, found: BookingOffer, price: BookingP
     ...columnsOf(price),
     refund_policy_days: product.refund_policy_days,
     replay_access_days: product.replay_access_days,
-    held_until: product.type === 'ONE_TO_ONE' ? expiresAt : null,
+    hold_expires_at: product.type === 'ONE_TO_ONE' ? expiresAt : null,
     created_at: now,
     updated_at: now,
   });
@@ -246,8 +246,8 @@ async function keep(deps: Deps, work: Work, known: BookingRow, until: Date): Pro
   const row = await repository.lockBooking(work.tx, known.id);
   if (row === undefined || !isOpen(row)) return null;
   if (row.status === 'EXPIRED') return (await retake(deps, work, row)) ? until : null;
-  if (row.was_extended) return row.held_until;
-  await repository.updateBooking(work.tx, row.id, { held_until: until, was_extended: true });
+  if (row.hold_extended) return row.hold_expires_at;
+  await repository.updateBooking(work.tx, row.id, { hold_expires_at: until, hold_extended: true });
   return until;
 }
 
@@ -309,7 +309,7 @@ async function confirm(
   const row = await repository.updateBooking(tx, id, {
     ...columnsOf(paid),
     status: 'CONFIRMED',
-    held_until: null,
+    hold_expires_at: null,
     customer_id: paid.customerId,
     purchase_id: paid.purchaseId,
     reminded_at: isLate ? now : null,
@@ -324,7 +324,7 @@ async function confirm(
 async function knownOf(tx: Tx, cohortId: string, now: Date) {
   const { changeNo } = await members.changeOf(tx, cohortId);
   return {
-    cohort_change_no: changeNo,
+    cohort_revision: changeNo,
     reminded_until: dateFromMs(now.getTime() + REMINDER_MIN * MINUTE_MS),
   };
 }
@@ -335,7 +335,7 @@ async function expire(deps: Deps, work: Work, id: string): Promise<void> {
   await deps.calendar.free(work.tx, { bookingId: id });
   const row = await repository.updateBooking(work.tx, id, {
     status: 'EXPIRED',
-    held_until: null,
+    hold_expires_at: null,
     updated_at: deps.clock.now(),
   });
   await tell(work, bookingExpired, row);

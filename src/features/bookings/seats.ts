@@ -34,7 +34,7 @@ export interface ClassSeats {
 export function createClassSeats({ calendar, clock }: Pick<BookingPorts, 'calendar' | 'clock'>): ClassSeats {
   const lessen = async (tx: Tx, id: string, by: { claimed: number; booked: number }) => {
     const row = await repository.moveSeats(tx, id, by);
-    if (row.claimed_count + row.booked_count === 0) await calendar.free(tx, { occurrenceId: id });
+    if (row.reserved_count + row.booked_count === 0) await calendar.free(tx, { occurrenceId: id });
   };
   return {
     async claim(tx, product, { startsAt, endsAt, freeAt }) {
@@ -44,10 +44,10 @@ export function createClassSeats({ calendar, clock }: Pick<BookingPorts, 'calend
         endsAt,
         now: clock.now(),
       });
-      const isEmpty = row.claimed_count + row.booked_count === 0;
+      const isEmpty = row.reserved_count + row.booked_count === 0;
       // Nobody was promised a seat yet: the class is as the product is by now.
       const capacity = isEmpty ? product.capacity : row.capacity;
-      if (row.claimed_count + row.booked_count >= capacity) return null;
+      if (row.reserved_count + row.booked_count >= capacity) return null;
       if (isEmpty) {
         const by = { occurrenceId: row.id };
         const time = { workspaceId: product.workspace_id, productId: product.id, startsAt, freeAt, by };

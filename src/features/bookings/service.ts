@@ -205,7 +205,7 @@ async function reschedule(deps: BookingDeps, work: Work, id: string, startsAt: D
     first_starts_at: dateFromMs(firstMs),
     reminded_at: isRemindable(slot.startsAt, deps.clock.now()) ? null : deps.clock.now(),
     room_id: null,
-    link_no: before.link_no + 1,
+    link_revision: before.link_revision + 1,
     ics_sequence: before.ics_sequence + 1,
     updated_at: deps.clock.now(),
   });

@@ -94,7 +94,7 @@ export function toBridge(row: BridgeRow, mode: Mode): Static<typeof Bridge> {
     id: row.id,
     type: row.type,
     sourceId: row.source_id,
-    sourceUrl: row.source_url_shown,
+    sourceUrl: row.source_url_redacted,
     targetId: row.target_id,
     layout: row.layout,
     status: row.status,

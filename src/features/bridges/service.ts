@@ -101,7 +101,7 @@ async function create(deps: BridgeDeps, workspaceId: string, input: BridgeIn): P
       type: input.type,
       source_id: input.sourceId ?? null,
       source_url: address === null ? null : secrets.encrypt(input.sourceUrl ?? '', id),
-      source_url_shown: address?.shown ?? null,
+      source_url_redacted: address?.shown ?? null,
       target_id: input.targetId,
       layout: input.type === 'ROOM_TO_STREAM' ? (input.layout ?? 'GRID') : null,
       auto_restart: input.autoRestart ?? false,

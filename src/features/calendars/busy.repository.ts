@@ -43,9 +43,9 @@ export async function insertBusy(
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('calendar_busy')
     .columns([
-      'calendar_no',
+      'calendar_number',
       'starts_at',
-      'free_at',
+      'busy_until',
       'product_id',
       'booking_id',
       'occurrence_id',
@@ -56,9 +56,9 @@ export async function insertBusy(
       eb
         .selectFrom('workspace')
         .select((of) => [
-          of.ref('calendar_no').as('calendar_no'),
+          of.ref('calendar_number').as('calendar_number'),
           sql<Date>`${startsAt}::timestamptz`.as('starts_at'),
-          sql<Date>`${freeAt}::timestamptz`.as('free_at'),
+          sql<Date>`${freeAt}::timestamptz`.as('busy_until'),
           of.val(productId).as('product_id'),
           sql<string | null>`${booking_id}::text`.as('booking_id'),
           sql<string | null>`${occurrence_id}::text`.as('occurrence_id'),
@@ -77,7 +77,7 @@ export function deleteBusy(tx: Tx, by: TakenBy): Promise<(Span & { productId: st
   return tx
     .deleteFrom('calendar_busy')
     .where(isTakenBy(by))
-    .returning(['starts_at as startsAt', 'free_at as freeAt', 'product_id as productId'])
+    .returning(['starts_at as startsAt', 'busy_until as freeAt', 'product_id as productId'])
     .executeTakeFirst();
 }
 
@@ -99,17 +99,17 @@ export function listBusy(
 ): Promise<Busy[]> {
   return db
     .selectFrom('calendar_busy')
-    .innerJoin('workspace', 'workspace.calendar_no', 'calendar_busy.calendar_no')
+    .innerJoin('workspace', 'workspace.calendar_number', 'calendar_busy.calendar_number')
     .select([
       'starts_at as startsAt',
-      'free_at as freeAt',
+      'busy_until as freeAt',
       sql<string | null>`product_id`.as('productId'),
       'booking_id as bookingId',
       'occurrence_id as occurrenceId',
       'waitlist_id as waitlistId',
     ])
     .where('workspace.id', '=', workspaceId)
-    .where('free_at', '>', from)
+    .where('busy_until', '>', from)
     .where('starts_at', '<', to)
     .unionAll(
       db
@@ -117,14 +117,14 @@ export function listBusy(
         .innerJoin('external_calendar', 'external_calendar.id', 'external_busy.calendar_id')
         .select([
           'starts_at as startsAt',
-          'free_at as freeAt',
+          'busy_until as freeAt',
           sql<string | null>`null::text`.as('productId'),
           sql<string | null>`null::text`.as('bookingId'),
           sql<string | null>`null::text`.as('occurrenceId'),
           sql<string | null>`null::text`.as('waitlistId'),
         ])
         .where('external_calendar.workspace_id', '=', workspaceId)
-        .where('free_at', '>', from)
+        .where('busy_until', '>', from)
         .where('starts_at', '<', to),
     )
     .orderBy('startsAt')
@@ -138,15 +138,15 @@ export async function listTaken(
   { from, to }: { from: Date; to: Date },
 ): Promise<{ fromMs: number; toMs: number }[]> {
   const busy = sql`
-    select starts_at, free_at from calendar_busy
-    join workspace on workspace.calendar_no = calendar_busy.calendar_no
-    where workspace.id = ${workspaceId} and free_at > ${from} and starts_at < ${to}
+    select starts_at, busy_until from calendar_busy
+    join workspace on workspace.calendar_number = calendar_busy.calendar_number
+    where workspace.id = ${workspaceId} and busy_until > ${from} and starts_at < ${to}
     union all
-    select starts_at, free_at from external_busy
+    select starts_at, busy_until from external_busy
     join external_calendar on external_calendar.id = external_busy.calendar_id
-    where external_calendar.workspace_id = ${workspaceId} and free_at > ${from} and starts_at < ${to}`;
+    where external_calendar.workspace_id = ${workspaceId} and busy_until > ${from} and starts_at < ${to}`;
   const { rows } = await sql<{ times: Buffer | null }>`
-    ${plannedWithValues} select string_agg(timestamptz_send(starts_at) || timestamptz_send(free_at), '') as times
+    ${plannedWithValues} select string_agg(timestamptz_send(starts_at) || timestamptz_send(busy_until), '') as times
     from (${busy}) busy`.execute(db);
   return readTimes(rows[0]?.times ?? Buffer.alloc(0));
 }

@@ -63,15 +63,15 @@ export function claimDue(
 ): Promise<ExternalRow | undefined> {
   return db
     .updateTable('external_calendar')
-    .set({ next_read_at: until })
+    .set({ next_fetch_at: until })
     .where('id', 'in', (eb) =>
       eb
         .selectFrom('external_calendar')
         .select('id')
-        .where('next_read_at', '<=', now)
+        .where('next_fetch_at', '<=', now)
         .where(sql<boolean>`workspace_id <> all(${except}::text[])`)
         .where(inGoodStanding('external_calendar.workspace_id'))
-        .orderBy('next_read_at')
+        .orderBy('next_fetch_at')
         .limit(1)
         .forUpdate()
         .skipLocked(),
@@ -96,7 +96,7 @@ export async function replaceSpans(tx: Tx, id: string, spans: readonly Span[]): 
   if (spans.length === 0) return;
   const starts = spans.map(({ startsAt }) => startsAt.toISOString());
   const ends = spans.map(({ freeAt }) => freeAt.toISOString());
-  await sql`insert into external_busy (calendar_id, starts_at, free_at)
-    select ${id}, span.starts_at, span.free_at
-    from unnest(${starts}::timestamptz[], ${ends}::timestamptz[]) as span (starts_at, free_at)`.execute(tx);
+  await sql`insert into external_busy (calendar_id, starts_at, busy_until)
+    select ${id}, span.starts_at, span.busy_until
+    from unnest(${starts}::timestamptz[], ${ends}::timestamptz[]) as span (starts_at, busy_until)`.execute(tx);
 }

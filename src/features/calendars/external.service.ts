@@ -62,7 +62,12 @@ export function createExternalCalendars(deps: ExternalDeps): ExternalCalendars {
         const now = clock.now();
         return repository.insertExternal(tx, {
           ...{ id, workspace_id: workspaceId, name, host: new URL(url).hostname },
-          ...{ url_sealed: secrets.encrypt(url, id), next_read_at: now, created_at: now, updated_at: now },
+          ...{
+            url_encrypted: secrets.encrypt(url, id),
+            next_fetch_at: now,
+            created_at: now,
+            updated_at: now,
+          },
         });
       });
     },
@@ -136,7 +141,7 @@ async function read(deps: ExternalDeps, row: ExternalRow): Promise<void> {
     const failures = row.failure_count + 1;
     await repository.updateExternal(db, row.id, {
       ...{ status: 'FAILED', last_error: refusal ?? 'It could not be read.', failure_count: failures },
-      next_read_at: nextIn(READ_MS * Math.min(2 ** (failures - 1), MAX_PAUSES)),
+      next_fetch_at: nextIn(READ_MS * Math.min(2 ** (failures - 1), MAX_PAUSES)),
       updated_at: now,
     });
   }
@@ -152,24 +157,24 @@ async function readOne(
   const isFresh =
     row.status === 'OK' &&
     row.content_timezone === timezone &&
-    row.content_read_at !== null &&
-    now.getTime() - row.content_read_at.getTime() < DAY_MS;
+    row.content_fetched_at !== null &&
+    now.getTime() - row.content_fetched_at.getTime() < DAY_MS;
   const found = await fetchCalendar(fetcher, {
-    url: secrets.decrypt(row.url_sealed, row.id),
+    url: secrets.decrypt(row.url_encrypted, row.id),
     known: isFresh ? { etag: row.etag, lastModified: row.last_modified } : null,
   });
-  const well = { status: 'OK', failure_count: 0, read_at: now, updated_at: now } as const;
+  const well = { status: 'OK', failure_count: 0, fetched_at: now, updated_at: now } as const;
   if (found === null) {
-    await repository.updateExternal(db, row.id, { ...well, next_read_at: next() });
+    await repository.updateExternal(db, row.id, { ...well, next_fetch_at: next() });
     return;
   }
   const range = { fromMs: now.getTime() - DAY_MS, toMs: now.getTime() + HORIZON_DAYS * DAY_MS };
   const { spans, events, warnings } = await readCalendar({ bytes: found.bytes, timezone, ...range });
   await db.transaction().execute(async (tx) => {
     const isThere = await repository.updateExternal(tx, row.id, {
-      ...{ ...well, next_read_at: next(), last_error: warnings.length === 0 ? null : warnings.join(' ') },
+      ...{ ...well, next_fetch_at: next(), last_error: warnings.length === 0 ? null : warnings.join(' ') },
       ...{ event_count: events, etag: found.etag, last_modified: found.lastModified },
-      ...{ content_read_at: now, content_timezone: timezone },
+      ...{ content_fetched_at: now, content_timezone: timezone },
     });
     if (!isThere) return;
     const busy = spans.map(({ startMs, endMs }) => ({

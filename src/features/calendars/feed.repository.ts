@@ -28,7 +28,7 @@ export async function putFeed(db: Db, row: Insertable<BookingFeedTable>): Promis
     .onConflict((conflict) =>
       conflict.column('workspace_id').doUpdateSet({
         token_hash: row.token_hash,
-        token_sealed: row.token_sealed,
+        token_encrypted: row.token_encrypted,
         created_at: row.created_at,
       }),
     )
@@ -62,7 +62,7 @@ export interface FeedItem {
 export function listFeedItems(db: Db, workspaceId: string, since: Date, most: number): Promise<FeedItem[]> {
   return db
     .selectFrom('calendar_busy as busy')
-    .innerJoin('workspace', 'workspace.calendar_no', 'busy.calendar_no')
+    .innerJoin('workspace', 'workspace.calendar_number', 'busy.calendar_number')
     .innerJoin('booking_product as product', 'product.id', 'busy.product_id')
     .leftJoin('booking', 'booking.id', 'busy.booking_id')
     .leftJoin('class_occurrence as class', 'class.id', 'busy.occurrence_id')
@@ -82,7 +82,7 @@ export function listFeedItems(db: Db, workspaceId: string, since: Date, most: nu
       sql<Date>`coalesce(booking.updated_at, class.created_at, cohort.updated_at)`.as('updatedAt'),
     ])
     .where('workspace.id', '=', workspaceId)
-    .where('busy.free_at', '>', since)
+    .where('busy.busy_until', '>', since)
     .where('busy.waitlist_id', 'is', null)
     .where((eb) =>
       eb.or([

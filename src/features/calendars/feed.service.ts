@@ -40,8 +40,8 @@ const hashOf = (token: string) => Buffer.from(hash('sha256', token, 'hex'), 'hex
 
 export function createBookingFeed(deps: FeedDeps): BookingFeed {
   const { db, clock, secrets, availability, publicUrl } = deps;
-  const addressOf = ({ workspace_id: workspaceId, token_sealed, created_at }: FeedRow): FeedAddress => {
-    const token = secrets.decrypt(token_sealed, sealContext(workspaceId));
+  const addressOf = ({ workspace_id: workspaceId, token_encrypted, created_at }: FeedRow): FeedAddress => {
+    const token = secrets.decrypt(token_encrypted, sealContext(workspaceId));
     return { url: `${publicUrl}/calendars/${token}.ics`, createdAt: created_at };
   };
   return {
@@ -54,7 +54,7 @@ export function createBookingFeed(deps: FeedDeps): BookingFeed {
       const row = await repository.putFeed(db, {
         workspace_id: workspaceId,
         token_hash: hashOf(token),
-        token_sealed: secrets.encrypt(token, sealContext(workspaceId)),
+        token_encrypted: secrets.encrypt(token, sealContext(workspaceId)),
         created_at: clock.now(),
       });
       return addressOf(row);

@@ -178,7 +178,7 @@ test('whoever calls what a release deprecates is told on each answer, and by a n
   const tell = () => runTask(app.container, 'uses of deprecated endpoints');
   const noted = (after: Date) =>
     until(async () => {
-      const [row] = await app.container.sql`select 1 from deprecated_use
+      const [row] = await app.container.sql`select 1 from deprecated_endpoint_usage
         where workspace_id = ${user.account.live} and last_used_at >= ${after}`;
       return row !== undefined;
     });

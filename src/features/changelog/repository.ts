@@ -1,13 +1,13 @@
 import type { Selectable } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { DeprecatedUseTable, ReleaseNoticeTable } from '../../platform/db/tables.generated.ts';
+import type { DeprecatedEndpointUsageTable, ReleaseNoticeTable } from '../../platform/db/tables.generated.ts';
 
-export type UseRow = Selectable<DeprecatedUseTable>;
+export type UseRow = Selectable<DeprecatedEndpointUsageTable>;
 
 /** A release that is known already stays as it is. */
 export async function insertNotice(
   db: Db,
-  row: Pick<Selectable<ReleaseNoticeTable>, 'version' | 'seen_at' | 'told_at'>,
+  row: Pick<Selectable<ReleaseNoticeTable>, 'version' | 'detected_at' | 'notified_at'>,
 ): Promise<void> {
   await db
     .insertInto('release_notice')
@@ -24,9 +24,9 @@ export function lockUntold(
   return tx
     .selectFrom('release_notice')
     .selectAll()
-    .where('told_at', 'is', null)
+    .where('notified_at', 'is', null)
     .where('version', 'in', versions)
-    .orderBy('seen_at')
+    .orderBy('detected_at')
     .limit(1)
     .forUpdate()
     .skipLocked()
@@ -41,7 +41,7 @@ export async function advanceNotice(
 ): Promise<void> {
   await tx
     .updateTable('release_notice')
-    .set({ last_workspace_id: last, told_at: toldAt })
+    .set({ last_workspace_id: last, notified_at: toldAt })
     .where('version', '=', version)
     .execute();
 }
@@ -52,7 +52,7 @@ export async function upsertUse(
   { workspaceId, endpoint, at }: { workspaceId: string; endpoint: string; at: Date },
 ): Promise<void> {
   await db
-    .insertInto('deprecated_use')
+    .insertInto('deprecated_endpoint_usage')
     .values({ workspace_id: workspaceId, endpoint, last_used_at: at })
     .onConflict((conflict) =>
       conflict.columns(['workspace_id', 'endpoint']).doUpdateSet({ last_used_at: at }),
@@ -63,10 +63,10 @@ export async function upsertUse(
 /** Uses of which nobody was told since then; other nodes leave them alone until the transaction ends. */
 export function lockUsesToTell(tx: Tx, since: Date, most: number): Promise<UseRow[]> {
   return tx
-    .selectFrom('deprecated_use')
+    .selectFrom('deprecated_endpoint_usage')
     .selectAll()
     .where('last_used_at', '>=', since)
-    .where((eb) => eb.or([eb('told_at', 'is', null), eb('told_at', '<', since)]))
+    .where((eb) => eb.or([eb('notified_at', 'is', null), eb('notified_at', '<', since)]))
     .orderBy('last_used_at')
     .limit(most)
     .forUpdate()
@@ -80,8 +80,8 @@ export async function markUseTold(
   at: Date,
 ): Promise<void> {
   await tx
-    .updateTable('deprecated_use')
-    .set({ told_at: at })
+    .updateTable('deprecated_endpoint_usage')
+    .set({ notified_at: at })
     .where('workspace_id', '=', workspace_id)
     .where('endpoint', '=', endpoint)
     .execute();

@@ -83,7 +83,7 @@ export function createChangelog(deps: Deps): Changelog {
     async see() {
       const toldAt = (await accounts.isEmpty()) ? clock.now() : null;
       for (const { version } of published(releases)) {
-        await repository.insertNotice(db, { version, seen_at: clock.now(), told_at: toldAt });
+        await repository.insertNotice(db, { version, detected_at: clock.now(), notified_at: toldAt });
       }
     },
     async tell() {
@@ -107,7 +107,7 @@ function tellSome({ events, clock, releases }: Deps): Promise<boolean> {
     const release = known.find(({ version }) => version === notice?.version);
     if (notice === undefined || release === undefined) return false;
     const { version } = release;
-    const ids = await liveWorkspacesAfter(tx, notice.last_workspace_id, notice.seen_at, BATCH);
+    const ids = await liveWorkspacesAfter(tx, notice.last_workspace_id, notice.detected_at, BATCH);
     for (const id of ids) {
       await append(changelogPublished, id, { version, breaking: isBreaking(release), sequence: 1 });
     }

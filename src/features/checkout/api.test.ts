@@ -259,8 +259,8 @@ test('50 at once for one place: one gets it', async () => {
   const answers = await Promise.all(ids.map((id, index) => pay(id, { email: `buyer${index}@example.com` })));
   const won = answers.filter(({ status }) => status === 303);
   assert.deepEqual([won.length, answers.filter(({ status }) => status === 409).length], [1, 49]);
-  const [row] = await app.container.sql`select member_count, claimed_count from tier where id = ${tierId}`;
-  assert.deepEqual({ ...row }, { member_count: 1, claimed_count: 0 });
+  const [row] = await app.container.sql`select member_count, reserved_count from tier where id = ${tierId}`;
+  assert.deepEqual({ ...row }, { member_count: 1, reserved_count: 0 });
   (await ask(of, { tierId })).assertError('CONFLICT', 'tierId');
 });
 
@@ -272,8 +272,8 @@ test('50 at once with one use of a code: one pays less', async () => {
   const answers = await Promise.all(ids.map((id, index) => pay(id, { email: `buyer${index}@example.com` })));
   assert.equal(answers.filter(({ status }) => status === 303).length, 1);
   const [row] = await app.container
-    .sql`select used_count, claimed_count from discount_code where id = ${codeId}`;
-  assert.deepEqual({ ...row }, { used_count: 1, claimed_count: 0 });
+    .sql`select used_count, reserved_count from discount_code where id = ${codeId}`;
+  assert.deepEqual({ ...row }, { used_count: 1, reserved_count: 0 });
 });
 
 test('two presses of the button are one payment', async () => {

@@ -83,7 +83,7 @@ async function isMailed(
 /** Are the place and the use of the code there? They are claimed anew for money that comes after their time. */
 async function isHeld(ports: CheckoutPorts, work: Work, row: CheckoutRow): Promise<boolean> {
   const isPending = row.booking_id === null || (await ports.bookings.isPending(work, row.booking_id));
-  if (row.claimed_until !== null && isPending) return true;
+  if (row.reserved_until !== null && isPending) return true;
   const claimed = await claim(ports, work, row);
   if ('until' in claimed) return true;
   if (claimed.missing === 'code') await releasePlace(ports, work, row);

@@ -69,7 +69,7 @@ export async function releasePlace(ports: CheckoutPorts, work: Work, row: Checko
 
 /** Gives back what was claimed, if anything was. */
 async function release(ports: CheckoutPorts, work: Work, row: CheckoutRow): Promise<void> {
-  if (row.claimed_until === null) return;
+  if (row.reserved_until === null) return;
   await releasePlace(ports, work, row);
   const { discount_code_id: codeId } = row;
   if (codeId !== null) await ports.discountCodes.uses.release(work.tx, codeId);
@@ -78,7 +78,7 @@ async function release(ports: CheckoutPorts, work: Work, row: CheckoutRow): Prom
 /** Nobody pays any more: the place and the use of the code are free again. */
 export async function freeClaims(ports: CheckoutPorts, work: Work, row: CheckoutRow): Promise<void> {
   await release(ports, work, row);
-  await repository.updateCheckout(work.tx, row.id, { claimed_until: null, payment_id: null });
+  await repository.updateCheckout(work.tx, row.id, { reserved_until: null, payment_id: null });
 }
 
 /** How a checkout is completed; what is claimed for it is used up. */
@@ -120,7 +120,7 @@ export async function complete(
     purchase_id: done.purchaseId,
     subscription_id: subscriptionId,
     payment_id: null,
-    claimed_until: null,
+    reserved_until: null,
   });
   await tell(work, checkoutCompleted, after);
   // A booking that cost nothing is confirmed by its own mail.
@@ -173,7 +173,7 @@ export async function end(
 ): Promise<CheckoutRow> {
   await release(ports, work, row);
   if (row.booking_id !== null) await ports.bookings.expire(work, row.booking_id);
-  const ended = { status, claimed_until: null, payment_id: null };
+  const ended = { status, reserved_until: null, payment_id: null };
   const after = await repository.updateCheckout(work.tx, row.id, ended);
   if (row.purchase_id !== null) await ports.payments.abandon(work.tx, row.purchase_id);
   await tell(work, checkoutExpired, after);

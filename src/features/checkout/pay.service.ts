@@ -204,7 +204,7 @@ export async function payFor(
   if (row.amount_cents === 0 || trialDays > 0) await payment.countMail?.(email);
   const isHeld = row.kind === 'BOOKING' && until > row.expires_at;
   const claimed = await repository.updateCheckout(work.tx, row.id, {
-    claimed_until: until,
+    reserved_until: until,
     ...(isHeld ? { expires_at: until } : {}),
     customer_id: customer.id,
     customer_email: customer.email,
@@ -330,7 +330,7 @@ async function sweep(ports: CheckoutPorts): Promise<void> {
   for (const { id } of await repository.listOver(ports.db, now, BATCH)) {
     await ports.events.transaction(async (tx, append) => {
       const row = await lockCheckout(ports, { tx }, id);
-      if (row?.status !== 'OPEN' || row.claimed_until !== null) return;
+      if (row?.status !== 'OPEN' || row.reserved_until !== null) return;
       await end(ports, { tx, append }, row, 'EXPIRED');
     });
   }
@@ -360,8 +360,8 @@ async function freeClaim(ports: CheckoutPorts, overdue: CheckoutRow): Promise<vo
   await callOff(ports, overdue);
   await ports.events.transaction(async (tx, append) => {
     const row = await lockCheckout(ports, { tx }, id);
-    if (row === undefined || row.status !== 'OPEN' || row.claimed_until === null) return;
-    if (row.claimed_until > ports.clock.now()) return;
+    if (row === undefined || row.status !== 'OPEN' || row.reserved_until === null) return;
+    if (row.reserved_until > ports.clock.now()) return;
     await freeClaims(ports, { tx, append }, row);
   });
 }

@@ -104,14 +104,14 @@ describe('a code is deleted, and its price is kept,', () => {
     const { of, id, busy, remove } = await offered();
     assert.match((await pay(id, { card: CARDS.secondFactor })).location ?? '', /\/sandbox\/confirm\//);
     const { sql } = beside.container;
-    await sql`update checkout set claimed_until = now() - interval '1 minute' where id = ${id}`;
+    await sql`update checkout set reserved_until = now() - interval '1 minute' where id = ${id}`;
     const [, removed] = await behindLock<unknown>(sql, busy, [
       () => runTask(app.container, 'checkouts'),
       remove,
     ]);
     assert.equal(removed, 200);
-    const [row] = await sql`select payment_id, claimed_until, amount_cents from checkout where id = ${id}`;
-    assert.deepEqual({ ...row }, { payment_id: null, claimed_until: null, amount_cents: 250 });
+    const [row] = await sql`select payment_id, reserved_until, amount_cents from checkout where id = ${id}`;
+    assert.deepEqual({ ...row }, { payment_id: null, reserved_until: null, amount_cents: 250 });
     const late = await pay(id);
     assert.equal(late.status, 409);
     assert.match(late.text, /The discount code does not hold any more/);

@@ -58,8 +58,8 @@ export function listOverdue(db: Db, now: Date, limit: number): Promise<CheckoutR
   return db
     .selectFrom('checkout')
     .selectAll()
-    .where('claimed_until', '<=', now)
-    .orderBy('claimed_until')
+    .where('reserved_until', '<=', now)
+    .orderBy('reserved_until')
     .limit(limit)
     .execute();
 }
@@ -110,7 +110,7 @@ export function listOver(db: Db, now: Date, limit: number): Promise<CheckoutRow[
     .selectAll()
     .where('status', '=', 'OPEN')
     .where('expires_at', '<=', now)
-    .where('claimed_until', 'is', null)
+    .where('reserved_until', 'is', null)
     .orderBy('expires_at')
     .limit(limit)
     .execute();

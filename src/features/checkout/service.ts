@@ -112,7 +112,7 @@ async function tierOffer({ tiers }: CheckoutPorts, { workspaceId }: Caller, id: 
 function assertTakesMembers(tier: TierRow): void {
   const refuse = (message: string) => new AppError('CONFLICT', { field: 'tierId', message });
   if (!tier.is_active || tier.archived_at !== null) throw refuse('The tier takes no members.');
-  const taken = tier.member_count + tier.claimed_count;
+  const taken = tier.member_count + tier.reserved_count;
   if (tier.max_members !== null && taken >= tier.max_members) throw refuse('The tier is full.');
 }
 

@@ -1,13 +1,13 @@
 import { type Insertable, type Selectable, sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type {
-  CohortSessionRemovedTable,
   CohortSessionTable,
+  CohortSessionTombstoneTable,
   CohortVideoTable,
 } from '../../platform/db/tables.generated.ts';
 
 export type SessionRow = Selectable<CohortSessionTable>;
-export type RemovedSessionRow = Selectable<CohortSessionRemovedTable>;
+export type RemovedSessionRow = Selectable<CohortSessionTombstoneTable>;
 export type CohortVideoRow = Selectable<CohortVideoTable>;
 
 /** In order of time. */
@@ -29,7 +29,7 @@ export async function putSession(
   { id, startsAt, endsAt }: { id: string; startsAt: Date; endsAt: Date },
   now: Date,
 ): Promise<string> {
-  const times = { starts_at: startsAt, ends_at: endsAt, set_at: now };
+  const times = { starts_at: startsAt, ends_at: endsAt, scheduled_at: now };
   await tx
     .insertInto('cohort_session')
     .values({ id, cohort_id: cohortId, ...times })
@@ -48,17 +48,17 @@ export async function removeSession(tx: Tx, session: SessionRow, changeNo: numbe
   const { id, cohort_id, starts_at, ends_at } = session;
   await tx.deleteFrom('cohort_session').where('id', '=', id).execute();
   await tx
-    .insertInto('cohort_session_removed')
-    .values({ id, cohort_id, starts_at, ends_at, change_no: changeNo })
+    .insertInto('cohort_session_tombstone')
+    .values({ id, cohort_id, starts_at, ends_at, revision: changeNo })
     .execute();
 }
 
 export function removedSince(db: Db, cohortId: string, changeNo: number): Promise<RemovedSessionRow[]> {
   return db
-    .selectFrom('cohort_session_removed')
+    .selectFrom('cohort_session_tombstone')
     .selectAll()
     .where('cohort_id', '=', cohortId)
-    .where('change_no', '>', changeNo)
+    .where('revision', '>', changeNo)
     .orderBy('starts_at')
     .orderBy('id')
     .execute();

@@ -102,13 +102,13 @@ export async function claimSeat(tx: Tx, id: string, now: Date): Promise<boolean>
   const { numUpdatedRows } = await tx
     .updateTable('cohort')
     .from('booking_product')
-    .set({ claimed_count: sql`claimed_count + 1` })
+    .set({ reserved_count: sql`reserved_count + 1` })
     .whereRef('booking_product.id', '=', 'cohort.product_id')
     .where('cohort.id', '=', id)
     .where('cohort.status', 'in', ['SCHEDULED', 'OPEN', 'FULL'])
     .where(sql<boolean>`coalesce(enrollment_opens_at, '-infinity') <= ${now}`)
     .where(sql<boolean>`${now} < coalesce(enrollment_closes_at, starts_at)`)
-    .where(sql<boolean>`enrolled_count + claimed_count < ${seats}`)
+    .where(sql<boolean>`enrolled_count + reserved_count < ${seats}`)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
@@ -122,7 +122,7 @@ export async function moveCounts(
   await tx
     .updateTable('cohort')
     .set({
-      claimed_count: sql`claimed_count + ${by.claimed}`,
+      reserved_count: sql`reserved_count + ${by.claimed}`,
       enrolled_count: sql`enrolled_count + ${by.enrolled}`,
     })
     .where('id', '=', id)

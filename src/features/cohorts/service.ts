@@ -193,7 +193,7 @@ async function update(
   const isNews = isMoved(before, wished, { held: held.map(toPlan), sessions }, now);
   const row = await repository.updateCohort(tx, id, {
     ...columns,
-    change_no: before.change_no + (isNews ? 1 : 0),
+    revision: before.revision + (isNews ? 1 : 0),
     updated_at: now,
   });
   if (input.sessions !== undefined) await holdSessions(ports, tx, { row, product, held, now }, sessions);
@@ -288,7 +288,7 @@ function assertFuture(startsAt: Date, now: Date): void {
 
 /** Nobody who is there is sent away. */
 function assertCapacity(row: CohortRow, capacity: number): void {
-  const { enrolled_count: enrolled, claimed_count: claimed } = row;
+  const { enrolled_count: enrolled, reserved_count: claimed } = row;
   if (capacity < enrolled) throw badRequest('capacity', `The cohort has ${enrolled} members.`);
   if (capacity < enrolled + claimed) throw fixed('capacity', 'Somebody pays for a place just now.');
 }

@@ -73,7 +73,7 @@ export async function holdSessions(
   for (const session of held) {
     await calendar.free(tx, { sessionId: session.id });
     if (!sessions.some(({ id }) => id === session.id))
-      await content.removeSession(tx, session, row.change_no);
+      await content.removeSession(tx, session, row.revision);
   }
   for (const [index, plan] of sessions.entries()) {
     const sessionId = await content.putSession(tx, row.id, { ...plan, id: plan.id ?? newId('cse') }, now);

@@ -96,7 +96,7 @@ test('what buyers were promised is fixed once the code was used', async () => {
   await make(key, { code: 'THIRD', percentOff: 20 });
   (await patch({ code: 'third' })).assertError('CONFLICT', 'code');
 
-  await app.container.sql`update discount_code set used_count = 2, claimed_count = 1 where id = ${id}`;
+  await app.container.sql`update discount_code set used_count = 2, reserved_count = 1 where id = ${id}`;
   (await patch({ code: 'other' })).assertError('CONFLICT', 'code');
   (await patch({ amountCentsOff: 200 })).assertError('CONFLICT', 'amountCentsOff');
   (await patch({ percentOff: 5, amountCentsOff: null })).assertError('CONFLICT', 'percentOff');
@@ -104,7 +104,7 @@ test('what buyers were promised is fixed once the code was used', async () => {
   (await patch({ maxUses: 2 })).assertError('CONFLICT', 'maxUses');
   const kept = (await patch({ amountCentsOff: 300, maxUses: 3, notes: 'For friends' })).assertOk(200);
   assert.equal(kept.at('data.status'), 'ACTIVE');
-  await app.container.sql`update discount_code set used_count = 3, claimed_count = 0 where id = ${id}`;
+  await app.container.sql`update discount_code set used_count = 3, reserved_count = 0 where id = ${id}`;
   assert.equal((await patch({})).assertOk(200).at('data.status'), 'EXHAUSTED');
   assert.equal((await patch({ isActive: false })).assertOk(200).at('data.status'), 'DISABLED');
   (await app.request('DELETE', `${PATH}/${id}`, { key })).assertOk(200);

@@ -7,7 +7,7 @@ import type { DiscountCodeTable } from '../../platform/db/tables.generated.ts';
 export type DiscountCodeRow = Selectable<DiscountCodeTable>;
 export type DiscountCodeChange = Omit<
   Updateable<DiscountCodeTable>,
-  'id' | 'workspace_id' | 'event_sequence' | 'used_count' | 'claimed_count'
+  'id' | 'workspace_id' | 'event_sequence' | 'used_count' | 'reserved_count'
 >;
 
 /** Undefined when the workspace has the code already. */
@@ -77,11 +77,11 @@ export async function deleteCode(tx: Tx, workspaceId: string, id: string): Promi
 export async function claimUse(tx: Tx, id: string, now: Date): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('discount_code')
-    .set({ claimed_count: sql`claimed_count + 1` })
+    .set({ reserved_count: sql`reserved_count + 1` })
     .where('id', '=', id)
     .where('is_active', '=', true)
     .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
-    .where(sql<boolean>`(max_uses is null or used_count + claimed_count < max_uses)`)
+    .where(sql<boolean>`(max_uses is null or used_count + reserved_count < max_uses)`)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
@@ -95,7 +95,7 @@ export function moveCounts(
   return tx
     .updateTable('discount_code')
     .set({
-      claimed_count: sql`claimed_count + ${by.claimed}`,
+      reserved_count: sql`reserved_count + ${by.claimed}`,
       used_count: sql`used_count + ${by.used}`,
     })
     .where('id', '=', id)
@@ -107,13 +107,13 @@ export function moveCounts(
 export function takeExpired(tx: Tx, now: Date, limit: number): Promise<DiscountCodeRow[]> {
   return tx
     .updateTable('discount_code')
-    .set({ expiry_told_at: now })
+    .set({ expiry_notified_at: now })
     .where('id', 'in', (eb) =>
       eb
         .selectFrom('discount_code')
         .select('id')
         .where('expires_at', '<=', now)
-        .where('expiry_told_at', 'is', null)
+        .where('expiry_notified_at', 'is', null)
         .orderBy('expires_at')
         .limit(limit)
         .forUpdate()

@@ -190,7 +190,7 @@ async function update(
     ...change,
     updated_at: deps.clock.now(),
     // A new end is told of anew.
-    ...(isLater ? { expiry_told_at: null } : {}),
+    ...(isLater ? { expiry_notified_at: null } : {}),
   });
   // By fewer uses instead of one more.
   if (isUsedUp(after) && !isUsedUp(row)) await tell(tx, append, 'exhausted', after);
@@ -209,7 +209,7 @@ function assertOpenToChange(
   row: DiscountCodeRow,
   change: Pick<DiscountCodeRow, keyof typeof FIXED | 'max_uses'>,
 ): void {
-  const { used_count: used, claimed_count: claimed } = row;
+  const { used_count: used, reserved_count: claimed } = row;
   if (change.max_uses !== null && change.max_uses < used) {
     throw badRequest('maxUses', `The code was used ${used} times already.`);
   }

@@ -70,7 +70,7 @@ export function createLiveHistory(db: Db): LiveHistory {
 }
 
 function toSegment(row: SegmentRow): HistorySegment {
-  const { stream_id: streamId, epoch, file, seq, disc, rungs } = row;
+  const { stream_id: streamId, epoch, file, seq, discontinuity: disc, rungs } = row;
   const { start_ms: startMs, duration_sec: durationSec } = row;
   return { streamId, epoch, file, seq, disc, startMs, durationSec, rungs };
 }

@@ -54,7 +54,7 @@ export async function insertSegment(tx: Tx, workspaceId: string, segment: Histor
       epoch: segment.epoch,
       file: segment.file,
       seq: segment.seq,
-      disc: segment.disc,
+      discontinuity: segment.disc,
       start_ms: segment.startMs,
       duration_sec: segment.durationSec,
       rungs: JSON.stringify(segment.rungs),
@@ -95,7 +95,7 @@ export async function oldestMs(db: Db, streamId: string): Promise<number | null>
 export async function lastNumbers(db: Db, streamId: string): Promise<KeptNumbers | null> {
   const row = await db
     .selectFrom('dvr_segment')
-    .select(['seq', 'disc', 'epoch'])
+    .select(['seq', 'discontinuity as disc', 'epoch'])
     .where('stream_id', '=', streamId)
     .orderBy('start_ms', 'desc')
     .limit(1)

@@ -1,5 +1,5 @@
 import type { PlayerEvent } from '../../platform/db/json-columns.ts';
-import type { FactKind } from '../../platform/db/tables.generated.ts';
+import type { UsageEventKind } from '../../platform/db/tables.generated.ts';
 
 /** Whoever watches, without a name: all that is kept of them. */
 export interface Viewer {
@@ -20,7 +20,7 @@ export interface Viewer {
 
 /** Something that happened or was used, `docs/decisions/analytics.md#usage-events`. */
 export interface Fact {
-  kind: FactKind;
+  kind: UsageEventKind;
   workspaceId: string;
   /** When it happened, on the server's clock. Default: now. */
   at?: Date;

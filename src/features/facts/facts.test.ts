@@ -26,7 +26,7 @@ function open() {
 }
 
 const rowsOf = (workspaceId: string) =>
-  database.sql`select * from fact where workspace_id = ${workspaceId} order by id`;
+  database.sql`select * from usage_event where workspace_id = ${workspaceId} order by id`;
 
 test('facts of a change are there with it, and not without it', async () => {
   const { facts } = open();
@@ -87,13 +87,13 @@ test('facts in batches come whole, and one that the database refuses takes no ot
     created_at,
     viewer: hash,
     device,
-    is_self,
+    is_owner,
     playback_session,
-    number,
+    sequence_number,
     player_events,
   } = rows[0] ?? {};
   assert.deepEqual(
-    [created_at, hash, device, is_self, playback_session, number, player_events],
+    [created_at, hash, device, is_owner, playback_session, sequence_number, player_events],
     [new Date('2026-11-20T08:00:00.001Z'), Buffer.from([0xa0, 0xff]), 'MOBILE', true, 'one', 3, playerEvents],
   );
   assert.deepEqual(rows.at(-1), { ...rows.at(-1), kind: 'REQUEST', amount: 7, key_id: 'key_1', status: 404 });
@@ -105,7 +105,7 @@ test('days are partitions, kept for as long as the operator says', async () => {
   await facts.close();
   const maintain = () => maintainPartitions(database.sql, clock, { ANALYTICS_RAW_DAYS: 2 });
   const { made } = await maintain();
-  assert.ok(made.includes('fact_20261120'));
+  assert.ok(made.includes('usage_event_20261120'));
   clock.set('2026-11-22T23:59:59Z');
   await maintain();
   assert.equal((await rowsOf('wsp_old')).length, 1);
@@ -113,7 +113,7 @@ test('days are partitions, kept for as long as the operator says', async () => {
   // Nobody has counted it yet.
   assert.deepEqual((await maintain()).dropped, []);
   await database.sql`
-    insert into fact_sum_state (next_xid, fresh_until) select pg_snapshot_xmax(pg_current_snapshot()), now()`;
-  assert.ok((await maintain()).dropped.includes('fact_20261120'));
+    insert into rollup_state (next_xid, fresh_until) select pg_snapshot_xmax(pg_current_snapshot()), now()`;
+  assert.ok((await maintain()).dropped.includes('usage_event_20261120'));
   assert.equal((await rowsOf('wsp_old')).length, 0);
 });

@@ -7,8 +7,8 @@ import type { StampedFact } from './fact.ts';
 /** One statement for all; one that is there already is left as it is. */
 export async function insertFacts(db: Db, facts: readonly StampedFact[]): Promise<void> {
   await sql`
-    insert into fact (created_at, id, workspace_id, kind, subject_id, amount, viewer, country, device, browser, os,
-      referrer, is_bot, is_self, playback_session, number, player_events, bitrate_kbps, key_id, status)
+    insert into usage_event (created_at, id, workspace_id, kind, subject_id, amount, viewer, country, device, browser, os,
+      referrer, is_bot, is_owner, playback_session, sequence_number, player_events, bitrate_kbps, key_id, status)
     select "at", id, "workspaceId", kind, "subjectId", coalesce(amount, 1), decode(viewer ->> 'hash', 'hex'),
       viewer ->> 'country', viewer ->> 'device', viewer ->> 'browser', viewer ->> 'os', viewer ->> 'referrer',
       coalesce((viewer ->> 'isBot')::boolean, false), coalesce((viewer ->> 'isSelf')::boolean, false),
@@ -27,19 +27,19 @@ export interface PlayerMessage {
 }
 
 export async function isTold(db: Db, { number, ...session }: PlayerMessage): Promise<boolean> {
-  const row = await beaconsOf(db, session).where('number', '=', number).limit(1).executeTakeFirst();
+  const row = await beaconsOf(db, session).where('sequence_number', '=', number).limit(1).executeTakeFirst();
   return row !== undefined;
 }
 
 export async function lastNumber(db: Db, session: Omit<PlayerMessage, 'number'>): Promise<number | null> {
-  const row = await beaconsOf(db, session).orderBy('number', 'desc').limit(1).executeTakeFirst();
-  return row?.number ?? null;
+  const row = await beaconsOf(db, session).orderBy('sequence_number', 'desc').limit(1).executeTakeFirst();
+  return row?.sequence_number ?? null;
 }
 
 function beaconsOf(db: Db, { playbackSession, before }: Omit<PlayerMessage, 'number'>) {
   return db
-    .selectFrom('fact')
-    .select('number')
+    .selectFrom('usage_event')
+    .select('sequence_number')
     .where('playback_session', '=', playbackSession)
     .where('kind', '=', 'BEACON')
     .where('created_at', '<=', before)
@@ -52,6 +52,6 @@ export async function renumberFacts(
   { nextXid, freshUntil }: { nextXid: string; freshUntil: Date },
 ): Promise<void> {
   await sql`
-    update fact set xid = case when xid >= ${nextXid}::xid8 or created_at > ${freshUntil} then pg_current_xact_id()
+    update usage_event set xid = case when xid >= ${nextXid}::xid8 or created_at > ${freshUntil} then pg_current_xact_id()
       else '0' end`.execute(tx);
 }

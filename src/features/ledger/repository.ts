@@ -85,9 +85,9 @@ export async function addRevenue(
     refund_cents = ${sql.table(table)}.refund_cents + excluded.refund_cents,
     sale_count = ${sql.table(table)}.sale_count + excluded.sale_count`;
   await sql`
-    insert into ledger_revenue (workspace_id, quarter, gross_cents, fee_cents, refund_cents, sale_count)
+    insert into ledger_revenue (workspace_id, quarter_hour, gross_cents, fee_cents, refund_cents, sale_count)
     values (${workspaceId}, date_bin('15 minutes', ${at}::timestamptz, 'epoch'), ${sums})
-    on conflict (workspace_id, quarter) ${added('ledger_revenue')}`.execute(tx);
+    on conflict (workspace_id, quarter_hour) ${added('ledger_revenue')}`.execute(tx);
   await sql`
     insert into ledger_revenue_item
       (workspace_id, day, sale_kind, item_id, gross_cents, fee_cents, refund_cents, sale_count)

@@ -26,7 +26,7 @@ export async function sumByPiece(
     ${plannedWithValues} select sums.* from unnest(${begins}::timestamptz[], ${ends}::timestamptz[])
       with ordinality as piece (begins, ends, position),
       lateral (select ${SUMS} from ledger_revenue
-        where workspace_id = ${workspaceId} and quarter >= piece.begins and quarter < piece.ends) sums
+        where workspace_id = ${workspaceId} and quarter_hour >= piece.begins and quarter_hour < piece.ends) sums
     order by position`.execute(db);
   return rows;
 }
@@ -78,7 +78,7 @@ const PLAIN_SUMS = sql`
   sum(gross_cents)::bigint as gross_cents, sum(fee_cents)::bigint as fee_cents,
   sum(refund_cents)::bigint as refund_cents, sum(sale_count)::integer as sale_count`;
 const QUARTERS = (source: RawBuilder<unknown>) => sql`
-  select workspace_id, date_bin('15 minutes', occurred_at, 'epoch') as quarter, ${PLAIN_SUMS}
+  select workspace_id, date_bin('15 minutes', occurred_at, 'epoch') as quarter_hour, ${PLAIN_SUMS}
   from (${source}) movement group by 1, 2`;
 const ITEMS = (source: RawBuilder<unknown>) => sql`
   select workspace_id, date_bin('1 day', occurred_at, 'epoch') as day, sale_kind, item_id, ${PLAIN_SUMS}
@@ -96,7 +96,7 @@ export async function rebuildSums(tx: Tx): Promise<number> {
   await tx.deleteFrom('ledger_revenue_item').execute();
   const all = movements(sql`true`);
   const quarters = await sql`
-    insert into ledger_revenue (workspace_id, quarter, gross_cents, fee_cents, refund_cents, sale_count)
+    insert into ledger_revenue (workspace_id, quarter_hour, gross_cents, fee_cents, refund_cents, sale_count)
     ${QUARTERS(all)} order by 1, 2`.execute(tx);
   const items = await sql`
     insert into ledger_revenue_item
@@ -114,8 +114,8 @@ export async function findWrongSums(db: Db, since: Date): Promise<string[]> {
   const recent = movements(sql`t.occurred_at >= ${since}`);
   const differ = (a: RawBuilder<unknown>, b: RawBuilder<unknown>) => sql`
     (select workspace_id from ((${a} except all ${b}) union all (${b} except all ${a})) difference)`;
-  const quarters = sql`select workspace_id, quarter, gross_cents, fee_cents, refund_cents, sale_count
-    from ledger_revenue where quarter >= ${since}`;
+  const quarters = sql`select workspace_id, quarter_hour, gross_cents, fee_cents, refund_cents, sale_count
+    from ledger_revenue where quarter_hour >= ${since}`;
   const items = sql`select workspace_id, day, sale_kind, item_id, gross_cents, fee_cents, refund_cents, sale_count
     from ledger_revenue_item where day >= ${since}`;
   const { rows } = await sql<{ workspace_id: string }>`

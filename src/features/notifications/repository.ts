@@ -87,7 +87,7 @@ const COLUMNS = [
 function readAt({ memberId }: Reader) {
   return memberId === null
     ? sql<Date | null>`notification.read_at`
-    : sql<Date | null>`(select reading.read_at from notification_reading reading
+    : sql<Date | null>`(select reading.read_at from notification_read reading
         where reading.notification_id = notification.id and reading.user_id = ${memberId})`;
 }
 
@@ -161,7 +161,7 @@ export async function markRead(db: Db, reader: Reader, id: string | null, at: Da
     return Number(numUpdatedRows);
   }
   const { numInsertedOrUpdatedRows } = await db
-    .insertInto('notification_reading')
+    .insertInto('notification_read')
     .columns(['notification_id', 'user_id', 'read_at'])
     .expression((eb) =>
       eb

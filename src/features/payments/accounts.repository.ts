@@ -31,8 +31,8 @@ export function listUnseen(db: Db, since: Date, limit: number): Promise<AccountR
     .selectFrom('connect_account')
     .selectAll()
     .where('provider', '<>', 'SANDBOX')
-    .where((eb) => eb.or([eb('payouts_seen_at', 'is', null), eb('payouts_seen_at', '<=', since)]))
-    .orderBy('payouts_seen_at', (order) => order.asc().nullsFirst())
+    .where((eb) => eb.or([eb('payouts_synced_at', 'is', null), eb('payouts_synced_at', '<=', since)]))
+    .orderBy('payouts_synced_at', (order) => order.asc().nullsFirst())
     .limit(limit)
     .execute();
 }

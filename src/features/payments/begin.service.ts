@@ -157,7 +157,7 @@ async function insertCharge(
     provider_key: key,
     request,
     payment_method: method,
-    next_look_at: dateFromMs(now.getTime() + MINUTE_MS),
+    next_poll_at: dateFromMs(now.getTime() + MINUTE_MS),
     created_at: now,
   });
   // Another transaction took the key since it was looked for: the caller's whole transaction is done again.
@@ -193,7 +193,7 @@ async function payNothing(
   await repository.updatePayment(tx, payment.id, {
     status: 'SUCCEEDED',
     settled_at: now,
-    next_look_at: null,
+    next_poll_at: null,
   });
   const paid = await repository.updatePurchase(tx, purchase.id, {
     status: 'PAID',

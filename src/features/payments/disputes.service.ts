@@ -41,7 +41,7 @@ export function createDisputeService(ports: PaymentPorts): DisputeService {
       const ref = payment.provider_ref;
       if (payment.status !== 'PENDING' || ref === null) return settledOf(payment);
       const nextLookAt = dateFromMs(ports.clock.ms() + LOOK_MS);
-      await repository.updatePayment(ports.db, payment.id, { next_look_at: nextLookAt });
+      await repository.updatePayment(ports.db, payment.id, { next_poll_at: nextLookAt });
       const accountRef = payment.request.accountRef ?? null;
       await asking(ports, payment, async () => {
         const dispute = await providerOf(ports, payment).fetchDispute({ ref, accountRef });
@@ -117,7 +117,7 @@ async function open(
     provider_key: key,
     request: { accountRef: charge.request.accountRef ?? null },
     reason: dispute.reason,
-    next_look_at: dateFromMs(now.getTime() + LOOK_MS),
+    next_poll_at: dateFromMs(now.getTime() + LOOK_MS),
     created_at: now,
   });
   if (payment === undefined) return null;
@@ -138,7 +138,7 @@ async function close(
   const payment = await repository.updatePayment(tx, row.id, {
     status: outcome === 'LOST' ? 'SUCCEEDED' : 'CANCELED',
     outcome,
-    next_look_at: null,
+    next_poll_at: null,
     settled_at: ports.clock.now(),
   });
   const disputed = -payment.amount_cents;

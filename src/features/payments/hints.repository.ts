@@ -43,17 +43,17 @@ export function listDueHints(db: Db, now: Date, limit: number): Promise<HintRow[
 /** Until when all is known that the provider has told; null: it was never asked. */
 export async function toldUntil(db: Db, provider: HintRow['provider']): Promise<Date | null> {
   const row = await db
-    .selectFrom('provider_look')
-    .select('told_until')
+    .selectFrom('provider_poll_state')
+    .select('synced_until')
     .where('provider', '=', provider)
     .executeTakeFirst();
-  return row?.told_until ?? null;
+  return row?.synced_until ?? null;
 }
 
 export async function setToldUntil(db: Db, provider: HintRow['provider'], at: Date): Promise<void> {
   await db
-    .insertInto('provider_look')
-    .values({ provider, told_until: at })
-    .onConflict((conflict) => conflict.column('provider').doUpdateSet({ told_until: at }))
+    .insertInto('provider_poll_state')
+    .values({ provider, synced_until: at })
+    .onConflict((conflict) => conflict.column('provider').doUpdateSet({ synced_until: at }))
     .execute();
 }

@@ -54,7 +54,7 @@ function insertMirrored(
     provider_key: `refund:${charge.provider}:${ref}`,
     request: { accountRef: charge.request.accountRef ?? null, isBorne },
     reason: 'Refunded at the payment provider.',
-    next_look_at: dateFromMs(nextLookMs({ created_at: now }, now.getTime())),
+    next_poll_at: dateFromMs(nextLookMs({ created_at: now }, now.getTime())),
     created_at: now,
   });
 }

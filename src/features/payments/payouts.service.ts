@@ -53,7 +53,7 @@ export function createPayoutService(ports: PaymentPorts): PayoutService {
         const shown = await providerOf(ports, account).payoutsSince(accountRef, since).catch(noneWhileDown);
         if (shown === null) return;
         for (const payout of shown) await mirror({ workspaceId, provider, ...payout });
-        await accounts.updateAccount(db, workspaceId, { payouts_seen_at: now });
+        await accounts.updateAccount(db, workspaceId, { payouts_synced_at: now });
       }
     },
     async start(workspaceId, amountCents) {

@@ -75,7 +75,7 @@ async function begin(ports: PaymentPorts, tx: Tx, refund: NewRefund): Promise<{ 
     request: { accountRef: charge.request.accountRef ?? null },
     request_id: requestId,
     reason,
-    next_look_at: dateFromMs(nextLookMs({ created_at: now }, now.getTime())),
+    next_poll_at: dateFromMs(nextLookMs({ created_at: now }, now.getTime())),
     created_at: now,
   });
   if (refund.isSettledByCaller !== true) {
@@ -138,7 +138,7 @@ export async function settleRefund(ports: PaymentPorts, payment: PaymentRow): Pr
       const made = await provider.fetchRefund({ ref: payment.provider_ref, accountRef });
       return made?.answer ?? { status: 'PENDING', ref: payment.provider_ref };
     }
-    await repository.updatePayment(ports.db, payment.id, { asked_at: ports.clock.now() });
+    await repository.updatePayment(ports.db, payment.id, { provider_requested_at: ports.clock.now() });
     return provider.refund({
       key: payment.provider_key,
       ref,
@@ -179,7 +179,7 @@ export async function finishRefund(
   const payment = await repository.updatePayment(tx, before.payment.id, {
     status: 'SUCCEEDED',
     provider_ref: ref,
-    next_look_at: null,
+    next_poll_at: null,
     settled_at: ports.clock.now(),
   });
   const amountCents = -payment.amount_cents;
@@ -227,12 +227,12 @@ async function putOff(
     answer.status === 'FAILED'
       ? {
           status: 'FAILED' as const,
-          next_look_at: null,
+          next_poll_at: null,
           settled_at: clock.now(),
           failure_code: answer.code,
           failure_message: answer.message,
         }
-      : { next_look_at: dateFromMs(nextLookMs(row, clock.ms())) };
+      : { next_poll_at: dateFromMs(nextLookMs(row, clock.ms())) };
   const ref = answer.ref ?? row.provider_ref;
   return settledOf(await repository.updatePayment(tx, row.id, { ...change, provider_ref: ref }));
 }

@@ -231,8 +231,8 @@ export async function listDue(db: Db, now: Date, limit: number): Promise<string[
     .selectFrom('payment')
     .select('id')
     .where('status', '=', 'PENDING')
-    .where('next_look_at', '<=', now)
-    .orderBy('next_look_at')
+    .where('next_poll_at', '<=', now)
+    .orderBy('next_poll_at')
     .limit(limit)
     .execute();
   return rows.map(({ id }) => id);

@@ -88,7 +88,7 @@ export async function asking<T>(ports: PaymentPorts, payment: PaymentRow, ask: (
   try {
     return await askOrPutOff(ports, payment, ask);
   } finally {
-    const pausedUntil = payment.asked_at === null ? null : dateFromMs(now + ASK_PAUSE_MS);
+    const pausedUntil = payment.provider_requested_at === null ? null : dateFromMs(now + ASK_PAUSE_MS);
     await repository.updatePayment(db, payment.id, { next_ask_at: pausedUntil });
   }
 }
@@ -104,7 +104,7 @@ async function askOrPutOff<T>(
     if (!(error instanceof ProviderUnavailable)) throw error;
     log.warn({ err: error, paymentId: payment.id }, 'a payment provider did not answer');
     const nextLookAt = dateFromMs(nextLookMs(payment, clock.ms()));
-    await repository.updatePayment(db, payment.id, { next_look_at: nextLookAt });
+    await repository.updatePayment(db, payment.id, { next_poll_at: nextLookAt });
     const message =
       'The payment provider does not answer. Nothing is lost: the same request may be repeated.';
     throw new AppError('SERVICE_UNAVAILABLE', { message });
@@ -126,13 +126,13 @@ export async function reaching<T>(ask: () => Promise<T>): Promise<T> {
 async function askAbout(ports: PaymentPorts, whole: Whole): Promise<Answer> {
   const { payment } = whole;
   const provider = providerOf(ports, payment);
-  if (payment.asked_at !== null) {
+  if (payment.provider_requested_at !== null) {
     if (isOver(ports, payment)) return provider.cancel(handleOf(payment));
     const answer = await provider.look(handleOf(payment));
     if (answer !== null) return answer;
   }
   // From here on it may have been asked, whatever becomes of this process.
-  await repository.updatePayment(ports.db, payment.id, { asked_at: ports.clock.now() });
+  await repository.updatePayment(ports.db, payment.id, { provider_requested_at: ports.clock.now() });
   return charge(provider, whole);
 }
 
@@ -232,7 +232,7 @@ async function succeed(
     status: 'SUCCEEDED',
     provider_ref: ref,
     action_url: null,
-    next_look_at: null,
+    next_poll_at: null,
     settled_at: now,
     ...(given === null ? {} : { payment_method: given }),
   });
@@ -266,7 +266,7 @@ async function fail(
     status: code === 'CANCELED' || code === 'EXPIRED' ? 'CANCELED' : 'FAILED',
     provider_ref: ref ?? payment.provider_ref,
     action_url: null,
-    next_look_at: null,
+    next_poll_at: null,
     settled_at: clock.now(),
     failure_code: code,
     failure_message: message,
@@ -285,7 +285,7 @@ async function wait(
   const row = await repository.updatePayment(tx, payment.id, {
     provider_ref: answer.ref,
     action_url: answer.status === 'ACTION' ? answer.url : null,
-    next_look_at: dateFromMs(nextLookMs(payment, clock.ms())),
+    next_poll_at: dateFromMs(nextLookMs(payment, clock.ms())),
   });
   return settledOf(row);
 }

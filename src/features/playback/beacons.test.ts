@@ -34,7 +34,7 @@ const ready = (columns: object = {}) => insertReadyVideo(app.container.db, accou
 interface FactRow {
   kind: string;
   amount: number;
-  number: number | null;
+  sequence_number: number | null;
   playback_session: string | null;
   country: string | null;
   device: string | null;
@@ -42,14 +42,15 @@ interface FactRow {
   os: string | null;
   referrer: string | null;
   is_bot: boolean;
-  is_self: boolean;
+  is_owner: boolean;
   viewer: Uint8Array | null;
   player_events: { type: string; positionSec: number; at: number; quality?: number }[] | null;
 }
 
 const factsOf = (subjectId: string, kind: string) => app.container.sql<FactRow[]>`
-  select * from fact where subject_id = ${subjectId} and kind = ${kind} order by number, id`;
-const numbersOf = async (subjectId: string) => (await factsOf(subjectId, 'BEACON')).map((row) => row.number);
+  select * from usage_event where subject_id = ${subjectId} and kind = ${kind} order by sequence_number, id`;
+const numbersOf = async (subjectId: string) =>
+  (await factsOf(subjectId, 'BEACON')).map((row) => row.sequence_number);
 
 /** What a page gives to its player. */
 async function sessionOf(id: string, headers: Record<string, string> = {}, query = '', method = 'GET') {
@@ -93,7 +94,7 @@ test('a beacon of a video is a fact: who it is, from where, and what was told', 
   ]);
   assert.ok(session.includes(`.${fact?.playback_session}.`));
   const who = (row: FactRow | undefined) =>
-    [row?.country, row?.device, row?.browser, row?.os, row?.referrer, row?.is_bot, row?.is_self].join();
+    [row?.country, row?.device, row?.browser, row?.os, row?.referrer, row?.is_bot, row?.is_owner].join();
   assert.equal(who(fact), 'NZ,DESKTOP,Firefox,Linux,blog.example,false,false');
   const [shown, ...more] = await factsOf(id, 'IMPRESSION');
   assert.equal(who(shown), who(fact));
@@ -221,7 +222,7 @@ describe('who is not summed with the audience', () => {
     }
     await until(async () => (await numbersOf(id)).length === 2);
     for (const kind of ['BEACON', 'VIEW', 'IMPRESSION']) {
-      const selves = (await factsOf(id, kind)).map(({ is_self }) => is_self);
+      const selves = (await factsOf(id, kind)).map(({ is_owner }) => is_owner);
       assert.deepEqual(selves.toSorted(), [false, true], kind);
     }
   });
@@ -307,7 +308,7 @@ test('messages of a chat are counted, with what is known of a guest', async () =
 /** What is noted of a stream, each kind with its sum and the number of facts. */
 async function noted(streamId: string) {
   const sums = await app.container.sql`
-    select kind, sum(amount)::integer as amount, count(*)::integer as facts from fact
+    select kind, sum(amount)::integer as amount, count(*)::integer as facts from usage_event
       where subject_id = ${streamId} and kind in ('JOIN', 'LEAVE', 'PRESENCE') group by 1 order by 1`;
   return sums.map(({ kind, amount, facts }) => (kind === 'PRESENCE' ? `${amount} in ${facts}` : amount));
 }

@@ -49,7 +49,7 @@ export function createEraser(deps: EraseDeps): (run: JobRun<{ accountId: string 
     const erasure = await begin(deps, accountId);
     if (erasure === undefined) return;
     const subject = { accountId, workspaceIds: await repository.workspacesOf(db, accountId) };
-    const isLate = clock.ms() > (erasure.begun_at ?? erasure.due_at).getTime() + WAIT_MS;
+    const isLate = clock.ms() > (erasure.started_at ?? erasure.due_at).getTime() + WAIT_MS;
     if (!isLate && (await repository.isBusy(db, subject))) {
       throw new JobDeferredError('a broadcast, a room or a recording of the account has not ended', WAIT_SEC);
     }
@@ -85,7 +85,7 @@ async function begin({ db, clock, log }: EraseDeps, accountId: string): Promise<
   if (found === undefined) return undefined;
   return db.transaction().execute(async (tx) => {
     await lockWorkspaces(tx, accountId);
-    const running = found.begun_at === null ? namesOfSold(await repository.countSold(tx, accountId)) : [];
+    const running = found.started_at === null ? namesOfSold(await repository.countSold(tx, accountId)) : [];
     if (running.length > 0) {
       log.warn(
         { accountId, running },

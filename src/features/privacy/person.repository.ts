@@ -59,7 +59,7 @@ async function overwriteCustomers(
     db,
     'customer',
     sql`email = id || ${NOWHERE}, name = null, provider_ref = null, method_ref = null, card_brand = null,
-      card_last4 = null, card_exp_month = null, card_exp_year = null, card_expiry_told = null`,
+      card_last4 = null, card_exp_month = null, card_exp_year = null, card_expiry_notified_for = null`,
     condition,
   );
 }
@@ -104,7 +104,7 @@ export async function erasePerson(db: Tx, person: Person, forget: ForgetCustomer
   for (const table of [
     'team_invitation',
     'registration_invite',
-    'link_request',
+    'email_link_request',
     'member_link_request',
   ] as const)
     await deleteRows(db, table, is('email'));
@@ -159,8 +159,8 @@ async function eraseMentions(db: Tx, { email, ids, username, name }: Person): Pr
   const among = (column: string) => sql<boolean>`${sql.ref(column)} in (${sql.join(ids)})`;
   await deleteRows(db, 'chat_message', among('author_id'));
   await deleteRows(db, 'chat_ban', among('author_id'));
-  await deleteRows(db, 'api_key', among('made_by'));
-  await deleteRows(db, 'api_key_retired_secret', among('made_by'));
+  await deleteRows(db, 'api_key', among('created_by'));
+  await deleteRows(db, 'api_key_retired_secret', among('created_by'));
   await deleteRows(db, 'team_invitation', among('invited_by'));
   await deleteRows(db, 'team_activity', among('user_id'));
   await overwriteRows(db, 'room_participant', sql`identity = id, name = null`, among('identity'));

@@ -9,11 +9,11 @@ export type ErasureRow = Selectable<AccountErasureTable>;
 /** @returns false when the account is to be erased already. */
 export async function insertErasure(
   tx: Tx,
-  row: Pick<ErasureRow, 'account_id' | 'requested_at' | 'due_at' | 'keep_hash'>,
+  row: Pick<ErasureRow, 'account_id' | 'requested_at' | 'due_at' | 'undo_token_hash'>,
 ): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('account_erasure')
-    .values({ ...row, begun_at: null, erased_at: null })
+    .values({ ...row, started_at: null, erased_at: null })
     .onConflict((conflict) => conflict.column('account_id').doNothing())
     .executeTakeFirst();
   return numInsertedOrUpdatedRows === 1n;
@@ -22,13 +22,13 @@ export async function insertErasure(
 /** The link that could keep the account works no more. @returns false when the erasure has begun. */
 export async function bringForward(
   tx: Tx,
-  { account_id, due_at, keep_hash }: Pick<ErasureRow, 'account_id' | 'due_at' | 'keep_hash'>,
+  { account_id, due_at, undo_token_hash }: Pick<ErasureRow, 'account_id' | 'due_at' | 'undo_token_hash'>,
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('account_erasure')
-    .set({ due_at, keep_hash })
+    .set({ due_at, undo_token_hash })
     .where('account_id', '=', account_id)
-    .where('begun_at', 'is', null)
+    .where('started_at', 'is', null)
     .executeTakeFirst();
   return numUpdatedRows === 1n;
 }
@@ -38,8 +38,8 @@ export function findKeepable(db: Db, hash: Uint8Array): Promise<ErasureRow | und
   return db
     .selectFrom('account_erasure')
     .selectAll()
-    .where('keep_hash', '=', hash)
-    .where('begun_at', 'is', null)
+    .where('undo_token_hash', '=', hash)
+    .where('started_at', 'is', null)
     .executeTakeFirst();
 }
 
@@ -47,8 +47,8 @@ export function findKeepable(db: Db, hash: Uint8Array): Promise<ErasureRow | und
 export function takeBack(tx: Tx, hash: Uint8Array): Promise<ErasureRow | undefined> {
   return tx
     .deleteFrom('account_erasure')
-    .where('keep_hash', '=', hash)
-    .where('begun_at', 'is', null)
+    .where('undo_token_hash', '=', hash)
+    .where('started_at', 'is', null)
     .returningAll()
     .executeTakeFirst();
 }
@@ -67,7 +67,7 @@ export function findErasure(db: Db, accountId: string): Promise<ErasureRow | und
 export function begin(db: Db, accountId: string, at: Date): Promise<ErasureRow | undefined> {
   return db
     .updateTable('account_erasure')
-    .set((eb) => ({ begun_at: eb.fn.coalesce('begun_at', eb.val(at)), keep_hash: null }))
+    .set((eb) => ({ started_at: eb.fn.coalesce('started_at', eb.val(at)), undo_token_hash: null }))
     .where('account_id', '=', accountId)
     .where('erased_at', 'is', null)
     .returningAll()
@@ -98,7 +98,7 @@ export async function teamsOf(db: Db, userId: string): Promise<string[]> {
 }
 
 /** A booking that is paid for counts as one. */
-const IS_PAYING = sql`claimed_until is not null and booking_id is null`;
+const IS_PAYING = sql`reserved_until is not null and booking_id is null`;
 
 /** What others have of the account, and has to end before it is erased; test workspaces do not count. */
 export async function countSold(db: Db, accountId: string): Promise<Sold> {
@@ -169,9 +169,9 @@ export async function originalKeys(db: Db, { workspaceIds }: Subject): Promise<s
   const former = await db
     .selectFrom('video_replacement')
     .innerJoin('video', 'video.id', 'video_replacement.video_id')
-    .select('former_original_key as original_key')
+    .select('previous_original_key as original_key')
     .where('video.workspace_id', 'in', workspaceIds)
-    .where('former_original_key', 'is not', null)
+    .where('previous_original_key', 'is not', null)
     .execute();
   return [...rows, ...former].flatMap(({ original_key: key }) => (key === null ? [] : [key]));
 }

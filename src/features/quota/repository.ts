@@ -12,8 +12,13 @@ export interface NoticeRow extends Told {
 
 export function noticesOf(db: Db, workspaceId: string): Promise<NoticeRow[]> {
   return db
-    .selectFrom('quota_notice')
-    .select(['resource', 'told', 'told_used as toldUsed', 'told_limit as toldLimit'])
+    .selectFrom('quota_notification')
+    .select([
+      'resource',
+      'notified_level as told',
+      'notified_used as toldUsed',
+      'notified_limit as toldLimit',
+    ])
     .select(['period_start as periodStart', 'version'])
     .where('workspace_id', '=', workspaceId)
     .execute();
@@ -33,11 +38,11 @@ export async function putNotice(
   const values = sql`${told}, ${toldUsed}, ${toldLimit}, ${periodStart}::timestamptz`;
   const { rows } = await (version === null
     ? sql<{ sequence: number }>`
-        insert into quota_notice (workspace_id, resource, told, told_used, told_limit, period_start)
+        insert into quota_notification (workspace_id, resource, notified_level, notified_used, notified_limit, period_start)
         values (${workspaceId}, ${resource}, ${values}) on conflict do nothing
         returning event_sequence + 1 as sequence`
     : sql<{ sequence: number }>`
-        update quota_notice set (told, told_used, told_limit, period_start) = (${values}), version = version + 1
+        update quota_notification set (notified_level, notified_used, notified_limit, period_start) = (${values}), version = version + 1
         where workspace_id = ${workspaceId} and resource = ${resource} and version = ${version}
         returning event_sequence + 1 as sequence`
   ).execute(tx);
@@ -51,7 +56,7 @@ export async function setSequence(
   sequence: number,
 ): Promise<void> {
   await tx
-    .updateTable('quota_notice')
+    .updateTable('quota_notification')
     .set({ event_sequence: sequence })
     .where('workspace_id', '=', workspaceId)
     .where('resource', '=', resource)
@@ -64,7 +69,7 @@ export async function lastActive(db: Db, now: Date): Promise<string[]> {
     .selectFrom('usage_total')
     .select('workspace_id')
     .distinct()
-    .where(sql<boolean>`span = 15`)
+    .where(sql<boolean>`interval_min = 15`)
     .where('at', '>=', dateFromMs(now.getTime() - 30 * MINUTE_MS))
     .where('metric', '<>', 'STORAGE')
     .execute();

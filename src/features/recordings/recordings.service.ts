@@ -148,7 +148,7 @@ async function holdGrowing(deps: RecordingsDeps, sizes: ReadonlyMap<string, numb
   if (sizes.size === 0) return;
   for (const part of await repository.growingParts(deps.db, [...sizes.keys()])) {
     const needed = (sizes.get(part.id) ?? 0) + AHEAD_BYTES;
-    if (needed <= part.held_bytes) continue;
+    if (needed <= part.reserved_bytes) continue;
     const isHeld =
       (await hold(deps, part, needed - AHEAD_BYTES + STEP_BYTES)) || (await hold(deps, part, needed));
     if (!isHeld) await deps.events.transaction((tx) => deps.refuse(tx, part.session_id));
@@ -158,16 +158,16 @@ async function holdGrowing(deps: RecordingsDeps, sizes: ReadonlyMap<string, numb
 /** @returns false when the plan has less left. */
 async function hold(
   { events, intake }: RecordingsDeps,
-  part: { id: string; workspace_id: string; held_bytes: number },
+  part: { id: string; workspace_id: string; reserved_bytes: number },
   bytes: number,
 ): Promise<boolean> {
   try {
     await intake.hold.makingRoom(part.workspace_id, () =>
       events.transaction(async (tx) => {
-        await intake.hold.grow(tx, part.workspace_id, bytes - part.held_bytes);
+        await intake.hold.grow(tx, part.workspace_id, bytes - part.reserved_bytes);
         // Closed meanwhile: what it took is settled, and what was added just now is given back.
-        const isOpen = await repository.holdPart(tx, part.id, part.held_bytes, bytes);
-        if (!isOpen) await intake.hold.grow(tx, part.workspace_id, part.held_bytes - bytes);
+        const isOpen = await repository.holdPart(tx, part.id, part.reserved_bytes, bytes);
+        if (!isOpen) await intake.hold.grow(tx, part.workspace_id, part.reserved_bytes - bytes);
       }),
     );
     return true;

@@ -42,10 +42,10 @@ export function wantedOn(db: Db, nodeId: string) {
 export async function touchParts(db: Db, nodeId: string, now: Date, staleBefore: Date): Promise<void> {
   await db
     .updateTable('recording_part')
-    .set({ seen_at: now })
+    .set({ last_seen_at: now })
     .where('node_id', '=', nodeId)
     .where('closed_at', 'is', null)
-    .where('seen_at', '<', staleBefore)
+    .where('last_seen_at', '<', staleBefore)
     .execute();
 }
 
@@ -168,10 +168,10 @@ export async function updateRecording(
 export function markReady(tx: Tx, sessionId: string, videoId: string, now: Date) {
   return tx
     .updateTable('recording')
-    .set({ ready_said_at: now })
+    .set({ ready_notified_at: now })
     .where('session_id', '=', sessionId)
     .where('video_id', '=', videoId)
-    .where('ready_said_at', 'is', null)
+    .where('ready_notified_at', 'is', null)
     .returning('stream_id')
     .executeTakeFirst();
 }
@@ -207,7 +207,7 @@ export async function upsertPart(
 ): Promise<void> {
   await tx
     .insertInto('recording_part')
-    .values({ ...part, started_at: now, seen_at: now })
+    .values({ ...part, started_at: now, last_seen_at: now })
     .onConflict((conflict) =>
       conflict
         .column('id')
@@ -228,7 +228,7 @@ export async function closePart(
 ): Promise<number | null> {
   const before = await tx
     .selectFrom('recording_part')
-    .select('held_bytes')
+    .select('reserved_bytes')
     .where('id', '=', id)
     .where('closed_at', 'is', null)
     .forUpdate()
@@ -236,10 +236,10 @@ export async function closePart(
   if (before === undefined) return null;
   await tx
     .updateTable('recording_part')
-    .set({ closed_at: now, size_bytes: sizeBytes, held_bytes: sizeBytes ?? 0 })
+    .set({ closed_at: now, size_bytes: sizeBytes, reserved_bytes: sizeBytes ?? 0 })
     .where('id', '=', id)
     .execute();
-  return before.held_bytes;
+  return before.reserved_bytes;
 }
 
 /** The open parts of a node that are among these, with whose storage they take. */
@@ -247,7 +247,7 @@ export function growingParts(db: Db, ids: readonly string[]) {
   return db
     .selectFrom('recording_part')
     .innerJoin('recording', 'recording.id', 'recording_part.recording_id')
-    .select(['recording_part.id', 'held_bytes', 'workspace_id', 'session_id'])
+    .select(['recording_part.id', 'reserved_bytes', 'workspace_id', 'session_id'])
     .where('recording_part.id', 'in', ids)
     .where('closed_at', 'is', null)
     .execute();
@@ -257,9 +257,9 @@ export function growingParts(db: Db, ids: readonly string[]) {
 export async function holdPart(tx: Tx, id: string, from: number, bytes: number): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('recording_part')
-    .set({ held_bytes: bytes })
+    .set({ reserved_bytes: bytes })
     .where('id', '=', id)
-    .where('held_bytes', '=', from)
+    .where('reserved_bytes', '=', from)
     .where('closed_at', 'is', null)
     .executeTakeFirst();
   return numUpdatedRows === 1n;
@@ -269,15 +269,15 @@ export async function holdPart(tx: Tx, id: string, from: number, bytes: number):
 export async function releaseParts(tx: Tx, recordingId: string): Promise<number> {
   const parts = await tx
     .selectFrom('recording_part')
-    .select('held_bytes')
+    .select('reserved_bytes')
     .where('recording_id', '=', recordingId)
     .execute();
   await tx
     .updateTable('recording_part')
-    .set({ held_bytes: 0 })
+    .set({ reserved_bytes: 0 })
     .where('recording_id', '=', recordingId)
     .execute();
-  return parts.reduce((sum, part) => sum + part.held_bytes, 0);
+  return parts.reduce((sum, part) => sum + part.reserved_bytes, 0);
 }
 
 /** Open parts of ended recordings whose node was not heard of since `deadline`. */
@@ -288,7 +288,7 @@ export function lostParts(db: Db, deadline: Date): Promise<PartRow[]> {
     .innerJoin('stream_session', 'stream_session.id', 'recording.session_id')
     .selectAll('recording_part')
     .where('recording_part.closed_at', 'is', null)
-    .where('recording_part.seen_at', '<', deadline)
+    .where('recording_part.last_seen_at', '<', deadline)
     .where((eb) =>
       eb.or([
         eb('stream_session.broadcast_ended_at', 'is not', null),

@@ -225,12 +225,12 @@ export async function unsettled(db: Db, now: Date): Promise<string[]> {
       else false end as is_time) time
     cross join lateral (select case
       when restream.start_mode <> 'MANUAL'
-        and restream.wish = case when time.is_time then 'STARTED' else 'STOPPED' end then 'AUTO'
-      else restream.wish end as wish) next
-    where (restream.is_running or stream.is_live or stream.has_signal or restream.wish <> 'AUTO')
-      and (restream.wish <> next.wish or restream.is_running <> (
+        and restream.manual_override = case when time.is_time then 'STARTED' else 'STOPPED' end then 'AUTO'
+      else restream.manual_override end as manual_override) next
+    where (restream.is_running or stream.is_live or stream.has_signal or restream.manual_override <> 'AUTO')
+      and (restream.manual_override <> next.manual_override or restream.is_running <> (
         restream.enabled and stream.deleted_at is null and ${inGoodStanding('stream.workspace_id')}
-          and (next.wish = 'STARTED' or (next.wish = 'AUTO' and time.is_time))))
+          and (next.manual_override = 'STARTED' or (next.manual_override = 'AUTO' and time.is_time))))
     limit 500`.execute(db);
   return rows.map(({ id }) => id);
 }

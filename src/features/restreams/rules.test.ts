@@ -11,14 +11,14 @@ const target = (
   state,
   error_severity: severity,
 });
-const running = { enabled: true, wish: 'AUTO', is_running: true } as const;
+const running = { enabled: true, manual_override: 'AUTO', is_running: true } as const;
 
 test('the status of a restream follows from its targets', () => {
   const on = target('BROADCASTING');
   const fatal = target('ERRORED', 'FATAL');
   const off = { ...target('IDLE'), enabled: false };
   assert.equal(restreamStatus({ ...running, is_running: false }, [on]), 'IDLE');
-  assert.equal(restreamStatus({ ...running, is_running: false, wish: 'STOPPED' }, []), 'STOPPED');
+  assert.equal(restreamStatus({ ...running, is_running: false, manual_override: 'STOPPED' }, []), 'STOPPED');
   assert.equal(restreamStatus({ ...running, is_running: false, enabled: false }, []), 'STOPPED');
   assert.equal(restreamStatus(running, []), 'STARTING');
   assert.equal(restreamStatus(running, [target('CONNECTING'), fatal]), 'STARTING');
@@ -33,10 +33,10 @@ const preview: Source = { ...idle, hasSignal: true };
 const live: Source = { ...preview, isLive: true };
 const settled = (
   startMode: 'WITH_BROADCAST' | 'WITH_SIGNAL' | 'MANUAL',
-  wish: 'AUTO' | 'STARTED' | 'STOPPED',
+  manualOverride: 'AUTO' | 'STARTED' | 'STOPPED',
   source: Source,
 ) => {
-  const { wish: next, isRunning } = settle({ enabled: true, startMode, wish }, source);
+  const { manualOverride: next, isRunning } = settle({ enabled: true, startMode, manualOverride }, source);
   return `${next} ${isRunning}`;
 };
 
@@ -59,7 +59,7 @@ test('a start comes before the time, a stop holds until the next time', () => {
 });
 
 test('neither a disabled restream nor a suspended account sends', () => {
-  const off = settle({ enabled: false, startMode: 'WITH_SIGNAL', wish: 'STARTED' }, idle);
+  const off = settle({ enabled: false, startMode: 'WITH_SIGNAL', manualOverride: 'STARTED' }, idle);
   assert.equal(off.isRunning, false);
   assert.equal(settled('MANUAL', 'STARTED', { ...live, isAllowed: false }), 'STARTED false');
 });

@@ -2,11 +2,11 @@ import { badRequest } from '../../kernel/errors.ts';
 import { PLANS } from '../../kernel/plans.ts';
 import { type PushAddress, parsePushAddress } from '../../kernel/push-address.ts';
 import type {
+  RestreamManualOverride,
   RestreamStartMode,
   RestreamTargetErrorSeverity,
   RestreamTargetPlatform,
   RestreamTargetState,
-  RestreamWish,
 } from '../../platform/db/tables.generated.ts';
 
 /** What is known of a platform: where it is sent to, and what its stream keys look like. */
@@ -83,13 +83,13 @@ export function targetStatus({ enabled, state }: TargetState): TargetStatus {
 
 interface RunState {
   enabled: boolean;
-  wish: RestreamWish;
+  manual_override: RestreamManualOverride;
   is_running: boolean;
 }
 
 /** See docs/concepts/restreams.md#states. */
 export function restreamStatus(run: RunState, targets: readonly TargetState[]): RestreamStatus {
-  if (!run.is_running) return run.wish === 'STOPPED' || !run.enabled ? 'STOPPED' : 'IDLE';
+  if (!run.is_running) return run.manual_override === 'STOPPED' || !run.enabled ? 'STOPPED' : 'IDLE';
   const enabled = targets.filter((target) => target.enabled);
   const sending = enabled.filter((target) => target.state === 'BROADCASTING').length;
   if (sending > 0) return sending === enabled.length ? 'ACTIVE' : 'DEGRADED';
@@ -111,17 +111,17 @@ export interface Source {
  * it follows its stream; `stop` holds it until the next time.
  */
 export function settle(
-  restream: { enabled: boolean; startMode: RestreamStartMode; wish: RestreamWish },
+  restream: { enabled: boolean; startMode: RestreamStartMode; manualOverride: RestreamManualOverride },
   source: Source,
-): { wish: RestreamWish; isRunning: boolean } {
+): { manualOverride: RestreamManualOverride; isRunning: boolean } {
   const isTime =
     (restream.startMode === 'WITH_BROADCAST' && source.isLive) ||
     (restream.startMode === 'WITH_SIGNAL' && source.hasSignal);
   const follows = restream.startMode !== 'MANUAL';
-  const isOver = follows && restream.wish === (isTime ? 'STARTED' : 'STOPPED');
-  const wish = isOver ? 'AUTO' : restream.wish;
-  const isWanted = wish === 'STARTED' || (wish === 'AUTO' && isTime);
-  return { wish, isRunning: isWanted && restream.enabled && source.isAllowed };
+  const isOver = follows && restream.manualOverride === (isTime ? 'STARTED' : 'STOPPED');
+  const manualOverride = isOver ? 'AUTO' : restream.manualOverride;
+  const isWanted = manualOverride === 'STARTED' || (manualOverride === 'AUTO' && isTime);
+  return { manualOverride, isRunning: isWanted && restream.enabled && source.isAllowed };
 }
 
 /** In place of a stream key: one is kept, whose form is not looked at. */

@@ -90,13 +90,19 @@ export function createRestreams(deps: RestreamDeps): Restreams {
         // As its stream is now, not as it was at the last look.
         const row = await bringInLine(change, found);
         if (row.is_running) return;
-        await bringInLine(change, await repository.updateRestream(change.tx, id, { wish: 'STARTED' }));
+        await bringInLine(
+          change,
+          await repository.updateRestream(change.tx, id, { manual_override: 'STARTED' }),
+        );
       }),
     stop: (workspaceId, id) =>
       locked(workspaceId, id, async (change, found) => {
         const row = await bringInLine(change, found);
-        if (!row.is_running && row.wish !== 'STARTED') return;
-        await bringInLine(change, await repository.updateRestream(change.tx, id, { wish: 'STOPPED' }));
+        if (!row.is_running && row.manual_override !== 'STARTED') return;
+        await bringInLine(
+          change,
+          await repository.updateRestream(change.tx, id, { manual_override: 'STOPPED' }),
+        );
       }),
   };
 }

@@ -15,14 +15,16 @@ export interface Change extends Told {
 export async function bringInLine(change: Change, row: RestreamRow): Promise<RestreamRow> {
   const { tx, now } = change;
   const source = await repository.findSource(tx, row.stream_id, now);
-  const { wish, isRunning } = settle({ ...row, startMode: row.start_mode }, source);
+  const before = { enabled: row.enabled, startMode: row.start_mode, manualOverride: row.manual_override };
+  const { manualOverride, isRunning } = settle(before, source);
   if (isRunning === row.is_running) {
-    return wish === row.wish ? row : repository.updateRestream(tx, row.id, { wish });
+    if (manualOverride === row.manual_override) return row;
+    return repository.updateRestream(tx, row.id, { manual_override: manualOverride });
   }
   if (isRunning) {
     await repository.resetTargets(tx, row.id);
     const started = await repository.updateRestream(tx, row.id, {
-      wish,
+      manual_override: manualOverride,
       is_running: true,
       started_at: now,
       stopped_at: null,
@@ -34,7 +36,11 @@ export async function bringInLine(change: Change, row: RestreamRow): Promise<Res
   for (const target of await repository.targetsOf(tx, [row.id])) {
     await rest(change, row.workspace_id, target, null);
   }
-  const stopped = await repository.updateRestream(tx, row.id, { wish, is_running: false, stopped_at: now });
+  const stopped = await repository.updateRestream(tx, row.id, {
+    manual_override: manualOverride,
+    is_running: false,
+    stopped_at: now,
+  });
   await emitRestream(change, restreamStopped, stopped);
   await logRestream(tx, stopped, now);
   return stopped;

@@ -12,7 +12,7 @@ export interface Attending {
 export async function takeAttending(tx: Tx, after: string, most: number): Promise<Attending[]> {
   const { rows } = await sql<Attending>`
     select room_participant.id, room.workspace_id as "workspaceId",
-      coalesce(room_participant.counted_until, room_participant.joined_at) as "countedUntil"
+      coalesce(room_participant.metered_until, room_participant.joined_at) as "countedUntil"
     from room_participant join room on room.id = room_participant.room_id
     where room_participant.id > ${after} and room_participant.state = 'ACTIVE'
       and room_participant.bridge_id is null and room_participant.joined_at is not null
@@ -23,7 +23,7 @@ export async function takeAttending(tx: Tx, after: string, most: number): Promis
 export async function setCounted(tx: Tx, ids: readonly string[], until: Date): Promise<void> {
   await tx
     .updateTable('room_participant')
-    .set({ counted_until: until })
+    .set({ metered_until: until })
     .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))))
     .execute();
 }

@@ -49,7 +49,7 @@ export async function countStay(
   workspaceId: string,
   left: ParticipantRow,
 ): Promise<void> {
-  const from = left.counted_until ?? left.joined_at;
+  const from = left.metered_until ?? left.joined_at;
   if (from === null || left.bridge_id !== null) return;
   await facts.append(tx, timeOf(workspaceId, from, now));
 }

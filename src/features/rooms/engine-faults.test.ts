@@ -162,7 +162,7 @@ test('whose seat is only kept is let go by the engine', async () => {
   await called('close hal');
   const isAway = async () => {
     const rows = await app.container.sql`
-      select from room_participant where room_id = ${id} and away_since is not null`;
+      select from room_participant where room_id = ${id} and disconnected_since is not null`;
     return rows.length === 1;
   };
   await until(isAway, { message: 'the seat of hal is kept' });

@@ -61,14 +61,14 @@ export function createRoomEntrance(deps: RoomDeps): RoomEntrance {
         await refuseClosed(tx, room, now);
         const row = await participants.findParticipant(tx, roomId, participantId);
         if (row === undefined || row.state === 'LEFT') throw new RoomRefusal('GONE');
-        return participants.updateParticipant(tx, row.id, { ...toColumns(connection), away_since: null });
+        return participants.updateParticipant(tx, row.id, { ...toColumns(connection), disconnected_since: null });
       });
     },
     lose: (roomId, participantId, connectionId) =>
       ofConnection(deps, { roomId, participantId, connectionId }, async (told, room, row) => {
         if (row.state === 'JOINING') return letGo(told, room, row, 'CLIENT');
         await participants.updateParticipant(told.tx, row.id, {
-          away_since: told.now,
+          disconnected_since: told.now,
           connection_id: null,
           node_id: null,
         });

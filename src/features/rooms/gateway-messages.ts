@@ -55,7 +55,7 @@ export function viewOf(row: ParticipantRow) {
     audio: row.audio && !row.audio_muted,
     video: row.video && !row.video_muted,
     screen: row.screen && !row.screen_muted,
-    hand: row.hand,
+    hand: row.hand_raised,
     bridgeId: row.bridge_id,
     joinedAt: row.joined_at?.toISOString() ?? null,
   };

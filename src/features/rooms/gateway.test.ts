@@ -184,7 +184,7 @@ describe('a seat', () => {
       async () =>
         (
           await app.container.sql`
-      select 1 from room_participant where room_id = ${id} and away_since is not null`
+      select 1 from room_participant where room_id = ${id} and disconnected_since is not null`
         ).length === 1,
     );
     const again = connectRoom(app, id, [String(resumeToken)]);

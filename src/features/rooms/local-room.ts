@@ -151,7 +151,7 @@ export class LocalRoom {
     // Read after the list, so that a participant who has just joined is not removed.
     const { present } = await this.#ports.read(this.id);
     const active = new Set(
-      present.flatMap((row) => (isActive(row) && row.away_since === null ? row.identity : [])),
+      present.flatMap((row) => (isActive(row) && row.disconnected_since === null ? row.identity : [])),
     );
     for (const { identity, tracks } of known) {
       const connection = this.#of(identity);
@@ -235,7 +235,8 @@ export class LocalRoom {
       const participant = viewOf(row);
       if (was === undefined || !isActive(was)) this.#tell({ type: 'joined', participant });
       else if (JSON.stringify(viewOf(was)) !== JSON.stringify(participant)) {
-        if (was.hand !== row.hand) this.#tell({ type: 'hand', identity: row.identity, raised: row.hand });
+        if (was.hand_raised !== row.hand_raised)
+          this.#tell({ type: 'hand', identity: row.identity, raised: row.hand_raised });
         this.#tell({ type: 'updated', participant });
       }
       if (was !== undefined) this.#mute(was, row);

@@ -96,6 +96,6 @@ export function createRoomModeration(deps: RoomDeps): RoomModeration {
         video: video && row.can_publish,
         screen: screen && row.can_screen_share,
       }),
-    setHand: (row, raised) => change(row, { hand: raised }),
+    setHand: (row, raised) => change(row, { hand_raised: raised }),
   };
 }

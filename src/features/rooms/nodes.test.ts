@@ -102,7 +102,7 @@ test('the seats of a node that was killed are given up', async () => {
   child.kill('SIGKILL');
   await bob.end();
   assert.equal(await count(id), 2, 'nobody knows yet');
-  await first.container.sql`update room_node set seen_at = seen_at - interval '11 seconds'
+  await first.container.sql`update room_node set last_seen_at = last_seen_at - interval '11 seconds'
     where id = (select node_id from room_participant where room_id = ${id} and identity = 'bob')`;
   await until(async () => {
     await runTask(first.container, 'rooms');

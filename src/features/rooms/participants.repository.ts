@@ -198,8 +198,8 @@ export async function mostInOneRoom(db: Db, workspaceId: string): Promise<number
 export async function noteNode(db: Db, id: string, now: Date): Promise<void> {
   await db
     .insertInto('room_node')
-    .values({ id, seen_at: now })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet({ seen_at: now }))
+    .values({ id, last_seen_at: now })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ last_seen_at: now }))
     .execute();
 }
 
@@ -209,14 +209,14 @@ export async function forgetNode(db: Db, id: string): Promise<void> {
 
 /** Nodes that have not been heard of since then. */
 export async function forgetSilentNodes(db: Db, since: Date): Promise<void> {
-  await db.deleteFrom('room_node').where('seen_at', '<', since).execute();
+  await db.deleteFrom('room_node').where('last_seen_at', '<', since).execute();
 }
 
 /** Whoever is connected to a node that nobody has heard of since. */
 function isSilent(since: Date) {
   return sql<boolean>`room_participant.state <> 'LEFT' and room_participant.node_id is not null
-    and room_participant.away_since is null and not exists (
-      select from room_node where room_node.id = room_participant.node_id and room_node.seen_at >= ${since})`;
+    and room_participant.disconnected_since is null and not exists (
+      select from room_node where room_node.id = room_participant.node_id and room_node.last_seen_at >= ${since})`;
 }
 
 export function selectSilent(db: Db, since: Date) {
@@ -227,7 +227,7 @@ export function selectSilent(db: Db, since: Date) {
 export async function loseSilent(db: Db, since: Date, now: Date): Promise<string[]> {
   const rows = await db
     .updateTable('room_participant')
-    .set({ away_since: now })
+    .set({ disconnected_since: now })
     .where(isSilent(since))
     .returning('room_id')
     .execute();
@@ -239,11 +239,11 @@ export async function findAgain(db: Db, nodeId: string, connectionIds: readonly 
   if (connectionIds.length === 0) return;
   await db
     .updateTable('room_participant')
-    .set({ away_since: null })
+    .set({ disconnected_since: null })
     .where('node_id', '=', nodeId)
     .where((eb) => eb('connection_id', '=', eb.fn.any(eb.val(connectionIds))))
     .where('state', '<>', 'LEFT')
-    .where('away_since', 'is not', null)
+    .where('disconnected_since', 'is not', null)
     .execute();
 }
 
@@ -251,7 +251,7 @@ export async function findAgain(db: Db, nodeId: string, connectionIds: readonly 
 export async function loseAllOf(db: Db, nodeId: string, now: Date): Promise<string[]> {
   const rows = await db
     .updateTable('room_participant')
-    .set({ away_since: now, connection_id: null, node_id: null })
+    .set({ disconnected_since: now, connection_id: null, node_id: null })
     .where('node_id', '=', nodeId)
     .where('state', '<>', 'LEFT')
     .returning('room_id')

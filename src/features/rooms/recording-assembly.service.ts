@@ -134,8 +134,8 @@ async function handOver(
     await ('code' in outcome
       ? intake.fail(tx, append, video, outcome)
       : intake.received(tx, append, video, outcome));
-    await intake.hold.settle(tx, row.workspace_id, -row.held_bytes);
-    await recordings.updateRecording(tx, recordingId, { settled_at: clock.now(), held_bytes: 0 });
+    await intake.hold.settle(tx, row.workspace_id, -row.reserved_bytes);
+    await recordings.updateRecording(tx, recordingId, { settled_at: clock.now(), reserved_bytes: 0 });
   });
 }
 
@@ -162,7 +162,7 @@ export function createRoomRecordingReady({ clock }: { clock: Clock }) {
     const told = known === undefined ? null : await ofRoom(tx, known);
     if (known === undefined || told === null) return;
     const { roomId, sequence } = told;
-    await recordings.updateRecording(tx, known.id, { ready_said_at: clock.now() });
+    await recordings.updateRecording(tx, known.id, { ready_notified_at: clock.now() });
     await append(roomRecordingReady, known.workspace_id, {
       roomId,
       videoId: video.id,

@@ -87,14 +87,14 @@ export async function takeUnsettled(db: Db, nodeId: string): Promise<RoomRecordi
     .updateTable('room_recording')
     .set({ node_id: nodeId })
     .where('node_id', 'is', null)
-    .where('collected_at', 'is', null)
+    .where('uploaded_at', 'is', null)
     .execute();
   return db
     .selectFrom('room_recording')
     .selectAll()
     .where('settled_at', 'is', null)
     .where('node_id', '=', nodeId)
-    .where('collected_at', 'is', null)
+    .where('uploaded_at', 'is', null)
     .execute();
 }
 
@@ -102,10 +102,10 @@ export async function takeUnsettled(db: Db, nodeId: string): Promise<RoomRecordi
 export async function holdBytes(tx: Tx, id: string, before: number, bytes: number): Promise<boolean> {
   const held = await tx
     .updateTable('room_recording')
-    .set({ held_bytes: bytes })
+    .set({ reserved_bytes: bytes })
     .where('id', '=', id)
-    .where('held_bytes', '=', before)
-    .where('collected_at', 'is', null)
+    .where('reserved_bytes', '=', before)
+    .where('uploaded_at', 'is', null)
     .returning('id')
     .executeTakeFirst();
   return held !== undefined;
@@ -127,7 +127,7 @@ export async function keepRoomOf(tx: Tx, roomId: string): Promise<void> {
     .set((eb) => ({ deleted_room_id: roomId, deleted_room_sequence: eb.ref('room.event_sequence') }))
     .where('room.id', '=', roomId)
     .where('room_recording.room_id', '=', roomId)
-    .where('ready_said_at', 'is', null)
+    .where('ready_notified_at', 'is', null)
     .execute();
 }
 
@@ -137,7 +137,7 @@ export function findUnsaid(tx: Tx, videoId: string): Promise<RoomRecordingRow | 
     .selectFrom('room_recording')
     .selectAll()
     .where('video_id', '=', videoId)
-    .where('ready_said_at', 'is', null)
+    .where('ready_notified_at', 'is', null)
     .executeTakeFirst();
 }
 
@@ -171,7 +171,7 @@ export function lostBefore(db: Db, before: Date): Promise<RoomRecordingRow[]> {
     .selectFrom('room_recording')
     .selectAll()
     .where('settled_at', 'is', null)
-    .where('collected_at', 'is', null)
+    .where('uploaded_at', 'is', null)
     .where('ended_at', '<', before)
     .execute();
 }

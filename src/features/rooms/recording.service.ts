@@ -140,7 +140,7 @@ async function overBy(
 ): Promise<RoomRecordingRow['end_reason']> {
   if (deps.clock.ms() - row.started_at.getTime() >= LONGEST_MS) return 'TOO_LONG';
   const needed = bytes + AHEAD_BYTES;
-  if (needed <= row.held_bytes) return null;
+  if (needed <= row.reserved_bytes) return null;
   const isHeld = (await hold(deps, row, bytes + STEP_BYTES)) || (await hold(deps, row, needed));
   return isHeld ? null : 'QUOTA_EXCEEDED';
 }
@@ -154,9 +154,9 @@ async function hold(
   try {
     await intake.hold.makingRoom(row.workspace_id, () =>
       events.transaction(async (tx) => {
-        await intake.hold.grow(tx, row.workspace_id, bytes - row.held_bytes);
-        const isMine = await recordings.holdBytes(tx, row.id, row.held_bytes, bytes);
-        if (!isMine) await intake.hold.grow(tx, row.workspace_id, row.held_bytes - bytes);
+        await intake.hold.grow(tx, row.workspace_id, bytes - row.reserved_bytes);
+        const isMine = await recordings.holdBytes(tx, row.id, row.reserved_bytes, bytes);
+        if (!isMine) await intake.hold.grow(tx, row.workspace_id, row.reserved_bytes - bytes);
       }),
     );
     return true;
@@ -192,11 +192,11 @@ async function collect(
   if (found === undefined) return;
   const { accountId } = await intake.lock(tx, { workspaceId: found.workspace_id, videoId: null });
   const row = await recordings.lockRecording(tx, recordingId);
-  if (row === undefined || row.collected_at !== null) return;
+  if (row === undefined || row.uploaded_at !== null) return;
   const bytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   // What has come is kept, plan or not.
-  await intake.hold.settle(tx, row.workspace_id, bytes - row.held_bytes);
-  await recordings.updateRecording(tx, row.id, { collected_at: now, held_bytes: bytes });
+  await intake.hold.settle(tx, row.workspace_id, bytes - row.reserved_bytes);
+  await recordings.updateRecording(tx, row.id, { uploaded_at: now, reserved_bytes: bytes });
   if (files.length === 0) {
     await recordings.updateRecording(tx, row.id, { settled_at: now });
     return;
@@ -217,9 +217,9 @@ async function giveUp({ intake, clock }: RoomRecordingDeps, tx: Tx, recordingId:
   if (found === undefined) return;
   await intake.lock(tx, { workspaceId: found.workspace_id, videoId: null });
   const row = await recordings.lockRecording(tx, recordingId);
-  if (row === undefined || row.collected_at !== null) return;
-  await intake.hold.settle(tx, row.workspace_id, -row.held_bytes);
-  await recordings.updateRecording(tx, row.id, { held_bytes: 0, settled_at: clock.now() });
+  if (row === undefined || row.uploaded_at !== null) return;
+  await intake.hold.settle(tx, row.workspace_id, -row.reserved_bytes);
+  await recordings.updateRecording(tx, row.id, { reserved_bytes: 0, settled_at: clock.now() });
 }
 
 /** Where the tracks lie in the store until the video is made. */

@@ -105,7 +105,7 @@ export async function deleteRoom(tx: Tx, id: string): Promise<void> {
 export function selectToSettle(db: Db, now: Date) {
   const present = sql`from room_participant present where present.room_id = room.id`;
   const away = sql<boolean>`exists (select ${present} and present.state <> 'LEFT'
-    and present.away_since + make_interval(secs => room.departure_timeout_sec) <= ${now})`;
+    and present.disconnected_since + make_interval(secs => room.departure_timeout_sec) <= ${now})`;
   const waitingSince = sql<Date | null>`(select min(present.created_at) ${present} and present.state = 'JOINING')`;
   return db
     .selectFrom('room')

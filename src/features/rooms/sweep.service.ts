@@ -74,7 +74,7 @@ async function settle(told: Told, room: RoomRow, seen: Candidate): Promise<void>
   const { tx, now } = told;
   const goneSince: number[] = [];
   for (const row of await participants.presentIn(tx, room.id)) {
-    const awaySince = row.away_since?.getTime() ?? Number.POSITIVE_INFINITY;
+    const awaySince = row.disconnected_since?.getTime() ?? Number.POSITIVE_INFINITY;
     const isGone = awaySince + room.departure_timeout_sec * 1000 <= now.getTime();
     const isForgotten =
       row.state === 'JOINING' &&

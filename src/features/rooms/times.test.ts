@@ -21,7 +21,7 @@ const room = async (id: string) =>
 const later = async (sec: number) => {
   clock.advance(sec * 1000);
   // The node has lived on meanwhile.
-  await app.container.sql`update room_node set seen_at = ${clock.now()}`;
+  await app.container.sql`update room_node set last_seen_at = ${clock.now()}`;
   await runTask(app.container, 'rooms');
 };
 const seats = (id: string, number: number) =>
@@ -123,7 +123,7 @@ test('an empty room waits for the departure timeout, and begins anew with whoeve
     async () =>
       (
         await app.container.sql`
-    select 1 from room_participant where room_id = ${id} and away_since is not null`
+    select 1 from room_participant where room_id = ${id} and disconnected_since is not null`
       ).length === 1,
   );
   await later(29);
@@ -171,7 +171,7 @@ test('the time of people is counted once, over midnight, however often it is loo
   const { key: own, account } = await app.createKey();
   const minutes = async () => {
     const rows = await app.container.db
-      .selectFrom('fact')
+      .selectFrom('usage_event')
       .select((eb) => [eb.fn.sum<string>('amount').as('ms'), eb.fn.max('amount').as('most')])
       .select(sql<string>`to_char(created_at at time zone 'UTC', 'YYYY-MM-DD')`.as('day'))
       .where('workspace_id', '=', account.live)

@@ -41,7 +41,7 @@ export async function letGo(
     left_at: told.now,
     connection_id: null,
     node_id: null,
-    away_since: null,
+    disconnected_since: null,
   });
   await countStay(told, room.workspace_id, left);
   await emitParticipant(told, participantLeft, room.workspace_id, left);

@@ -80,7 +80,7 @@ async function held(of: Creator, startsAt: Date, bookedCount: number): Promise<v
     .insertInto('class_occurrence')
     .values({
       ...{ id, workspace_id: of.workspaceId, product_id: of.productId, starts_at: startsAt, ends_at: endsAt },
-      ...{ capacity: 5, booked_count: bookedCount, claimed_count: 1, created_at: clock.now() },
+      ...{ capacity: 5, booked_count: bookedCount, reserved_count: 1, created_at: clock.now() },
     })
     .execute();
   await take(of, startsAt, 60, { occurrenceId: id });

@@ -22,13 +22,13 @@ export function listOccurrences(db: Db, productId: string, { fromMs, toMs }: Ran
         'ends_at as endsAt',
         'capacity',
         'booked_count as booked',
-        'claimed_count as claimed',
+        'reserved_count as claimed',
       ])
       .where('product_id', '=', productId)
       .where('starts_at', '>=', dateFromMs(fromMs))
       .where('starts_at', '<', dateFromMs(toMs))
       // Without any seat it has no time in the calendar.
-      .where(sql<boolean>`booked_count + claimed_count > 0`)
+      .where(sql<boolean>`booked_count + reserved_count > 0`)
       .orderBy('starts_at')
       .execute()
   );

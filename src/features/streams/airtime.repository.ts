@@ -14,7 +14,7 @@ export interface OnAir {
 
 const SHOWN = sql`
   id, stream_id as "streamId", workspace_id as "workspaceId",
-  coalesce(counted_until, broadcast_started_at) as "countedUntil", signal_ended_at as "signalEndedAt"`;
+  coalesce(metered_until, broadcast_started_at) as "countedUntil", signal_ended_at as "signalEndedAt"`;
 
 /** Those that nobody else holds, by the order of their ids after this one. */
 export async function takeOnAir(tx: Tx, after: string, most: number): Promise<OnAir[]> {
@@ -36,7 +36,7 @@ export async function takeSession(tx: Tx, id: string): Promise<OnAir | undefined
 export async function setCounted(tx: Tx, ids: readonly string[], until: readonly Date[]): Promise<void> {
   const texts = until.map((date) => date.toISOString());
   await sql`
-    update stream_session set counted_until = place.until
+    update stream_session set metered_until = place.until
     from unnest(${ids}::text[], ${texts}::timestamptz[]) place (id, until)
     where stream_session.id = place.id`.execute(tx);
 }

@@ -30,7 +30,7 @@ async function signalled(settings: object = {}) {
 
 const factsOf = async (streamId: string) => {
   const rows = await app.container.db
-    .selectFrom('fact')
+    .selectFrom('usage_event')
     .select(['kind', 'amount', 'bitrate_kbps', 'created_at'])
     .where('subject_id', '=', streamId)
     .orderBy('created_at')

@@ -25,7 +25,7 @@ export const ANNOUNCED_MS = 15 * 60_000;
 export async function emitScheduled(tx: Tx, append: AppendEvent, row: StreamRow, now: Date): Promise<void> {
   if (row.scheduled_start_at === null) return;
   if (row.scheduled_start_at.getTime() - now.getTime() <= ANNOUNCED_MS) {
-    await repository.updateStream(tx, row.id, { schedule_said_for: row.scheduled_start_at });
+    await repository.updateStream(tx, row.id, { schedule_notified_for: row.scheduled_start_at });
   }
   await append(streamScheduled, row.workspace_id, {
     streamId: row.id,

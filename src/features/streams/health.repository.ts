@@ -48,5 +48,5 @@ export function selectUnmeasured(db: Db, deadline: Date, word: string) {
 
 /** Streams with a change that is due to be told. */
 export function selectDueHealth(db: Db, now: Date) {
-  return db.selectFrom('stream').select('id').where('health_due_at', '<=', now).limit(100);
+  return db.selectFrom('stream').select('id').where('health_notify_at', '<=', now).limit(100);
 }

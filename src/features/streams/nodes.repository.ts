@@ -1,11 +1,14 @@
 import type { Db } from '../../platform/db/index.ts';
 
-export async function upsertNode(db: Db, node: { id: string; url: string; seen_at: Date }): Promise<void> {
-  const { url, seen_at } = node;
+export async function upsertNode(
+  db: Db,
+  node: { id: string; url: string; last_seen_at: Date },
+): Promise<void> {
+  const { url, last_seen_at } = node;
   await db
     .insertInto('media_node')
     .values(node)
-    .onConflict((conflict) => conflict.column('id').doUpdateSet({ url, seen_at }))
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ url, last_seen_at }))
     .execute();
 }
 
@@ -40,5 +43,5 @@ function places(db: Db, streamId: string) {
 }
 
 export async function deleteNodes(db: Db, seenBefore: Date): Promise<void> {
-  await db.deleteFrom('media_node').where('seen_at', '<', seenBefore).execute();
+  await db.deleteFrom('media_node').where('last_seen_at', '<', seenBefore).execute();
 }

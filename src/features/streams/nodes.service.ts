@@ -22,7 +22,7 @@ const KEPT_MS = 7 * DAY_MS;
 
 export function createMediaNodes({ db, bus, clock }: { db: Db; bus: Bus; clock: Clock }): MediaNodes {
   return {
-    listens: (id, url) => repository.upsertNode(db, { id, url, seen_at: clock.now() }),
+    listens: (id, url) => repository.upsertNode(db, { id, url, last_seen_at: clock.now() }),
     places: {
       find: (streamId) => repository.findPlace(db, streamId),
       onChanged: (listener) => void bus.subscribe(STREAM_TOPIC, listener),

@@ -24,9 +24,9 @@ export function writeHealth(tx: Tx, streamId: string, health: string, now: Date)
       'stream.started_at',
       'stream.ended_at',
       'stream.health',
-      'stream.health_said_issues',
-      'stream.health_said_at',
-      'stream.health_due_at',
+      'stream.notified_health_issues',
+      'stream.health_notified_at',
+      'stream.health_notify_at',
       'before.health_before',
     ])
     .executeTakeFirst();
@@ -48,7 +48,7 @@ export function selectUpcoming(db: Db, now: Date, horizon: Date) {
     .select('id')
     .where('scheduled_start_at', '>', now)
     .where('scheduled_start_at', '<=', horizon)
-    .where(sql<boolean>`schedule_said_for is distinct from scheduled_start_at`)
+    .where(sql<boolean>`schedule_notified_for is distinct from scheduled_start_at`)
     .where('deleted_at', 'is', null)
     .limit(100);
 }

@@ -24,7 +24,7 @@ const UNMEASURED_MS = 12_000;
 const UNMEASURED = 'NO_MEASUREMENT';
 
 /** What was last told of the health, and when a change that came too soon has to be. */
-type Said = Pick<StreamRow, 'health_said_issues' | 'health_said_at' | 'health_due_at'>;
+type Said = Pick<StreamRow, 'notified_health_issues' | 'health_notified_at' | 'health_notify_at'>;
 
 /** Keeps the last measurement, and tells when the issues are others than those last told of. */
 export async function reportHealth(deps: Deps, streamId: string, measured: StreamHealth): Promise<void> {
@@ -39,12 +39,12 @@ export async function reportHealth(deps: Deps, streamId: string, measured: Strea
 
 /** Nothing is to be written: it was told, or is going to be when its time has come. */
 function isTold(said: Said, issues: readonly string[], now: Date): boolean {
-  if (isSame(said, issues)) return said.health_due_at === null;
-  return said.health_due_at !== null && said.health_due_at > now && !mayTell(said, now);
+  if (isSame(said, issues)) return said.health_notify_at === null;
+  return said.health_notify_at !== null && said.health_notify_at > now && !mayTell(said, now);
 }
 
 function isSame(said: Said, issues: readonly string[]): boolean {
-  return said.health_said_issues.join() === wordsOf(issues).join();
+  return said.notified_health_issues.join() === wordsOf(issues).join();
 }
 
 function wordsOf(issues: readonly string[]): string[] {
@@ -52,7 +52,7 @@ function wordsOf(issues: readonly string[]): string[] {
 }
 
 /** Also when the clock was set back. */
-function mayTell({ health_said_at: at }: Said, now: Date): boolean {
+function mayTell({ health_notified_at: at }: Said, now: Date): boolean {
   return at === null || Math.abs(now.getTime() - at.getTime()) >= HEALTH_MS;
 }
 
@@ -68,17 +68,17 @@ async function tellHealth({ events }: Deps, streamId: string, now: Date): Promis
  * over; otherwise remembers when to look again, so that a receiver is never left with what is not true any more.
  */
 async function tellLocked(tx: Tx, append: AppendEvent, row: StreamRow, now: Date): Promise<void> {
-  const issues = wordsOf(row.health?.issues ?? row.health_said_issues);
+  const issues = wordsOf(row.health?.issues ?? row.notified_health_issues);
   if (row.deleted_at !== null || isSame(row, issues)) {
-    if (row.health_due_at !== null) await repository.updateStream(tx, row.id, { health_due_at: null });
+    if (row.health_notify_at !== null) await repository.updateStream(tx, row.id, { health_notify_at: null });
     return;
   }
   if (!mayTell(row, now)) {
-    const dueMs = Math.min(row.health_said_at?.getTime() ?? 0, now.getTime()) + HEALTH_MS;
-    await repository.updateStream(tx, row.id, { health_due_at: dateFromMs(dueMs) });
+    const dueMs = Math.min(row.health_notified_at?.getTime() ?? 0, now.getTime()) + HEALTH_MS;
+    await repository.updateStream(tx, row.id, { health_notify_at: dateFromMs(dueMs) });
     return;
   }
-  const change = { health_said_issues: issues, health_said_at: now, health_due_at: null };
+  const change = { notified_health_issues: issues, health_notified_at: now, health_notify_at: null };
   await repository.updateStream(tx, row.id, change);
   const sequence = await nextSequence(tx, 'stream', row.id);
   const data = { streamId: row.id, healthy: issues.length === 0, issues, sequence };
@@ -176,7 +176,7 @@ export async function announceUpcoming(deps: Deps, now: Date): Promise<void> {
     await deps.events.transaction(async (tx, append) => {
       const row = await repository.lockAnyStream(tx, id);
       if (row === undefined || row.deleted_at !== null || row.scheduled_start_at === null) return;
-      if (row.schedule_said_for?.getTime() === row.scheduled_start_at.getTime()) return;
+      if (row.schedule_notified_for?.getTime() === row.scheduled_start_at.getTime()) return;
       await emitScheduled(tx, append, row, now);
     });
   }

@@ -237,7 +237,7 @@ export async function touchIngests(
   nodeId: string,
   ids: readonly string[],
   now: Date,
-): Promise<{ id: string; kick_reason: string | null }[]> {
+): Promise<{ id: string; disconnect_reason: string | null }[]> {
   if (ids.length === 0) return [];
   return db
     .updateTable('ingest_session')
@@ -254,7 +254,7 @@ export async function touchIngests(
           .where(inGoodStanding('stream.workspace_id')),
       ),
     )
-    .returning(['id', 'kick_reason'])
+    .returning(['id', 'disconnect_reason'])
     .execute();
 }
 
@@ -265,7 +265,7 @@ export function selectDueStreams(db: Db, now: Date) {
     .select('id')
     .where((eb) =>
       eb.or([
-        eb('broadcast_due_at', '<=', now),
+        eb('broadcast_notify_at', '<=', now),
         eb.and([
           eb('is_live', '=', true),
           sql<boolean>`live_since + make_interval(secs => max_duration_sec) <= ${now}`,

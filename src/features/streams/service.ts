@@ -285,7 +285,7 @@ export async function kick(
   reason: string,
 ): Promise<void> {
   const open = await repository.findOpenIngest(tx, streamId);
-  if (open !== undefined) await repository.updateIngest(tx, open.id, { kick_reason: reason });
+  if (open !== undefined) await repository.updateIngest(tx, open.id, { disconnect_reason: reason });
   await endWhip(tx, streamId);
   await simulations.end(tx, streamId);
 }

@@ -119,7 +119,7 @@ export function createStreamSignals(deps: StreamSignalDeps): StreamSignals {
       repository.loseNodeIngests(db, nodeId, clock.now(), dateFromMs(clock.ms() + deps.graceMs)),
     async heartbeat(nodeId, sessionIds) {
       const open = await repository.touchIngests(db, nodeId, sessionIds, clock.now());
-      const wanted = new Set(open.filter((row) => row.kick_reason === null).map((row) => row.id));
+      const wanted = new Set(open.filter((row) => row.disconnect_reason === null).map((row) => row.id));
       return sessionIds.filter((id) => !wanted.has(id));
     },
     reportHealth: (streamId, health) => reportHealth(deps, streamId, health),

@@ -13,7 +13,7 @@ export async function countOthers(
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('workspace_id', '=', workspaceId)
     .where('stream_id', '!=', streamId)
-    .where('until', '>', now)
+    .where('ends_at', '>', now)
     .executeTakeFirstOrThrow();
   return count;
 }
@@ -21,8 +21,8 @@ export async function countOthers(
 export async function begin(tx: Tx, workspaceId: string, streamId: string, until: Date): Promise<void> {
   await tx
     .insertInto('signal_simulation')
-    .values({ stream_id: streamId, workspace_id: workspaceId, until })
-    .onConflict((conflict) => conflict.column('stream_id').doUpdateSet({ until }))
+    .values({ stream_id: streamId, workspace_id: workspaceId, ends_at: until })
+    .onConflict((conflict) => conflict.column('stream_id').doUpdateSet({ ends_at: until }))
     .execute();
 }
 
@@ -33,7 +33,7 @@ export async function end(tx: Tx, streamId: string): Promise<void> {
 
 interface Claimed {
   stream_id: string;
-  until: Date;
+  ends_at: Date;
   key_encrypted: Uint8Array;
 }
 
@@ -47,15 +47,15 @@ export async function claim(
   { now, lostBefore, max }: { now: Date; lostBefore: Date; max: number },
 ): Promise<Claimed[]> {
   const { rows } = await sql<Claimed>`
-    update signal_simulation set node_id = ${nodeId}, seen_at = ${now}
+    update signal_simulation set node_id = ${nodeId}, last_seen_at = ${now}
     from stream
     where stream.id = signal_simulation.stream_id and signal_simulation.stream_id in (
       select s.stream_id from signal_simulation s join stream t on t.id = s.stream_id
-      where s.until > ${now} and t.enabled and t.deleted_at is null and ${inGoodStanding('s.workspace_id')}
-        and (s.node_id = ${nodeId} or s.node_id is null or s.seen_at < ${lostBefore})
+      where s.ends_at > ${now} and t.enabled and t.deleted_at is null and ${inGoodStanding('s.workspace_id')}
+        and (s.node_id = ${nodeId} or s.node_id is null or s.last_seen_at < ${lostBefore})
       order by s.node_id = ${nodeId} desc nulls last, s.stream_id
       limit ${max} for update of s skip locked)
-    returning signal_simulation.stream_id, signal_simulation.until, stream.key_encrypted`.execute(db);
+    returning signal_simulation.stream_id, signal_simulation.ends_at, stream.key_encrypted`.execute(db);
   return rows;
 }
 
@@ -64,11 +64,11 @@ export async function forget(db: Db, streamId: string, until: Date): Promise<voi
   await db
     .deleteFrom('signal_simulation')
     .where('stream_id', '=', streamId)
-    .where('until', '=', until)
+    .where('ends_at', '=', until)
     .where('node_id', 'is not', null)
     .execute();
 }
 
 export async function forgetEnded(db: Db, now: Date): Promise<void> {
-  await db.deleteFrom('signal_simulation').where('until', '<=', now).execute();
+  await db.deleteFrom('signal_simulation').where('ends_at', '<=', now).execute();
 }

@@ -74,7 +74,7 @@ export function createSignalSimulations({ db, bus, clock, secrets, streams }: De
         return rows.map((row) => ({
           streamId: row.stream_id,
           streamKey: secrets.decrypt(row.key_encrypted),
-          until: row.until,
+          until: row.ends_at,
         }));
       },
     },

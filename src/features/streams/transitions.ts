@@ -13,11 +13,11 @@ export function stateOf(row: StreamRow): StreamState {
     isLive: row.is_live,
     startedAt: row.started_at,
     endedAt: row.ended_at,
-    startedSaidAt: row.broadcast_started_said_at,
-    stoppedSaidAt: row.broadcast_stopped_said_at,
+    startedSaidAt: row.broadcast_started_notified_at,
+    stoppedSaidAt: row.broadcast_stopped_notified_at,
     signalStopNotifiedAt: row.signal_stop_notified_at,
-    saidLive: row.broadcast_said_live,
-    dueAt: row.broadcast_due_at,
+    saidLive: row.notified_is_live,
+    dueAt: row.broadcast_notify_at,
   };
 }
 
@@ -41,11 +41,11 @@ export async function commitTransition(
     is_live: state.isLive,
     started_at: state.startedAt,
     ended_at: state.endedAt,
-    broadcast_started_said_at: state.startedSaidAt,
-    broadcast_stopped_said_at: state.stoppedSaidAt,
+    broadcast_started_notified_at: state.startedSaidAt,
+    broadcast_stopped_notified_at: state.stoppedSaidAt,
     signal_stop_notified_at: state.signalStopNotifiedAt,
-    broadcast_said_live: state.saidLive,
-    broadcast_due_at: state.dueAt,
+    notified_is_live: state.saidLive,
+    broadcast_notify_at: state.dueAt,
   });
   for (const event of events) await emit(append, row.workspace_id, event);
   await logStatus(tx, row, updated, now);

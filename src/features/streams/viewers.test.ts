@@ -45,7 +45,7 @@ const SOMEBODY = {
 /** How many are noted to have come, gone and watched. */
 const noted = async (streamId: string) => {
   const sums = await app.container.sql`
-    select kind, sum(amount)::integer as amount from fact
+    select kind, sum(amount)::integer as amount from usage_event
       where subject_id = ${streamId} and kind in ('VIEW', 'JOIN', 'LEAVE') group by 1 order by 1`;
   return sums.map(({ kind, amount }) => `${kind} ${amount}`);
 };

@@ -301,9 +301,9 @@ describe('links in mails', () => {
     const rows = await app.container.db
       .selectFrom('subscriber_address')
       .selectAll()
-      .where('left_at', 'is not', null)
+      .where('unsubscribed_at', 'is not', null)
       .execute();
-    assert.ok(rows.every((row) => !Buffer.from(row.address).includes(email)));
+    assert.ok(rows.every((row) => !Buffer.from(row.email_hash).includes(email)));
   });
 
   test('of a suspended account still leave, and confirm nothing', async () => {
@@ -332,8 +332,8 @@ test('who was asked is forgotten after two days, who has left never', async () =
   await task?.run();
   const rows = await db
     .selectFrom('subscriber_address')
-    .select('left_at')
+    .select('unsubscribed_at')
     .where('workspace_id', '=', account.live)
     .execute();
-  assert.ok(rows.length > 0 && rows.every((row) => row.left_at !== null));
+  assert.ok(rows.length > 0 && rows.every((row) => row.unsubscribed_at !== null));
 });

@@ -14,7 +14,7 @@ export interface SubscriberLinks {
 
 interface Asked {
   id: string;
-  round: number;
+  confirmation_round: number;
 }
 
 const CONFIRM = 'subscriber confirm';
@@ -31,7 +31,7 @@ export function createLinks({
   clock: Clock;
   publicUrl: string;
 }): SubscriberLinks {
-  const signed = ({ id, round }: Asked, until: string) => `${id} ${round} ${until}`;
+  const signed = ({ id, confirmation_round: round }: Asked, until: string) => `${id} ${round} ${until}`;
   return {
     confirmUrl(subscriber) {
       const until = (clock.ms() + CONFIRM_DAYS * DAY_MS).toString(36);

@@ -23,22 +23,29 @@ export interface SubscriberFilters {
 export function lockAddress(tx: Tx, workspaceId: string, address: Buffer): Promise<AddressRow> {
   return tx
     .insertInto('subscriber_address')
-    .values({ workspace_id: workspaceId, address, asked_at: null, left_at: null })
-    .onConflict((conflict) => conflict.columns(['workspace_id', 'address']).doUpdateSet({ address }))
+    .values({
+      workspace_id: workspaceId,
+      email_hash: address,
+      confirmation_sent_at: null,
+      unsubscribed_at: null,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['workspace_id', 'email_hash']).doUpdateSet({ email_hash: address }),
+    )
     .returningAll()
     .executeTakeFirstOrThrow();
 }
 
 export async function updateAddress(
   tx: Tx,
-  { workspace_id: workspaceId, address }: Pick<AddressRow, 'workspace_id' | 'address'>,
-  change: { asked_at?: Date; left_at?: Date | null },
+  { workspace_id: workspaceId, email_hash: hash }: Pick<AddressRow, 'workspace_id' | 'email_hash'>,
+  change: { confirmation_sent_at?: Date; unsubscribed_at?: Date | null },
 ): Promise<void> {
   await tx
     .updateTable('subscriber_address')
     .set(change)
     .where('workspace_id', '=', workspaceId)
-    .where('address', '=', address)
+    .where('email_hash', '=', hash)
     .execute();
 }
 
@@ -46,8 +53,8 @@ export async function updateAddress(
 export async function forgetAddresses(db: Db, before: Date): Promise<void> {
   await db
     .deleteFrom('subscriber_address')
-    .where('left_at', 'is', null)
-    .where((eb) => eb.or([eb('asked_at', '<', before), eb('asked_at', 'is', null)]))
+    .where('unsubscribed_at', 'is', null)
+    .where((eb) => eb.or([eb('confirmation_sent_at', '<', before), eb('confirmation_sent_at', 'is', null)]))
     .execute();
 }
 

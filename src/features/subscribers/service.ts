@@ -85,7 +85,7 @@ export function createSubscribers(deps: Deps): Subscribers {
         const creator = await confirmable(deps, tx, row, token);
         if (row.status === 'PENDING') {
           await repository.updateSubscriber(tx, id, { status: 'CONFIRMED', updated_at: clock.now() });
-          await repository.updateAddress(tx, address, { left_at: null });
+          await repository.updateAddress(tx, address, { unsubscribed_at: null });
         }
         return { creator };
       });
@@ -157,7 +157,11 @@ async function add(deps: Deps, work: Work, workspaceId: string, entry: Entry) {
   const address = await repository.lockAddress(tx, workspaceId, hashOf(deps, workspaceId, email));
   const known = await repository.findByEmail(tx, workspaceId, email);
   const outcome = addedTo(
-    { status: known?.status ?? null, hasLeft: address.left_at !== null, askedAt: address.asked_at },
+    {
+      status: known?.status ?? null,
+      hasLeft: address.unsubscribed_at !== null,
+      askedAt: address.confirmation_sent_at,
+    },
     consentAt !== null,
     now,
   );
@@ -173,7 +177,7 @@ async function add(deps: Deps, work: Work, workspaceId: string, entry: Entry) {
         ? known
         : await repository.updateSubscriber(tx, known.id, {
             ...{ status, consent_at: agreed, updated_at: now },
-            round: known.round + (outcome.isAdded ? 1 : 0),
+            confirmation_round: known.confirmation_round + (outcome.isAdded ? 1 : 0),
           });
   if (outcome.isAdded) await tell(work, subscriberAdded, row);
   if (outcome.isAsked) await ask(deps, tx, row, address);
@@ -185,7 +189,7 @@ async function ask(deps: Deps, tx: Tx, row: SubscriberRow, address: AddressRow):
   const { clock, links, mailbox, mailCaps } = deps;
   await mailCaps.from({ actorId: row.workspace_id })(row.email);
   const urls = { confirmUrl: links.confirmUrl(row), leaveUrl: links.leaveUrl(row.id) };
-  await repository.updateAddress(tx, address, { asked_at: clock.now() });
+  await repository.updateAddress(tx, address, { confirmation_sent_at: clock.now() });
   await mailbox.enqueue(tx, confirmMail({ to: row.email, creator: name, ...urls }));
 }
 
@@ -230,7 +234,7 @@ async function leave({ clock }: Deps, work: Work, row: SubscriberRow, address: A
   const now = clock.now();
   const change = { status: 'UNSUBSCRIBED', consent_at: null, updated_at: now } as const;
   const left = await repository.updateSubscriber(work.tx, row.id, change);
-  await repository.updateAddress(work.tx, address, { left_at: now });
+  await repository.updateAddress(work.tx, address, { unsubscribed_at: now });
   await tell(work, subscriberRemoved, left);
 }
 

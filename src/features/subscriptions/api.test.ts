@@ -191,10 +191,10 @@ test('a declined switch changes nothing', async () => {
   assert.equal((await at.get(id)).string('data.tierId'), small);
   const claims = await app.container.db
     .selectFrom('tier')
-    .select('claimed_count')
+    .select('reserved_count')
     .where('id', '=', large)
     .executeTakeFirstOrThrow();
-  assert.equal(claims.claimed_count, 0);
+  assert.equal(claims.reserved_count, 0);
 });
 
 test('members keep their price unless it is migrated, which they are told of', async () => {

@@ -41,7 +41,7 @@ test('a card of a customer becomes the one of a subscription only where history 
   await sql`
     update customer set provider = 'SANDBOX', provider_ref = 'sbc_1', method_ref = 'sbm_1', card_brand = 'visa',
       card_last4 = '4242', card_exp_month = 12, card_exp_year = 2030 where workspace_id = ${of.account.test}`;
-  await sql`update subscription set payment_method = null, asks_before_charge = id = ${asking},
+  await sql`update subscription set payment_method = null, requires_charge_consent = id = ${asking},
     upgrade_purchase_id = upgrades->0->>'purchaseId' where workspace_id = ${of.account.test}`;
   const [upgraded] = await sql`select upgrades from subscription where id = ${alone}`;
   await sql`update subscription set upgrades = '[]' where workspace_id = ${of.account.test}`;

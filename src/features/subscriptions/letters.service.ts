@@ -38,7 +38,7 @@ export function createLetters(ports: SubscriptionPorts): Letters {
   const tellOfPrice = async (tx: Tx, row: SubscriptionRow) => {
     if (!rules.isUntold(row) || row.payment_id !== null) return;
     if (!(await mailMember(ports, tx, mails.priceMail(await about(ports, tx, row))))) return;
-    await repository.updateSubscription(tx, row.id, { price_told_at: clock.now() });
+    await repository.updateSubscription(tx, row.id, { price_change_notified_at: clock.now() });
   };
   const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
   return {
@@ -49,7 +49,7 @@ export function createLetters(ports: SubscriptionPorts): Letters {
       await each(idsOf(await repository.listUnreminded(db, until, BATCH)), async (tx, row) => {
         if (!rules.remindsOfRenewal(row, clock.now())) return;
         await mailMember(ports, tx, mails.yearlyRenewalMail(await about(ports, tx, row)));
-        await repository.updateSubscription(tx, row.id, { reminded_period: row.next_period_month });
+        await repository.updateSubscription(tx, row.id, { renewal_reminder_period: row.next_period_month });
       });
       await tellOfCards();
     },
@@ -70,9 +70,9 @@ export function createLetters(ports: SubscriptionPorts): Letters {
     const cards = new Map(rows.map(({ id, card }) => [id, card]));
     await each([...cards.keys()], async (tx, row) => {
       const card = cards.get(row.id);
-      if (card === undefined || card === row.card_expiry_told) return;
+      if (card === undefined || card === row.card_expiry_notified_for) return;
       await mailMember(ports, tx, mails.expiringCardMail(await about(ports, tx, row)));
-      await repository.updateSubscription(tx, row.id, { card_expiry_told: card });
+      await repository.updateSubscription(tx, row.id, { card_expiry_notified_for: card });
     });
   }
 }

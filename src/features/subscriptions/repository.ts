@@ -124,7 +124,7 @@ export async function due(db: Db, now: Date, limit: number): Promise<string[]> {
     .where('ended_at', 'is', null)
     .where('payment_id', 'is', null)
     .where(sql<SqlBool>`(cancel_at_period_end or not is_disputed
-      and (pending_price_cents is null or price_told_at is not null))`)
+      and (pending_price_cents is null or price_change_notified_at is not null))`)
     .where(inGoodStanding('subscription.workspace_id'))
     .orderBy('next_charge_at')
     .limit(limit)
@@ -143,7 +143,7 @@ export async function migratePrice(tx: Tx, tierId: string, priceCents: number, n
     .set({
       migrated_price_cents: ownCents,
       // Whoever plans a switch may stay after all, and is told of that price as well.
-      price_told_at: sql`case when pending_tier_id is null or ${ownCents} is null then price_told_at end`,
+      price_change_notified_at: sql`case when pending_tier_id is null or ${ownCents} is null then price_change_notified_at end`,
     })
     .where('ended_at', 'is', null)
     .where('tier_id', '=', tierId)
@@ -159,7 +159,7 @@ export async function migratePrice(tx: Tx, tierId: string, priceCents: number, n
     .set({
       pending_price_cents: sql`nullif(${priceCents}::integer,
         case when pending_tier_id is null then price_cents end)`,
-      price_told_at: null,
+      price_change_notified_at: null,
       updated_at: now,
     })
     .where('ended_at', 'is', null)
@@ -175,7 +175,7 @@ export function listUntold(db: Db, limit: number): Promise<{ id: string }[]> {
     .selectFrom('subscription')
     .select('id')
     .where('pending_price_cents', 'is not', null)
-    .where('price_told_at', 'is', null)
+    .where('price_change_notified_at', 'is', null)
     .where('ended_at', 'is', null)
     .where('payment_id', 'is', null)
     .orderBy('id')
@@ -192,7 +192,7 @@ export function listUnreminded(db: Db, until: Date, limit: number): Promise<{ id
     .where('next_charge_at', '<=', until)
     .where('status', 'in', ['TRIALING', 'ACTIVE'])
     .where('cancel_at_period_end', '=', false)
-    .where(sql<SqlBool>`reminded_period is distinct from next_period_month`)
+    .where(sql<SqlBool>`renewal_reminder_period is distinct from next_period_month`)
     .where(inGoodStanding('subscription.workspace_id'))
     .orderBy('id')
     .limit(limit)
@@ -215,7 +215,7 @@ export function listExpiring(
     .where('subscription.cancel_at_period_end', '=', false)
     .where('payment_method', 'is not', null)
     .where(sql<SqlBool>`(${expYear}, ${expMonth}) <= (${year}::integer, ${month}::integer)`)
-    .where(sql<SqlBool>`subscription.card_expiry_told is distinct from ${card}`)
+    .where(sql<SqlBool>`subscription.card_expiry_notified_for is distinct from ${card}`)
     .where(inGoodStanding('subscription.workspace_id'))
     .orderBy('subscription.id')
     .limit(limit)

@@ -147,7 +147,7 @@ test('what is due is charged, renewed without a charge, ended, or left alone', (
   const cases: [rules.Duty, Partial<rules.SubscriptionRow>][] = [
     ['CHARGE', {}],
     ['RENEW_FREE', { price_cents: 0 }],
-    ['CHARGE', { price_cents: 0, pending_price_cents: 500, price_told_at: START }],
+    ['CHARGE', { price_cents: 0, pending_price_cents: 500, price_change_notified_at: START }],
     ['NONE', { pending_price_cents: 700 }],
     ['END', { pending_price_cents: 700, cancel_at_period_end: true }],
     ['END', { cancel_at_period_end: true }],
@@ -220,7 +220,7 @@ test('a switch from months to years keeps the day', () => {
 });
 
 test('who thinks again about leaving pays the price that was migrated meanwhile', () => {
-  const told = { pending_price_cents: 700, migrated_price_cents: 700, price_told_at: START };
+  const told = { pending_price_cents: 700, migrated_price_cents: 700, price_change_notified_at: START };
   const canceled = row({ ...told, ...rules.cancelAtPeriodEnd(row(told), 'MEMBER_CANCELED', START)?.patch });
   const planned = { tierId: 'tier_b', priceCents: 300, interval: 'MONTH' } as const;
   const leaving = row({ ...told, ...switches.pendingSwitch(row(told), planned, START)?.patch });
@@ -228,7 +228,7 @@ test('who thinks again about leaving pays the price that was migrated meanwhile'
   const again = [rules.resumed(canceled), switches.pendingSwitch(leaving, null, START)];
   for (const change of again) {
     assert.equal(change?.patch.pending_price_cents, 700);
-    assert.equal(change?.patch.price_told_at, null, 'and is told of it once more');
+    assert.equal(change?.patch.price_change_notified_at, null, 'and is told of it once more');
   }
   const due = row(told);
   const period = rules.nextPeriod(due, due.current_period_end);
@@ -251,17 +251,17 @@ test('a price that changes while a renewal is charged waits for the one after it
 });
 
 test('a tier that had no place is left at the price of those who stay, and they are not told of it twice', () => {
-  const planned = { pending_tier_id: 'tier_b', pending_price_cents: 300, price_told_at: START };
+  const planned = { pending_tier_id: 'tier_b', pending_price_cents: 300, price_change_notified_at: START };
   const raised = rules.turnedAway(row({ ...planned, migrated_price_cents: 700 }));
-  assert.deepEqual([raised.pending_price_cents, raised.price_told_at], [700, START]);
+  assert.deepEqual([raised.pending_price_cents, raised.price_change_notified_at], [700, START]);
   assert.deepEqual(rules.turnedAway(row(planned)), rules.NO_PENDING);
 });
 
 test('whoever plans a switch before they are told of their own price is told of it all the same', () => {
   const planned = { tierId: 'tier_b', priceCents: 300, interval: 'MONTH' } as const;
   const untold = row({ pending_price_cents: 700, migrated_price_cents: 700 });
-  const cases = [row(), untold, { ...untold, price_told_at: START }];
-  const told = cases.map((before) => switches.pendingSwitch(before, planned, START)?.patch.price_told_at);
+  const cases = [row(), untold, { ...untold, price_change_notified_at: START }];
+  const told = cases.map((before) => switches.pendingSwitch(before, planned, START)?.patch.price_change_notified_at);
   assert.deepEqual(told, [START, null, START]);
 });
 
@@ -309,7 +309,7 @@ test('a price that was taken back while it was charged comes with the next perio
   assert.ok(paid !== null);
   const next = rules.renewed(renewal, rules.chargedPeriod(renewal), paid, 'pur_2')?.patch;
   assert.deepEqual(
-    [next?.price_cents, next?.pending_price_cents, next?.migrated_price_cents, next?.price_told_at],
+    [next?.price_cents, next?.pending_price_cents, next?.migrated_price_cents, next?.price_change_notified_at],
     [900, 500, 500, null],
   );
 });
@@ -325,7 +325,7 @@ test('a yearly renewal is told of seven days before, once', () => {
   const subscription = row(rules.begin(year, { now: START, timezone: 'UTC', trialDays: 0 }));
   assert.equal(rules.remindsOfRenewal(subscription, at('2027-01-24T09:59:59Z')), false);
   assert.equal(rules.remindsOfRenewal(subscription, at('2027-01-24T10:00:00Z')), true);
-  const reminded = { ...subscription, reminded_period: subscription.next_period_month };
+  const reminded = { ...subscription, renewal_reminder_period: subscription.next_period_month };
   assert.equal(rules.remindsOfRenewal(reminded, at('2027-01-25T10:00:00Z')), false);
   const canceled = { ...subscription, cancel_at_period_end: true };
   assert.equal(rules.remindsOfRenewal(canceled, at('2027-01-25T10:00:00Z')), false);

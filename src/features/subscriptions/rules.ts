@@ -42,7 +42,7 @@ export const NO_PENDING = {
   pending_tier_id: null,
   pending_price_cents: null,
   pending_interval: null,
-  price_told_at: null,
+  price_change_notified_at: null,
 } satisfies Patch;
 
 /** Whoever stays in the present tier pays the price that its creator has set for its members meanwhile. */
@@ -52,12 +52,12 @@ export function staying({ migrated_price_cents: cents }: SubscriptionRow): Patch
 
 /** The tier that was planned has no place: they stay, at the price that they were told of for that. */
 export function turnedAway(row: SubscriptionRow): Patch {
-  return { ...staying(row), price_told_at: row.migrated_price_cents === null ? null : row.price_told_at };
+  return { ...staying(row), price_change_notified_at: row.migrated_price_cents === null ? null : row.price_change_notified_at };
 }
 
 /** Has something that comes next, or may come, a price that the member was not told of? Then nothing is charged yet. */
 export function isUntold(row: SubscriptionRow): boolean {
-  return row.pending_price_cents !== null && row.price_told_at === null;
+  return row.pending_price_cents !== null && row.price_change_notified_at === null;
 }
 
 /** A trial ends at the wall time at which it began; the periods are counted from its end. */
@@ -295,7 +295,7 @@ const REMINDER_DAYS = 7;
 /** Is the reminder of a yearly renewal due, once for each period? */
 export function remindsOfRenewal(row: SubscriptionRow, now: Date): boolean {
   if (row.interval !== 'YEAR' || row.ended_at !== null || row.cancel_at_period_end) return false;
-  if (row.status === 'PAST_DUE' || row.reminded_period === row.next_period_month) return false;
+  if (row.status === 'PAST_DUE' || row.renewal_reminder_period === row.next_period_month) return false;
   const from = daysAfter(row.current_period_end, row.timezone, -REMINDER_DAYS);
   return now >= from && now < row.current_period_end;
 }

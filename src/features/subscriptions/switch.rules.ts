@@ -104,13 +104,13 @@ export function downgraded(
 export function pendingSwitch(row: SubscriptionRow, to: Terms | null, now: Date): Change | null {
   const by = move(row.status, 'SWITCHED');
   if (by === null) return null;
-  const knowsOwn = row.migrated_price_cents === null || row.price_told_at !== null;
+  const knowsOwn = row.migrated_price_cents === null || row.price_change_notified_at !== null;
   const pending = to && {
     pending_tier_id: to.tierId,
     pending_price_cents: to.priceCents,
     pending_interval: to.interval,
     // Whoever asks for a tier has seen its price, but not what it costs by now to stay.
-    price_told_at: knowsOwn ? now : null,
+    price_change_notified_at: knowsOwn ? now : null,
   };
   return changed(by, pending ?? staying(row));
 }

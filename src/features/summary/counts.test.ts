@@ -81,19 +81,19 @@ test('what is kept is what there is, whatever changes at the same time', async (
   await runTask(app.container, 'kept counts');
   assert.deepEqual(await counted(), await truth());
   const [rows] = await sql`select max(rows) as most from (
-    select count(*) as rows from kept_count where workspace_id = ${workspaceId} group by name) one`;
+    select count(*) as rows from counter_delta where workspace_id = ${workspaceId} group by name) one`;
   assert.ok(rows?.most <= 8);
 
   // However the changes went, there is a length to lose.
   await insertVideo(db, workspaceId, { duration_sec: 90 });
   assert.equal(await commandLine(app, 'counts', 'check'), 'every count is right\n');
-  await sql`delete from kept_count where workspace_id = ${workspaceId} and name = 'VIDEO_MS'`;
-  await sql`update kept_count set amount = amount + 7 where workspace_id = ${workspaceId} and name = 'STREAMS'`;
+  await sql`delete from counter_delta where workspace_id = ${workspaceId} and name = 'VIDEO_MS'`;
+  await sql`update counter_delta set amount = amount + 7 where workspace_id = ${workspaceId} and name = 'STREAMS'`;
   const said = await commandLine(app, 'counts', 'check');
   assert.match(said, new RegExp(`${workspaceId} STREAMS`));
   assert.match(said, /VIDEO_MS/);
   assert.deepEqual(await counted(), await truth());
 
   await sql`delete from workspace where id = ${workspaceId}`;
-  assert.equal((await sql`select from kept_count where workspace_id = ${workspaceId}`).length, 0);
+  assert.equal((await sql`select from counter_delta where workspace_id = ${workspaceId}`).length, 0);
 });

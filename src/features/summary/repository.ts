@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../platform/db/index.ts';
-import type { KeptCountName } from '../../platform/db/tables.generated.ts';
+import type { CounterDeltaName } from '../../platform/db/tables.generated.ts';
 
 export interface SummaryRow {
   videos: number;
@@ -40,7 +40,7 @@ export async function summaryOf(
   const isUnread =
     memberId === null
       ? sql`read_at is null`
-      : sql`not exists (select from notification_reading reading
+      : sql`not exists (select from notification_read reading
           where reading.notification_id = notification.id and reading.user_id = ${memberId})`;
   const { rows } = await sql<SummaryRow>`
     select kept.*,
@@ -64,19 +64,19 @@ export async function summaryOf(
         ${keptAs('VIDEOS_PROCESSING', 'processing')}, ${keptAs('VIDEOS_FAILED', 'failed')},
         ${keptAs('STREAMS', 'streams')}, ${keptAs('PLAYLISTS', 'playlists')},
         ${keptAs('SUBSCRIBERS', 'subscribers')}
-      from kept_count where workspace_id = ${workspaceId}) kept`.execute(db);
+      from counter_delta where workspace_id = ${workspaceId}) kept`.execute(db);
   const [row] = rows;
   if (row === undefined) throw new Error(`there is no summary of ${workspaceId}`);
   return row;
 }
 
-const keptAs = (name: KeptCountName, alias: string) =>
+const keptAs = (name: CounterDeltaName, alias: string) =>
   sql`coalesce(sum(amount) filter (where name = ${sql.lit(name)}), 0)::bigint as ${sql.ref(alias)}`;
 
 /** How long all videos together are that are there. */
 export async function videoMs(db: Db, workspaceId: string): Promise<number> {
   const { rows } = await sql<{ ms: number }>`
-    select coalesce(sum(amount), 0)::bigint as ms from kept_count
+    select coalesce(sum(amount), 0)::bigint as ms from counter_delta
     where workspace_id = ${workspaceId} and name = 'VIDEO_MS'`.execute(db);
   return rows[0]?.ms ?? 0;
 }
@@ -88,12 +88,12 @@ const MOST_AT_ONCE = 1000;
 /** Makes one row of many: at each moment their sum is the same. In order, as the rows refer to workspaces that others lock. */
 export async function foldCounts(db: Db): Promise<void> {
   await sql`
-    with many as (select workspace_id, name from kept_count group by 1, 2
+    with many as (select workspace_id, name from counter_delta group by 1, 2
       having count(*) > ${sql.lit(MANY)} limit ${sql.lit(MOST_AT_ONCE)}),
-    folded as (delete from kept_count kept using many
+    folded as (delete from counter_delta kept using many
       where kept.workspace_id = many.workspace_id and kept.name = many.name
       returning kept.workspace_id, kept.name, kept.amount)
-    insert into kept_count (workspace_id, name, amount)
+    insert into counter_delta (workspace_id, name, amount)
     select workspace_id, name, sum(amount) from folded group by 1, 2 having sum(amount) <> 0 order by 1, 2`.execute(
     db,
   );
@@ -101,7 +101,7 @@ export async function foldCounts(db: Db): Promise<void> {
 
 export interface Correction {
   workspaceId: string;
-  name: KeptCountName;
+  name: CounterDeltaName;
   /** What the count was too low by. */
   amount: number;
 }
@@ -113,15 +113,15 @@ export interface Correction {
 export function recount(db: Db): Promise<Correction[]> {
   return db.transaction().execute(async (tx) => {
     // Another one at the same time would add the same again.
-    await sql`lock table kept_count in share update exclusive mode`.execute(tx);
+    await sql`lock table counter_delta in share update exclusive mode`.execute(tx);
     const { rows } = await sql<Correction>`
       with counted as (
         select workspace_id, of.name, of.amount from video one, counts_of(one) of
         union all select workspace_id, of.name, of.amount from stream one, counts_of(one) of
         union all select workspace_id, of.name, of.amount from playlist one, counts_of(one) of
         union all select workspace_id, of.name, of.amount from subscriber one, counts_of(one) of
-        union all select workspace_id, name, -amount from kept_count)
-      insert into kept_count (workspace_id, name, amount)
+        union all select workspace_id, name, -amount from counter_delta)
+      insert into counter_delta (workspace_id, name, amount)
       select workspace_id, name, sum(amount) from counted group by 1, 2 having sum(amount) <> 0 order by 1, 2
       returning workspace_id as "workspaceId", name, amount`.execute(tx);
     return rows;

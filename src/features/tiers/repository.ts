@@ -100,11 +100,11 @@ export async function deleteUnused(tx: Tx, id: string): Promise<boolean> {
 export async function claimPlace(tx: Tx, id: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('tier')
-    .set({ claimed_count: sql`claimed_count + 1` })
+    .set({ reserved_count: sql`reserved_count + 1` })
     .where('id', '=', id)
     .where('is_active', '=', true)
     .where('archived_at', 'is', null)
-    .where(sql<boolean>`(max_members is null or member_count + claimed_count < max_members)`)
+    .where(sql<boolean>`(max_members is null or member_count + reserved_count < max_members)`)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
@@ -114,7 +114,7 @@ export async function moveCounts(tx: Tx, id: string, by: { claimed: number; memb
   await tx
     .updateTable('tier')
     .set({
-      claimed_count: sql`claimed_count + ${by.claimed}`,
+      reserved_count: sql`reserved_count + ${by.claimed}`,
       member_count: sql`member_count + ${by.members}`,
     })
     .where('id', '=', id)

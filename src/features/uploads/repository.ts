@@ -21,13 +21,13 @@ const UPLOADERS = TEAM_ROLES.filter((role) => mayWrite(RIGHTS[role], 'upload:wri
  */
 const isWithdrawn = sql<boolean>`(
   exists (select from api_key where api_key.id = upload.key_id and api_key.revoked_at is not null)
-  or upload.opened_by is not null and not exists (
+  or upload.created_by is not null and not exists (
     select from team_member member join workspace on workspace.account_id = member.account_id
-    where workspace.id = upload.workspace_id and member.user_id = upload.opened_by
+    where workspace.id = upload.workspace_id and member.user_id = upload.created_by
       and member.team_role in (${sql.join(UPLOADERS)})))`;
 
 /** Who is at a session is known for as long as it is open. */
-export const NOBODY = { writer: null, key_id: null, opened_by: null } as const;
+export const NOBODY = { writer: null, key_id: null, created_by: null } as const;
 
 export function insertUpload(tx: Tx, upload: Insertable<UploadTable>): Promise<UploadRow> {
   return tx.insertInto('upload').values(upload).returningAll().executeTakeFirstOrThrow();
@@ -116,13 +116,13 @@ export function claimWriter(
 ): Promise<UploadRow | undefined> {
   return db
     .updateTable('upload')
-    .set({ writer, writer_seen_at: sql`now()` })
+    .set({ writer, writer_heartbeat_at: sql`now()` })
     .where('id', '=', id)
     .where('ended_at', 'is', null)
     .where((eb) =>
       eb.or([
         eb('writer', 'is', null),
-        eb('writer_seen_at', '<', sql<Date>`now() - make_interval(secs => ${staleSec})`),
+        eb('writer_heartbeat_at', '<', sql<Date>`now() - make_interval(secs => ${staleSec})`),
       ]),
     )
     .returningAll()
@@ -142,7 +142,7 @@ export function recordProgress(
 ): Promise<UploadRow | undefined> {
   return db
     .updateTable('upload')
-    .set({ writer_seen_at: sql`now()`, ...change })
+    .set({ writer_heartbeat_at: sql`now()`, ...change })
     .where('id', '=', id)
     .where('writer', '=', writer)
     .where('ended_at', 'is', null)

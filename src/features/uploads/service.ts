@@ -179,7 +179,7 @@ async function open(
     workspace_id: workspaceId,
     video_id: videoId,
     key_id: keyIdOf(by),
-    opened_by: actor.userId === accountId ? null : actor.userId,
+    created_by: actor.userId === accountId ? null : actor.userId,
     status: 'WAITING',
     token_hash: hashToken(token),
     token_encrypted: secrets.encrypt(token, id),

@@ -33,7 +33,7 @@ export async function amountsOf(
         ${walks.map(({ to }) => to.toISOString())}::timestamptz[]) as walk (position, span, begins, ends)
       cross join unnest(${metrics}::text[]) as wanted (metric),
       lateral (select sum(amount) as total, max(amount) as most from usage_total used
-        where used.workspace_id = ${workspaceId} and used.metric = wanted.metric and used.span = walk.span
+        where used.workspace_id = ${workspaceId} and used.metric = wanted.metric and used.interval_min = walk.span
           and used.at >= walk.begins and used.at < walk.ends) part
     where part.total is not null
     group by walk.position, wanted.metric`.execute(db);

@@ -164,7 +164,7 @@ describe('following', () => {
       ],
     );
     const facts = await app.container
-      .sql`select kind from fact where workspace_id = ${ada.live} and kind like '%FOLLOW' order by kind`;
+      .sql`select kind from usage_event where workspace_id = ${ada.live} and kind like '%FOLLOW' order by kind`;
     assert.deepEqual(
       facts.map(({ kind }) => kind),
       ['FOLLOW', 'UNFOLLOW'],

@@ -51,7 +51,7 @@ export function createVideoPurge(deps: Deps): VideoPurge {
           remove: () => purge(deps, row),
         })),
         ...(await formers(db, { workspaceId })).map((row) => ({
-          bytes: row.former_storage_bytes,
+          bytes: row.previous_storage_bytes,
           remove: () => removeFormer(deps, row),
         })),
       ];
@@ -91,8 +91,8 @@ async function removeFormer({ db, store, log }: Deps, former: Former): Promise<b
     video_id: id,
     workspace_id,
     revision,
-    former_revision: was,
-    former_original_key: original,
+    previous_revision: was,
+    previous_original_key: original,
   } = former;
   if (was === null) return false;
   const prefix = videoPrefix({ workspace_id, id });
@@ -101,17 +101,17 @@ async function removeFormer({ db, store, log }: Deps, former: Former): Promise<b
       await store.deletePrefix(`${prefix}/r${was}a${number}/`);
       await forgetFolder(db, id, number);
     }
-    for (const file of former.former_captions) await store.delete(`${prefix}/captions/${file}`);
+    for (const file of former.previous_captions) await store.delete(`${prefix}/captions/${file}`);
     if (original !== null) await store.delete(original);
     await db.transaction().execute(async (tx) => {
       await lockWorkspace(tx, workspace_id);
       await repository.lockAnyVideo(tx, id);
       const row = await findReplacement(tx, id, revision);
-      if (row === undefined || row.former_kept_until === null) return;
-      await giveBack(tx, workspace_id, row.former_storage_bytes);
+      if (row === undefined || row.previous_kept_until === null) return;
+      await giveBack(tx, workspace_id, row.previous_storage_bytes);
       await updateReplacement(tx, row, {
-        ...{ former_kept_until: null, former_revision: null, former_original_key: null },
-        ...{ former_image_folder: null, former_captions: [], former_storage_bytes: 0 },
+        ...{ previous_kept_until: null, previous_revision: null, previous_original_key: null },
+        ...{ previous_image_folder: null, previous_captions: [], previous_storage_bytes: 0 },
       });
       await forgetRevision(tx, id, was);
     });

@@ -256,7 +256,7 @@ export function dueToPublish(db: Db, now: Date): Promise<{ id: string }[]> {
 
 export type AgingRecording = Pick<
   VideoRow,
-  'id' | 'workspace_id' | 'created_at' | 'retention_said_at' | 'retention_said_for'
+  'id' | 'workspace_id' | 'created_at' | 'retention_notified_at' | 'retention_notified_for'
 >;
 
 /** Recordings of accounts with this plan that were made until then, by the order of their ids after this one. */
@@ -269,8 +269,8 @@ export function agingRecordings(db: Db, plan: Plan, until: Date, after: string):
       'video.id',
       'video.workspace_id',
       'video.created_at',
-      'video.retention_said_at',
-      'video.retention_said_for',
+      'video.retention_notified_at',
+      'video.retention_notified_for',
     ])
     .where('video.source', '=', 'RECORDING')
     .where('video.created_at', '<=', until)

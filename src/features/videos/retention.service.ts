@@ -56,7 +56,7 @@ export function createRetention(deps: Deps): Retention {
 async function age(deps: Deps, row: AgingRecording, keptMs: number): Promise<void> {
   const nowMs = deps.clock.ms();
   const until = dateFromMs(row.created_at.getTime() + keptMs);
-  const { retention_said_at: saidAt, retention_said_for: saidFor } = row;
+  const { retention_notified_at: saidAt, retention_notified_for: saidFor } = row;
   if (saidAt === null || saidFor?.getTime() !== until.getTime()) return tell(deps, row, until);
   if (until.getTime() >= nowMs || saidAt.getTime() + TOLD_MS >= nowMs) return;
   // Another worker, or its owner, may have been faster.
@@ -72,9 +72,9 @@ async function tell(
 ): Promise<void> {
   await events.transaction(async (tx, append) => {
     const row = await repository.lockVideo(tx, workspace_id, id);
-    if (row === undefined || row.retention_said_for?.getTime() === until.getTime()) return;
+    if (row === undefined || row.retention_notified_for?.getTime() === until.getTime()) return;
     const now = clock.now();
-    await repository.updateVideo(tx, id, { retention_said_at: now, retention_said_for: until });
+    await repository.updateVideo(tx, id, { retention_notified_at: now, retention_notified_for: until });
     const deletesAt = dateFromMs(Math.max(until.getTime(), now.getTime() + TOLD_MS));
     await append(videoExpiring, workspace_id, {
       videoId: id,

@@ -62,12 +62,12 @@ export function findSnapshot(db: Db, id: string) {
           .leftJoin('video_rendition as f', (join) =>
             join
               .onRef('f.video_id', '=', 'p.video_id')
-              .onRef('f.revision', '=', 'p.former_revision')
+              .onRef('f.revision', '=', 'p.previous_revision')
               .on('f.status', '=', 'READY'),
           )
-          .select(['f.name', 'f.folder', 'p.former_image_folder', 'p.former_captions'])
+          .select(['f.name', 'f.folder', 'p.previous_image_folder', 'p.previous_captions'])
           .whereRef('p.video_id', '=', 'video.id')
-          .where('p.former_kept_until', 'is not', null),
+          .where('p.previous_kept_until', 'is not', null),
       ).as('formers'),
     ])
     .where('video.id', '=', id)

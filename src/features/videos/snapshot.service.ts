@@ -46,8 +46,8 @@ function toSnapshot(row: repository.SnapshotRow): VideoSnapshot {
     imageFolder: row.image_folder,
     former: {
       paths: row.formers.flatMap(({ folder, name }) => (folder === null ? [] : [`${folder}/${name}`])),
-      imageFolders: row.formers.flatMap(({ former_image_folder: folder }) => folder ?? []),
-      captions: row.formers.flatMap(({ former_captions: files }) => files),
+      imageFolders: row.formers.flatMap(({ previous_image_folder: folder }) => folder ?? []),
+      captions: row.formers.flatMap(({ previous_captions: files }) => files),
     },
     hasStoryboard: row.has_storyboard,
     thumbnailFile: row.thumbnail_file,

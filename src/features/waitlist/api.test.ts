@@ -163,9 +163,9 @@ test('seats of a class that are freed at once go to as many, in order', async ()
     (await mails('waitlist-offered')).filter(({ recipient }) => recipient === 'w4@example.com').length,
     1,
   );
-  const [row] = await app.container.sql<{ claimed_count: number; booked_count: number }[]>`
-    select claimed_count, booked_count from class_occurrence where product_id = ${id}`;
-  assert.deepEqual({ ...row }, { claimed_count: 1, booked_count: 0 });
+  const [row] = await app.container.sql<{ reserved_count: number; booked_count: number }[]>`
+    select reserved_count, booked_count from class_occurrence where product_id = ${id}`;
+  assert.deepEqual({ ...row }, { reserved_count: 1, booked_count: 0 });
 });
 
 test('of a cohort that is full, and of one that does not take anybody yet, seats are offered as they come', async () => {

@@ -60,10 +60,10 @@ export function createOffers(ports: WaitlistPorts): Offers {
       while (await offerOne({ ports, places, linkOf }, work, product, place));
     },
     async end({ tx, append }, entry, { status, bookingId }) {
-      if (entry.keeps_place) await places.giveUp(tx, entry);
+      if (entry.holds_spot) await places.giveUp(tx, entry);
       const ended = await repository.endEntry(tx, entry, { status, bookingId, now: ports.clock.now() });
       if (ended === undefined) return null;
-      if (entry.keeps_place) {
+      if (entry.holds_spot) {
         await offers.freed({ tx, append }, entry.workspace_id, entry.product_id, placeOf(entry));
       }
       return ended;

@@ -102,7 +102,7 @@ async function isFree(
       throw new AppError('CONFLICT', { field: 'cohortId', message: 'This cohort takes nobody any more.' });
     }
     const capacity = cohort.capacity ?? product.capacity;
-    return cohort.status === 'OPEN' && cohort.enrolled_count + cohort.claimed_count < capacity;
+    return cohort.status === 'OPEN' && cohort.enrolled_count + cohort.reserved_count < capacity;
   }
   // Whoever names nothing waits for what becomes free.
   if (startsAt === null) return false;

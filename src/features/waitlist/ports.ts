@@ -28,7 +28,7 @@ export interface CohortFacts {
   status: string;
   capacity: number | null;
   enrolled_count: number;
-  claimed_count: number;
+  reserved_count: number;
   enrollment_closes_at: Date | null;
 }
 

@@ -150,7 +150,7 @@ export function findFirst(tx: Tx, place: PlaceOf): Promise<EntryRow | undefined>
     .where('status', '=', 'WAITING')
     .where('confirmed_at', 'is not', null)
     .where(takes(place))
-    .orderBy('turn')
+    .orderBy('queue_number')
     .limit(1)
     .executeTakeFirst();
 }
@@ -160,11 +160,11 @@ export function findReturning(tx: Tx, place: PlaceOf, now: Date): Promise<EntryR
   return select(tx)
     .where('product_id', '=', place.productId)
     .where('status', '=', 'OFFERED')
-    .where('keeps_place', '=', false)
+    .where('holds_spot', '=', false)
     .where('offer_expires_at', '>', now)
     .where(sql<boolean>`offered_cohort_id is not distinct from ${place.cohortId}`)
     .where(sql<boolean>`offered_starts_at is not distinct from ${place.startsAt}::timestamptz`)
-    .orderBy('turn')
+    .orderBy('queue_number')
     .limit(1)
     .executeTakeFirst();
 }
@@ -184,7 +184,7 @@ export function markOffered(
       offered_cohort_id: offer.cohortId,
       offered_starts_at: offer.startsAt,
       occurrence_id: offer.occurrenceId,
-      keeps_place: true,
+      holds_spot: true,
       updated_at: offer.now,
     })
     .where('id', '=', id)
@@ -202,10 +202,10 @@ export function markKept(
 ): Promise<EntryRow | undefined> {
   return tx
     .updateTable('waitlist_entry')
-    .set({ keeps_place: true, occurrence_id: occurrenceId, updated_at: now })
+    .set({ holds_spot: true, occurrence_id: occurrenceId, updated_at: now })
     .where('id', '=', id)
     .where('status', '=', 'OFFERED')
-    .where('keeps_place', '=', false)
+    .where('holds_spot', '=', false)
     .returningAll()
     .executeTakeFirst();
 }
@@ -214,10 +214,10 @@ export function markKept(
 export async function markTaken(tx: Tx, id: string, now: Date): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('waitlist_entry')
-    .set({ keeps_place: false, updated_at: now })
+    .set({ holds_spot: false, updated_at: now })
     .where('id', '=', id)
     .where('status', '=', 'OFFERED')
-    .where('keeps_place', '=', true)
+    .where('holds_spot', '=', true)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
@@ -225,15 +225,15 @@ export async function markTaken(tx: Tx, id: string, now: Date): Promise<boolean>
 /** @returns undefined when it is not as it was read any more. */
 export function endEntry(
   tx: Tx,
-  was: Pick<EntryRow, 'id' | 'status' | 'keeps_place'>,
+  was: Pick<EntryRow, 'id' | 'status' | 'holds_spot'>,
   to: { status: WaitlistEntryStatus; bookingId: string | null; now: Date },
 ): Promise<EntryRow | undefined> {
   return tx
     .updateTable('waitlist_entry')
-    .set({ status: to.status, booking_id: to.bookingId, keeps_place: false, updated_at: to.now })
+    .set({ status: to.status, booking_id: to.bookingId, holds_spot: false, updated_at: to.now })
     .where('id', '=', was.id)
     .where('status', '=', was.status)
-    .where('keeps_place', '=', was.keeps_place)
+    .where('holds_spot', '=', was.holds_spot)
     .returningAll()
     .executeTakeFirst();
 }
@@ -255,7 +255,7 @@ export function findWaiting(db: Db, place: PlaceOf & { email: string }): Promise
     .where('email', '=', place.email)
     .where('status', '=', 'WAITING')
     .where(takes(place))
-    .orderBy('turn')
+    .orderBy('queue_number')
     .limit(1)
     .executeTakeFirst();
 }
@@ -314,7 +314,7 @@ export function listAwaited(
         ]),
         eb.and([
           eb('status', '=', 'OFFERED'),
-          eb('keeps_place', '=', false),
+          eb('holds_spot', '=', false),
           eb('offer_expires_at', '>', now),
         ]),
       ]),

@@ -220,7 +220,7 @@ function isLapsed({ status, offer_expires_at: end }: EntryRow, now: Date): boole
 /** Null as well when the offer is over, though nobody has written it down yet. */
 async function keptFor({ clock }: Deps, db: Db, place: PlaceOf, id: string) {
   const entry = await repository.findOffered(db, place, id);
-  return entry?.keeps_place === true && !isLapsed(entry, clock.now()) ? entry : null;
+  return entry?.holds_spot === true && !isLapsed(entry, clock.now()) ? entry : null;
 }
 
 async function take(deps: Deps, tx: Tx, place: PlaceOf, id: string): Promise<boolean> {

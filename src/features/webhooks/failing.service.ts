@@ -57,8 +57,8 @@ interface Found {
 async function emitFailing({ events, clock }: Deps, { id, workspace_id }: Found): Promise<void> {
   await events.transaction(async (tx, append) => {
     const row = await repository.lockWebhook(tx, workspace_id, id);
-    if (row === undefined || row.failing_since === null || row.failing_said_at !== null) return;
-    await repository.updateWebhook(tx, workspace_id, id, { failing_said_at: clock.now() });
+    if (row === undefined || row.failing_since === null || row.failing_notified_at !== null) return;
+    await repository.updateWebhook(tx, workspace_id, id, { failing_notified_at: clock.now() });
     const { url, consecutive_failures: consecutiveFailures } = row;
     const sequence = await nextSequence(tx, 'webhook', id);
     const data = { webhookId: id, url, consecutiveFailures, sequence };

@@ -177,7 +177,7 @@ export function unsaidFailing(db: Db, { failures, since }: Run) {
     .select(['id', 'workspace_id'])
     .where('failing_since', '<=', since)
     .where('consecutive_failures', '>=', failures)
-    .where('failing_said_at', 'is', null)
+    .where('failing_notified_at', 'is', null)
     .where('is_active', '=', true)
     .limit(100)
     .execute();

@@ -83,7 +83,7 @@ export interface Webhooks extends WebhookAttempts {
 
 const MAX_URL_LENGTH = 2048;
 /** The state of an endpoint that has not failed yet. */
-const HEALTHY = { consecutive_failures: 0, failing_since: null, failing_said_at: null };
+const HEALTHY = { consecutive_failures: 0, failing_since: null, failing_notified_at: null };
 
 export function createWebhooks(deps: WebhookDeps): Webhooks {
   const { db, events, catalogue, bus } = deps;

@@ -14,7 +14,7 @@ export async function countOfAddress(tx: Tx, mark: string, now: Date): Promise<n
   const { count } = await tx
     .selectFrom('whep_session')
     .select((eb) => eb.fn.countAll<string>().as('count'))
-    .where('address_mark', '=', mark)
+    .where('ip_hash', '=', mark)
     .where('state', 'in', ['OFFERED', 'ANSWERED'])
     .where('admitted_until', '>', now)
     .executeTakeFirstOrThrow();
@@ -78,7 +78,7 @@ export async function answer(
   const { state, text, refusal = null, now } = given;
   await db
     .updateTable('whep_session')
-    .set({ state, answer: text, refusal, offer: ICE_OF_OFFER, carried_at: now })
+    .set({ state, answer: text, refusal, offer: ICE_OF_OFFER, heartbeat_at: now })
     .where('id', '=', id)
     .where('state', '=', 'OFFERED')
     .execute();
@@ -107,7 +107,7 @@ export function prolong(db: Db, ids: readonly string[], { until, since }: { unti
     .set({ admitted_until: until })
     .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))))
     .where('state', '=', 'ANSWERED')
-    .where((eb) => eb.or([eb('carried_at', 'is', null), eb('carried_at', '>', since)]))
+    .where((eb) => eb.or([eb('heartbeat_at', 'is', null), eb('heartbeat_at', '>', since)]))
     .returning(['id', 'sent_bytes'])
     .execute();
 }
@@ -121,7 +121,7 @@ export async function carry(
 ): Promise<string[]> {
   const given = JSON.stringify([...sent].map(([id, bytes]) => ({ id, bytes })));
   const { rows } = await sql<{ id: string }>`
-    update whep_session set sent_bytes = greatest(sent_bytes, given.bytes), carried_at = ${now}
+    update whep_session set sent_bytes = greatest(sent_bytes, given.bytes), heartbeat_at = ${now}
       from jsonb_to_recordset(${given}::text::jsonb) as given (id text, bytes bigint)
       where whep_session.id = given.id and node_id = ${nodeId}
         and state <> 'ENDING' and admitted_until > ${now}

@@ -132,7 +132,7 @@ async function offerFor(
     const watching = await repository.countOfAddress(tx, mark, clock.now());
     if (watching >= perAddress) throw tooMany('RATE_LIMITED', FULL_RETRY_SEC * 1000);
     await repository.insertSession(tx, {
-      ...{ id, stream_id: streamId, state: 'OFFERED', offer, address_mark: mark },
+      ...{ id, stream_id: streamId, state: 'OFFERED', offer, ip_hash: mark },
       ...{ admitted_until: admittedUntil(clock), created_at: clock.now() },
     });
   });

@@ -54,7 +54,7 @@ export async function answer(
   const { state, text, now } = given;
   await db
     .updateTable('whip_session')
-    .set({ state, answer: text, offer: ICE_OF_OFFER, carried_at: now })
+    .set({ state, answer: text, offer: ICE_OF_OFFER, heartbeat_at: now })
     .where('id', '=', id)
     .where('state', '=', 'OFFERED')
     .execute();
@@ -93,7 +93,7 @@ export async function endSessionsOf(tx: Tx, streamId: string): Promise<void> {
 export async function carry(db: Db, nodeId: string, now: Date): Promise<string[]> {
   const rows = await db
     .updateTable('whip_session')
-    .set({ carried_at: now })
+    .set({ heartbeat_at: now })
     .where('id', 'in', (eb) =>
       eb
         .selectFrom('whip_session')
@@ -122,7 +122,7 @@ export async function deleteSpent(db: Db, { unused, lost }: { unused: Date; lost
     .deleteFrom('whip_session')
     .where((eb) =>
       eb.or([
-        eb('carried_at', '<', lost),
+        eb('heartbeat_at', '<', lost),
         eb.and([
           eb('created_at', '<', unused),
           eb.or([eb('node_id', 'is', null), eb('state', '<>', sql.lit('ANSWERED'))]),

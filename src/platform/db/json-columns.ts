@@ -154,8 +154,8 @@ export interface JsonColumns {
   channel: { links: JsonList<ChannelLink> };
   checkout: { metadata: Record<string, string> };
   dvr_segment: { rungs: ColumnType<Record<string, RungOfSegment>, string, string> };
-  fact: { player_events: JsonList<PlayerEvent> };
   job: { payload: object };
+  usage_event: { player_events: JsonList<PlayerEvent> };
   import: { metadata: Record<string, string>; storage_state: Record<string, unknown> };
   ingest_session: { video: IngestVideo; audio: IngestAudio };
   notification_preference: { types: Record<string, NotificationChannels> };

@@ -112,7 +112,7 @@ export async function advance(
   if (steps.length === 0) return;
   const owner = await ownerOf(tx, video.workspace_id);
   const now = deps.clock.now();
-  await repository.updateProcessing(tx, video.id, video.revision, { touched_at: now });
+  await repository.updateProcessing(tx, video.id, video.revision, { last_activity_at: now });
   for (const step of steps) await enqueue(deps, tx, video, owner, step);
 }
 

@@ -58,7 +58,7 @@ export async function insertProcessing(tx: Tx, made: NewProcessing): Promise<voi
       and not exists (select from video where video.id = old.video_id and video.revision = old.revision
         and video.revision <> ${revision})
       and not exists (select from video_replacement later
-        where later.video_id = old.video_id and later.former_revision = old.revision)`.execute(tx);
+        where later.video_id = old.video_id and later.previous_revision = old.revision)`.execute(tx);
   await tx.deleteFrom('video_chunk').where('video_id', '=', videoId).execute();
   await tx
     .insertInto('video_processing')
@@ -70,7 +70,7 @@ export async function insertProcessing(tx: Tx, made: NewProcessing): Promise<voi
       mode,
       align_to_source: alignToSource,
       captions_done: source.captions.length === 0,
-      touched_at: now,
+      last_activity_at: now,
     })
     .execute();
   await tx
@@ -101,10 +101,10 @@ export async function insertProcessing(tx: Tx, made: NewProcessing): Promise<voi
 }
 
 type ProcessingChange = Partial<
-  Pick<VideoProcessingTable, 'mode' | 'source' | 'ladder' | 'touched_at'> & {
+  Pick<VideoProcessingTable, 'mode' | 'source' | 'ladder' | 'last_activity_at'> & {
     images_done: boolean;
     captions_done: boolean;
-    revivals: number;
+    restart_count: number;
   }
 >;
 
@@ -328,7 +328,7 @@ export async function unusedFolders(db: Db, videoId: string): Promise<{ number: 
         where open.video_id = video.id and open.revision = video.revision and open.status <> 'READY'))
       and 'r' || folder.revision || 'a' || folder.number is distinct from video.image_folder
       and not exists (select from video_replacement r where r.video_id = video.id
-        and (r.former_revision = folder.revision
+        and (r.previous_revision = folder.revision
           or r.revision = folder.revision and r.status in ('QUEUED', 'PROCESSING')))
       and not exists (select from video_rendition rendition
         where rendition.video_id = video.id and rendition.revision = video.revision
@@ -349,7 +349,7 @@ export async function forgetFormer(tx: Tx, videoId: string, revision: number): P
     .where('revision', '<', revision)
     .where(
       sql<boolean>`not exists (select from video_replacement later where later.video_id = video_rendition.video_id
-        and later.former_revision = video_rendition.revision and video_rendition.status = 'READY')`,
+        and later.previous_revision = video_rendition.revision and video_rendition.status = 'READY')`,
     )
     .execute();
 }
@@ -368,7 +368,11 @@ export async function findQuiet(db: Db, before: Date): Promise<{ id: string; rev
       // Literals: they are what the index of unfinished videos is limited to.
       .where('video.status', 'in', [sql.lit('QUEUED' as const), sql.lit('PROCESSING' as const)])
       .where('video.deleted_at', 'is', null)
-      .where((where) => where.fn.coalesce('video_processing.touched_at', 'video.updated_at'), '<', before)
+      .where(
+        (where) => where.fn.coalesce('video_processing.last_activity_at', 'video.updated_at'),
+        '<',
+        before,
+      )
       .limit(100)
       .execute()
   );
@@ -379,7 +383,7 @@ export async function countSlots(db: Db, since: Date): Promise<number> {
   const { slots } = await db
     .selectFrom('transcode_node')
     .select(sql<number>`coalesce(sum(slots), 0)::int`.as('slots'))
-    .where('seen_at', '>', since)
+    .where('last_seen_at', '>', since)
     .executeTakeFirstOrThrow();
   return slots;
 }
@@ -387,14 +391,14 @@ export async function countSlots(db: Db, since: Date): Promise<number> {
 export async function touchNode(db: Db, id: string, slots: number, now: Date): Promise<void> {
   await db
     .insertInto('transcode_node')
-    .values({ id, slots, seen_at: now })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet({ slots, seen_at: now }))
+    .values({ id, slots, last_seen_at: now })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ slots, last_seen_at: now }))
     .execute();
 }
 
 export async function removeNodes(db: Db, id: string, unseenSince: Date): Promise<void> {
   await db
     .deleteFrom('transcode_node')
-    .where((where) => where.or([where('id', '=', id), where('seen_at', '<', unseenSince)]))
+    .where((where) => where.or([where('id', '=', id), where('last_seen_at', '<', unseenSince)]))
     .execute();
 }

@@ -176,8 +176,8 @@ async function replaced() {
     .insertInto('video_replacement')
     .values({
       ...{ video_id: id, revision: 1, status: 'READY', upload_id: 'upl_1', created_at: now, updated_at: now },
-      ...{ ended_at: now, former_kept_until: new Date(now.getTime() + HOUR_MS), former_revision: 0 },
-      ...{ former_original_key: original, former_image_folder: FOLDER, former_storage_bytes: 6 },
+      ...{ ended_at: now, previous_kept_until: new Date(now.getTime() + HOUR_MS), previous_revision: 0 },
+      ...{ previous_original_key: original, previous_image_folder: FOLDER, previous_storage_bytes: 6 },
     })
     .execute();
   await container.db.insertInto('video_folder').values({ video_id: id, revision: 0, number: 1 }).execute();

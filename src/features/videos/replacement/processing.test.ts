@@ -85,7 +85,7 @@ test('the video plays its file until the other one is done, and then that one as
   assert.deepEqual(new Set(await rig.folders(id)), foldersOf(before, after, [...former, ...now]));
   assert.equal(String(await rig.store.read(before.original_key ?? '')), 'the original');
   const facts = await rig.db
-    .selectFrom('fact')
+    .selectFrom('usage_event')
     .select('amount')
     .where('subject_id', '=', id)
     .where('kind', '=', 'ENCODE')

@@ -31,7 +31,7 @@ export async function insertReplacement(
   await tx
     .deleteFrom('video_replacement')
     .where('video_id', '=', videoId)
-    .where('former_kept_until', 'is', null)
+    .where('previous_kept_until', 'is', null)
     .where('original_key', 'is', null)
     .execute();
   return tx
@@ -133,7 +133,7 @@ export function findQuiet(db: Db, before: Date): Promise<{ id: string; revision:
       .select(['r.video_id as id', 'r.revision'])
       // Literals: they are what the index is limited to.
       .where('r.status', 'in', [sql.lit('QUEUED' as const), sql.lit('PROCESSING' as const)])
-      .where((where) => where.fn.coalesce('p.touched_at', 'r.updated_at'), '<', before)
+      .where((where) => where.fn.coalesce('p.last_activity_at', 'r.updated_at'), '<', before)
       .limit(BATCH)
       .execute()
   );
@@ -146,11 +146,11 @@ export function formers(db: Db, { until, workspaceId }: { until?: Date; workspac
     .innerJoin('video', 'video.id', 'r.video_id')
     .selectAll('r')
     .select('video.workspace_id')
-    .where('r.former_kept_until', 'is not', null)
+    .where('r.previous_kept_until', 'is not', null)
     .where('video.deleted_at', 'is', null);
-  if (until !== undefined) query = query.where('r.former_kept_until', '<=', until);
+  if (until !== undefined) query = query.where('r.previous_kept_until', '<=', until);
   if (workspaceId !== undefined) query = query.where('video.workspace_id', '=', workspaceId);
-  return query.orderBy('r.former_kept_until').limit(BATCH).execute();
+  return query.orderBy('r.previous_kept_until').limit(BATCH).execute();
 }
 
 /** What all of a workspace take that were replaced. */
@@ -158,9 +158,9 @@ export async function formerBytes(db: Db, workspaceId: string): Promise<number> 
   const { bytes } = await db
     .selectFrom('video_replacement as r')
     .innerJoin('video', 'video.id', 'r.video_id')
-    .select(sql<number>`coalesce(sum(r.former_storage_bytes), 0)::float8`.as('bytes'))
+    .select(sql<number>`coalesce(sum(r.previous_storage_bytes), 0)::float8`.as('bytes'))
     .where('video.workspace_id', '=', workspaceId)
-    .where('r.former_kept_until', 'is not', null)
+    .where('r.previous_kept_until', 'is not', null)
     .where('video.deleted_at', 'is', null)
     .executeTakeFirstOrThrow();
   return bytes;
@@ -188,18 +188,18 @@ export function foldersOf(db: Db, videoId: string, revision: number): Promise<{ 
 export async function formerOriginal(db: Db, videoId: string, revision: number): Promise<string | null> {
   const row = await db
     .selectFrom('video_replacement')
-    .select('former_original_key')
+    .select('previous_original_key')
     .where('video_id', '=', videoId)
-    .where('former_revision', '=', revision)
+    .where('previous_revision', '=', revision)
     .executeTakeFirst();
-  return row?.former_original_key ?? null;
+  return row?.previous_original_key ?? null;
 }
 
 /** What replacements of a video take beside it. */
 export async function replacementBytes(tx: Tx, videoId: string): Promise<number> {
   const { bytes } = await tx
     .selectFrom('video_replacement')
-    .select(sql<number>`coalesce(sum(storage_bytes + former_storage_bytes), 0)::float8`.as('bytes'))
+    .select(sql<number>`coalesce(sum(storage_bytes + previous_storage_bytes), 0)::float8`.as('bytes'))
     .where('video_id', '=', videoId)
     .executeTakeFirstOrThrow();
   return bytes;
@@ -209,7 +209,7 @@ export async function replacementBytes(tx: Tx, videoId: string): Promise<number>
 export async function endReplacements(tx: Tx, videoId: string, now: Date): Promise<void> {
   await tx
     .updateTable('video_replacement')
-    .set({ storage_bytes: 0, former_storage_bytes: 0, updated_at: now })
+    .set({ storage_bytes: 0, previous_storage_bytes: 0, updated_at: now })
     .where('video_id', '=', videoId)
     .execute();
   await tx
@@ -224,9 +224,9 @@ export async function endReplacements(tx: Tx, videoId: string, now: Date): Promi
 export async function formerOriginals(db: Db, videoId: string): Promise<string[]> {
   const rows = await db
     .selectFrom('video_replacement')
-    .select('former_original_key')
+    .select('previous_original_key')
     .where('video_id', '=', videoId)
-    .where('former_original_key', 'is not', null)
+    .where('previous_original_key', 'is not', null)
     .execute();
-  return rows.flatMap(({ former_original_key: key }) => (key === null ? [] : [key]));
+  return rows.flatMap(({ previous_original_key: key }) => (key === null ? [] : [key]));
 }

@@ -228,7 +228,7 @@ export async function finish(db: Db, batch: readonly Finish[]): Promise<Finished
           + case when s.successes > 0 then 0 else w.consecutive_failures end,
         failing_since = case when s.trailing_failures = 0 then null
           when s.successes > 0 then s.last_failure else coalesce(w.failing_since, s.first_failure) end,
-        failing_said_at = case when s.successes > 0 then null else w.failing_said_at end,
+        failing_notified_at = case when s.successes > 0 then null else w.failing_notified_at end,
         last_success_at = greatest(w.last_success_at, s.last_success),
         last_failure_at = greatest(w.last_failure_at, s.last_failure),
         last_status = s.last_status,
