@@ -34,14 +34,14 @@ create table account_erasure (
   account_id text not null,
   requested_at timestamp with time zone not null,
   due_at timestamp with time zone not null,
-  keep_hash bytea,
-  begun_at timestamp with time zone,
+  undo_token_hash bytea,
+  started_at timestamp with time zone,
   erased_at timestamp with time zone,
   constraint account_erasure_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
-  constraint account_erasure_keep_hash_key UNIQUE (keep_hash),
-  constraint account_erasure_pkey PRIMARY KEY (account_id)
+  constraint account_erasure_pkey PRIMARY KEY (account_id),
+  constraint account_erasure_undo_token_hash_key UNIQUE (undo_token_hash)
 );
-CREATE UNIQUE INDEX account_erasure_keep_hash_key ON public.account_erasure USING btree (keep_hash);
+CREATE UNIQUE INDEX account_erasure_undo_token_hash_key ON public.account_erasure USING btree (undo_token_hash);
 
 create table account_export (
   id text not null,
@@ -58,55 +58,44 @@ create table account_export (
 CREATE INDEX account_export_account ON public.account_export USING btree (account_id, id);
 CREATE UNIQUE INDEX account_export_pending ON public.account_export USING btree (account_id) WHERE (status = 'PENDING'::text);
 
-create table analytics_retention (
-  workspace_id text not null,
-  video_id text not null,
-  at timestamp with time zone not null,
-  is_self boolean not null,
-  watched integer[] not null,
-  span integer not null,
-  constraint analytics_retention_pkey PRIMARY KEY (workspace_id, video_id, span, at, is_self),
-  constraint analytics_retention_span_check CHECK ((span = ANY (ARRAY[1440, 5760, 23040, 92160])))
-);
-CREATE INDEX analytics_retention_span ON public.analytics_retention USING btree (span, at);
-
-create table analytics_seen (
-  at timestamp with time zone not null,
-  workspace_id text not null,
-  subject_id text not null,
-  share text not null,
-  viewer bytea not null,
-  is_self boolean not null,
-  first_at timestamp with time zone not null,
-  constraint analytics_seen_pkey PRIMARY KEY (at, workspace_id, subject_id, share, viewer, is_self)
-);
-
-create table analytics_share (
+create table analytics_breakdown (
   workspace_id text not null,
   subject_kind text not null,
   subject_id text not null,
   dimension text not null,
   value text not null,
-  span integer not null,
+  interval_min integer not null,
   at timestamp with time zone not null,
-  is_self boolean not null,
+  is_owner boolean not null,
   views bigint not null default 0,
   unique_viewers bigint not null default 0,
   watch_ms bigint not null default 0,
-  constraint analytics_share_dimension_check CHECK ((dimension = ANY (ARRAY['country'::text, 'device'::text, 'browser'::text, 'os'::text, 'referrer'::text, 'quality'::text, 'source'::text]))),
-  constraint analytics_share_pkey PRIMARY KEY (workspace_id, subject_kind, subject_id, dimension, span, at, value, is_self),
-  constraint analytics_share_span_check CHECK ((span = ANY (ARRAY[15, 60, 240, 1440, 5760, 23040, 92160]))),
-  constraint analytics_share_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['ACCOUNT'::text, 'VIDEO'::text, 'STREAM'::text])))
+  constraint analytics_breakdown_dimension_check CHECK ((dimension = ANY (ARRAY['country'::text, 'device'::text, 'browser'::text, 'os'::text, 'referrer'::text, 'quality'::text, 'source'::text]))),
+  constraint analytics_breakdown_interval_min_check CHECK ((interval_min = ANY (ARRAY[15, 60, 240, 1440, 5760, 23040, 92160]))),
+  constraint analytics_breakdown_pkey PRIMARY KEY (workspace_id, subject_kind, subject_id, dimension, interval_min, at, value, is_owner),
+  constraint analytics_breakdown_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['ACCOUNT'::text, 'VIDEO'::text, 'STREAM'::text])))
 );
-CREATE INDEX analytics_share_span ON public.analytics_share USING btree (span, at);
+CREATE INDEX analytics_breakdown_interval_min ON public.analytics_breakdown USING btree (interval_min, at);
+
+create table analytics_retention (
+  workspace_id text not null,
+  video_id text not null,
+  at timestamp with time zone not null,
+  is_owner boolean not null,
+  watch_counts integer[] not null,
+  interval_min integer not null,
+  constraint analytics_retention_interval_min_check CHECK ((interval_min = ANY (ARRAY[1440, 5760, 23040, 92160]))),
+  constraint analytics_retention_pkey PRIMARY KEY (workspace_id, video_id, interval_min, at, is_owner)
+);
+CREATE INDEX analytics_retention_interval_min ON public.analytics_retention USING btree (interval_min, at);
 
 create table analytics_total (
   workspace_id text not null,
   subject_kind text not null,
   subject_id text not null,
-  span integer not null,
+  interval_min integer not null,
   at timestamp with time zone not null,
-  is_self boolean not null,
+  is_owner boolean not null,
   views bigint not null default 0,
   unique_viewers bigint not null default 0,
   watch_ms bigint not null default 0,
@@ -123,12 +112,23 @@ create table analytics_total (
   viewer_samples_sum bigint not null default 0,
   viewer_samples bigint not null default 0,
   bitrate_kbit bigint not null default 0,
-  constraint analytics_total_pkey PRIMARY KEY (workspace_id, subject_kind, subject_id, span, at, is_self),
-  constraint analytics_total_span_check CHECK ((span = ANY (ARRAY[15, 60, 240, 1440, 5760, 23040, 92160]))),
+  constraint analytics_total_interval_min_check CHECK ((interval_min = ANY (ARRAY[15, 60, 240, 1440, 5760, 23040, 92160]))),
+  constraint analytics_total_pkey PRIMARY KEY (workspace_id, subject_kind, subject_id, interval_min, at, is_owner),
   constraint analytics_total_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['ACCOUNT'::text, 'VIDEO'::text, 'STREAM'::text])))
 );
-CREATE INDEX analytics_total_at ON public.analytics_total USING btree (workspace_id, subject_kind, span, at);
-CREATE INDEX analytics_total_span ON public.analytics_total USING btree (span, at);
+CREATE INDEX analytics_total_at ON public.analytics_total USING btree (workspace_id, subject_kind, interval_min, at);
+CREATE INDEX analytics_total_interval_min ON public.analytics_total USING btree (interval_min, at);
+
+create table analytics_unique_viewer (
+  at timestamp with time zone not null,
+  workspace_id text not null,
+  subject_id text not null,
+  dimension_filter text not null,
+  viewer bytea not null,
+  is_owner boolean not null,
+  first_at timestamp with time zone not null,
+  constraint analytics_unique_viewer_pkey PRIMARY KEY (at, workspace_id, subject_id, dimension_filter, viewer, is_owner)
+);
 
 create table api_key (
   id text not null,
@@ -151,8 +151,8 @@ create table api_key (
   created_by_key_id text,
   last_used_ip text,
   event_sequence integer not null default 0,
-  expiry_announced_at timestamp with time zone,
-  made_by text,
+  expiry_notified_at timestamp with time zone,
+  created_by text,
   constraint api_key_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   constraint api_key_daily_quota_check CHECK ((daily_quota > 0)),
   constraint api_key_pkey PRIMARY KEY (id),
@@ -161,10 +161,10 @@ create table api_key (
   constraint api_key_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 CREATE INDEX api_key_account ON public.api_key USING btree (account_id, id);
+CREATE INDEX api_key_created_by ON public.api_key USING btree (created_by) WHERE (created_by IS NOT NULL);
 CREATE INDEX api_key_ended ON public.api_key USING btree (workspace_id, id COLLATE "C" DESC) WHERE ((revoked_at IS NOT NULL) OR (expires_at IS NOT NULL));
-CREATE INDEX api_key_expiry ON public.api_key USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND (revoked_at IS NULL) AND (expiry_announced_at IS NULL));
+CREATE INDEX api_key_expiry ON public.api_key USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND (revoked_at IS NULL) AND (expiry_notified_at IS NULL));
 CREATE UNIQUE INDEX api_key_hash ON public.api_key USING btree (hash);
-CREATE INDEX api_key_made_by ON public.api_key USING btree (made_by) WHERE (made_by IS NOT NULL);
 CREATE INDEX api_key_usable ON public.api_key USING btree (workspace_id, id COLLATE "C" DESC) WHERE (revoked_at IS NULL);
 CREATE INDEX api_key_workspace ON public.api_key USING btree (workspace_id, id COLLATE "C" DESC);
 
@@ -172,7 +172,7 @@ create table api_key_retired_secret (
   hash bytea not null,
   key_id text not null,
   expires_at timestamp with time zone not null,
-  made_by text,
+  created_by text,
   constraint api_key_retired_secret_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_key(id) ON DELETE CASCADE,
   constraint api_key_retired_secret_pkey PRIMARY KEY (hash)
 );
@@ -241,8 +241,8 @@ create table booking (
   replay_access_until timestamp with time zone,
   cancel_reason text,
   canceled_by text,
-  held_until timestamp with time zone,
-  was_extended boolean not null default false,
+  hold_expires_at timestamp with time zone,
+  hold_extended boolean not null default false,
   customer_joined_at timestamp with time zone,
   creator_joined_at timestamp with time zone,
   reminded_at timestamp with time zone,
@@ -252,9 +252,9 @@ create table booking (
   updated_at timestamp with time zone not null,
   refund_policy_days integer not null default 0,
   replay_access_days integer not null default 0,
-  cohort_change_no integer not null default 0,
+  cohort_revision integer not null default 0,
   reminded_until timestamp with time zone,
-  link_no integer not null default 0,
+  link_revision integer not null default 0,
   recording_video_ids text[] not null default '{}'::text[],
   waitlist_entry_id text,
   constraint booking_amount_cents_check CHECK ((amount_cents >= 0)),
@@ -279,7 +279,7 @@ CREATE INDEX booking_coming ON public.booking USING btree (ends_at) WHERE (statu
 CREATE INDEX booking_customer ON public.booking USING btree (customer_id);
 CREATE INDEX booking_day ON public.booking USING btree (workspace_id, date_trunc('day'::text, (starts_at AT TIME ZONE 'UTC'::text)), status, id COLLATE "C" DESC);
 CREATE INDEX booking_email ON public.booking USING btree (workspace_id, customer_email, id DESC);
-CREATE INDEX booking_held ON public.booking USING btree (held_until) WHERE (status = 'PENDING_PAYMENT'::text);
+CREATE INDEX booking_held ON public.booking USING btree (hold_expires_at) WHERE (status = 'PENDING_PAYMENT'::text);
 CREATE INDEX booking_month ON public.booking USING btree (workspace_id, date_trunc('month'::text, (starts_at AT TIME ZONE 'UTC'::text)), status, id COLLATE "C" DESC);
 CREATE INDEX booking_occurrence ON public.booking USING btree (occurrence_id) WHERE (occurrence_id IS NOT NULL);
 CREATE INDEX booking_product_start ON public.booking USING btree (product_id, starts_at);
@@ -295,7 +295,7 @@ CREATE INDEX booking_workspace ON public.booking USING btree (workspace_id, id D
 create table booking_feed (
   workspace_id text not null,
   token_hash bytea not null,
-  token_sealed bytea not null,
+  token_encrypted bytea not null,
   created_at timestamp with time zone not null,
   constraint booking_feed_pkey PRIMARY KEY (workspace_id),
   constraint booking_feed_token_hash_key UNIQUE (token_hash),
@@ -347,7 +347,7 @@ create table bridge (
   type text not null,
   source_id text,
   source_url bytea,
-  source_url_shown text,
+  source_url_redacted text,
   target_id text not null,
   layout text,
   auto_restart boolean not null default false,
@@ -381,9 +381,9 @@ CREATE INDEX bridge_workspace ON public.bridge USING btree (workspace_id, id DES
 
 create table calendar_busy (
   id bigint not null generated always as identity,
-  calendar_no bigint not null,
+  calendar_number bigint not null,
   starts_at timestamp with time zone not null,
-  free_at timestamp with time zone not null,
+  busy_until timestamp with time zone not null,
   product_id text not null,
   booking_id text,
   occurrence_id text,
@@ -391,12 +391,12 @@ create table calendar_busy (
   waitlist_id text,
   constraint calendar_busy_booking_id_fkey FOREIGN KEY (booking_id) REFERENCES booking(id) ON DELETE CASCADE,
   constraint calendar_busy_booking_id_key UNIQUE (booking_id),
-  constraint calendar_busy_calendar_no_fkey FOREIGN KEY (calendar_no) REFERENCES workspace(calendar_no) ON DELETE CASCADE,
-  constraint calendar_busy_check CHECK ((starts_at < free_at)),
+  constraint calendar_busy_calendar_number_fkey FOREIGN KEY (calendar_number) REFERENCES workspace(calendar_number) ON DELETE CASCADE,
+  constraint calendar_busy_check CHECK ((starts_at < busy_until)),
   constraint calendar_busy_check1 CHECK ((num_nonnulls(booking_id, occurrence_id, session_id, waitlist_id) = 1)),
   constraint calendar_busy_occurrence_id_fkey FOREIGN KEY (occurrence_id) REFERENCES class_occurrence(id) ON DELETE CASCADE,
   constraint calendar_busy_occurrence_id_key UNIQUE (occurrence_id),
-  constraint calendar_busy_once EXCLUDE USING gist (int8range(calendar_no, calendar_no, '[]'::text) WITH &&, tstzrange(starts_at, free_at) WITH &&),
+  constraint calendar_busy_once EXCLUDE USING gist (int8range(calendar_number, calendar_number, '[]'::text) WITH &&, tstzrange(starts_at, busy_until) WITH &&),
   constraint calendar_busy_pkey PRIMARY KEY (id),
   constraint calendar_busy_product_id_fkey FOREIGN KEY (product_id) REFERENCES booking_product(id) ON DELETE CASCADE,
   constraint calendar_busy_session_id_fkey FOREIGN KEY (session_id) REFERENCES cohort_session(id) ON DELETE CASCADE,
@@ -406,9 +406,9 @@ create table calendar_busy (
 );
 CREATE UNIQUE INDEX calendar_busy_booking_id_key ON public.calendar_busy USING btree (booking_id);
 CREATE UNIQUE INDEX calendar_busy_occurrence_id_key ON public.calendar_busy USING btree (occurrence_id);
-CREATE INDEX calendar_busy_once ON public.calendar_busy USING gist (int8range(calendar_no, calendar_no, '[]'::text), tstzrange(starts_at, free_at));
+CREATE INDEX calendar_busy_once ON public.calendar_busy USING gist (int8range(calendar_number, calendar_number, '[]'::text), tstzrange(starts_at, busy_until));
 CREATE UNIQUE INDEX calendar_busy_session_id_key ON public.calendar_busy USING btree (session_id);
-CREATE INDEX calendar_busy_time ON public.calendar_busy USING btree (calendar_no, free_at);
+CREATE INDEX calendar_busy_time ON public.calendar_busy USING btree (calendar_number, busy_until);
 CREATE UNIQUE INDEX calendar_busy_waitlist_id_key ON public.calendar_busy USING btree (waitlist_id);
 
 create table channel (
@@ -478,7 +478,7 @@ create table checkout (
   client_reference_id text,
   metadata jsonb not null default '{}'::jsonb,
   operation_id text,
-  claimed_until timestamp with time zone,
+  reserved_until timestamp with time zone,
   event_sequence integer not null default 0,
   expires_at timestamp with time zone not null,
   completed_at timestamp with time zone,
@@ -503,9 +503,9 @@ create table checkout (
   constraint checkout_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 CREATE INDEX checkout_booking ON public.checkout USING btree (booking_id) WHERE (booking_id IS NOT NULL);
-CREATE INDEX checkout_claimed ON public.checkout USING btree (claimed_until) WHERE (claimed_until IS NOT NULL);
 CREATE INDEX checkout_open ON public.checkout USING btree (expires_at) WHERE (status = 'OPEN'::text);
 CREATE UNIQUE INDEX checkout_operation_id_key ON public.checkout USING btree (operation_id);
+CREATE INDEX checkout_reserved ON public.checkout USING btree (reserved_until) WHERE (reserved_until IS NOT NULL);
 CREATE INDEX checkout_workspace ON public.checkout USING btree (workspace_id, id DESC);
 
 create table class_occurrence (
@@ -516,16 +516,16 @@ create table class_occurrence (
   ends_at timestamp with time zone not null,
   capacity integer not null,
   booked_count integer not null default 0,
-  claimed_count integer not null default 0,
+  reserved_count integer not null default 0,
   room_id text,
   created_at timestamp with time zone not null,
   constraint class_occurrence_booked_count_check CHECK ((booked_count >= 0)),
   constraint class_occurrence_capacity_check CHECK ((capacity >= 1)),
-  constraint class_occurrence_check CHECK (((booked_count + claimed_count) <= capacity)),
-  constraint class_occurrence_claimed_count_check CHECK ((claimed_count >= 0)),
+  constraint class_occurrence_check CHECK (((booked_count + reserved_count) <= capacity)),
   constraint class_occurrence_pkey PRIMARY KEY (id),
   constraint class_occurrence_product_id_fkey FOREIGN KEY (product_id) REFERENCES booking_product(id) ON DELETE CASCADE,
   constraint class_occurrence_product_id_starts_at_key UNIQUE (product_id, starts_at),
+  constraint class_occurrence_reserved_count_check CHECK ((reserved_count >= 0)),
   constraint class_occurrence_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX class_occurrence_product_id_starts_at_key ON public.class_occurrence USING btree (product_id, starts_at);
@@ -540,7 +540,7 @@ create table cohort (
   timezone text not null,
   capacity integer,
   enrolled_count integer not null default 0,
-  claimed_count integer not null default 0,
+  reserved_count integer not null default 0,
   status text not null,
   enrollment_opens_at timestamp with time zone,
   enrollment_closes_at timestamp with time zone,
@@ -548,13 +548,13 @@ create table cohort (
   canceled_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
-  change_no integer not null default 0,
+  revision integer not null default 0,
   constraint cohort_capacity_check CHECK ((capacity >= 1)),
   constraint cohort_check CHECK (((status = 'CANCELED'::text) = (canceled_at IS NOT NULL))),
-  constraint cohort_claimed_count_check CHECK ((claimed_count >= 0)),
   constraint cohort_enrolled_count_check CHECK ((enrolled_count >= 0)),
   constraint cohort_pkey PRIMARY KEY (id),
   constraint cohort_product_id_fkey FOREIGN KEY (product_id) REFERENCES booking_product(id) ON DELETE CASCADE,
+  constraint cohort_reserved_count_check CHECK ((reserved_count >= 0)),
   constraint cohort_status_check CHECK ((status = ANY (ARRAY['SCHEDULED'::text, 'OPEN'::text, 'FULL'::text, 'RUNNING'::text, 'COMPLETED'::text, 'CANCELED'::text]))),
   constraint cohort_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
@@ -568,7 +568,7 @@ create table cohort_session (
   starts_at timestamp with time zone not null,
   ends_at timestamp with time zone not null,
   room_id text,
-  set_at timestamp with time zone not null,
+  scheduled_at timestamp with time zone not null,
   constraint cohort_session_check CHECK ((starts_at < ends_at)),
   constraint cohort_session_cohort_id_fkey FOREIGN KEY (cohort_id) REFERENCES cohort(id) ON DELETE CASCADE,
   constraint cohort_session_pkey PRIMARY KEY (id)
@@ -576,16 +576,16 @@ create table cohort_session (
 CREATE INDEX cohort_session_cohort ON public.cohort_session USING btree (cohort_id, starts_at);
 CREATE INDEX cohort_session_start ON public.cohort_session USING btree (starts_at);
 
-create table cohort_session_removed (
+create table cohort_session_tombstone (
   id text not null,
   cohort_id text not null,
   starts_at timestamp with time zone not null,
   ends_at timestamp with time zone not null,
-  change_no integer not null,
-  constraint cohort_session_removed_cohort_id_fkey FOREIGN KEY (cohort_id) REFERENCES cohort(id) ON DELETE CASCADE,
-  constraint cohort_session_removed_pkey PRIMARY KEY (id)
+  revision integer not null,
+  constraint cohort_session_tombstone_cohort_id_fkey FOREIGN KEY (cohort_id) REFERENCES cohort(id) ON DELETE CASCADE,
+  constraint cohort_session_tombstone_pkey PRIMARY KEY (id)
 );
-CREATE INDEX cohort_session_removed_change ON public.cohort_session_removed USING btree (cohort_id, change_no);
+CREATE INDEX cohort_session_tombstone_revision ON public.cohort_session_tombstone USING btree (cohort_id, revision);
 
 create table cohort_video (
   id text not null,
@@ -612,13 +612,22 @@ create table connect_account (
   country text,
   checked_at timestamp with time zone not null,
   created_at timestamp with time zone not null,
-  payouts_seen_at timestamp with time zone,
+  payouts_synced_at timestamp with time zone,
   constraint connect_account_pkey PRIMARY KEY (workspace_id),
   constraint connect_account_provider_check CHECK ((provider = ANY (ARRAY['SANDBOX'::text, 'STRIPE'::text]))),
   constraint connect_account_provider_provider_ref_key UNIQUE (provider, provider_ref),
   constraint connect_account_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX connect_account_provider_provider_ref_key ON public.connect_account USING btree (provider, provider_ref);
+
+create table counter_delta (
+  workspace_id text not null,
+  name text not null,
+  amount bigint not null,
+  constraint counter_delta_name_check CHECK ((name = ANY (ARRAY['VIDEOS'::text, 'VIDEOS_READY'::text, 'VIDEOS_PROCESSING'::text, 'VIDEOS_FAILED'::text, 'VIDEO_MS'::text, 'STREAMS'::text, 'PLAYLISTS'::text, 'SUBSCRIBERS'::text]))),
+  constraint counter_delta_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+);
+CREATE INDEX counter_delta_workspace ON public.counter_delta USING btree (workspace_id, name);
 
 create table counter_window (
   name text not null,
@@ -640,7 +649,7 @@ create table customer (
   card_last4 text,
   card_exp_month integer,
   card_exp_year integer,
-  card_expiry_told text,
+  card_expiry_notified_for text,
   trial_used_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
@@ -721,15 +730,15 @@ CREATE INDEX delivery_log_trigger_ids_default ON public.delivery_log_default USI
 CREATE INDEX delivery_log_type_ids_default ON public.delivery_log_default USING btree (webhook_id, event_type, status, id COLLATE "C" DESC);
 CREATE INDEX delivery_log_webhook_ids_default ON public.delivery_log_default USING btree (webhook_id, id COLLATE "C" DESC);
 
-create table deprecated_use (
+create table deprecated_endpoint_usage (
   workspace_id text not null,
   endpoint text not null,
   last_used_at timestamp with time zone not null,
-  told_at timestamp with time zone,
-  constraint deprecated_use_pkey PRIMARY KEY (workspace_id, endpoint),
-  constraint deprecated_use_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+  notified_at timestamp with time zone,
+  constraint deprecated_endpoint_usage_pkey PRIMARY KEY (workspace_id, endpoint),
+  constraint deprecated_endpoint_usage_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
-CREATE INDEX deprecated_use_time ON public.deprecated_use USING btree (last_used_at);
+CREATE INDEX deprecated_endpoint_usage_time ON public.deprecated_endpoint_usage USING btree (last_used_at);
 
 create table discount_code (
   id text not null,
@@ -740,21 +749,21 @@ create table discount_code (
   amount_cents_off integer,
   max_uses integer,
   used_count integer not null default 0,
-  claimed_count integer not null default 0,
+  reserved_count integer not null default 0,
   is_active boolean not null default true,
   expires_at timestamp with time zone,
-  expiry_told_at timestamp with time zone,
+  expiry_notified_at timestamp with time zone,
   notes text,
   event_sequence integer not null default 0,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   constraint discount_code_amount_cents_off_check CHECK ((amount_cents_off >= 1)),
   constraint discount_code_check CHECK ((num_nonnulls(percent_off, amount_cents_off) = 1)),
-  constraint discount_code_check1 CHECK (((max_uses IS NULL) OR ((used_count + claimed_count) <= max_uses))),
-  constraint discount_code_claimed_count_check CHECK ((claimed_count >= 0)),
+  constraint discount_code_check1 CHECK (((max_uses IS NULL) OR ((used_count + reserved_count) <= max_uses))),
   constraint discount_code_max_uses_check CHECK ((max_uses >= 1)),
   constraint discount_code_percent_off_check CHECK (((percent_off >= 1) AND (percent_off <= 100))),
   constraint discount_code_pkey PRIMARY KEY (id),
+  constraint discount_code_reserved_count_check CHECK ((reserved_count >= 0)),
   constraint discount_code_used_count_check CHECK ((used_count >= 0)),
   constraint discount_code_workspace_id_code_key UNIQUE (workspace_id, code),
   constraint discount_code_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
@@ -768,7 +777,7 @@ create table dvr_segment (
   epoch text not null,
   file text not null,
   seq bigint not null,
-  disc integer not null,
+  discontinuity integer not null,
   start_ms double precision not null,
   duration_sec double precision not null,
   rungs jsonb not null,
@@ -778,6 +787,15 @@ create table dvr_segment (
   constraint dvr_segment_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 CREATE INDEX dvr_segment_time ON public.dvr_segment USING btree (stream_id, start_ms);
+
+create table email_link_request (
+  id bigint not null generated always as identity,
+  purpose text not null,
+  email text not null,
+  created_at timestamp with time zone not null,
+  constraint email_link_request_pkey PRIMARY KEY (id),
+  constraint email_link_request_purpose_check CHECK ((purpose = ANY (ARRAY['VERIFY_EMAIL'::text, 'RESET_PASSWORD'::text])))
+);
 
 create table email_token (
   hash bytea not null,
@@ -825,104 +843,37 @@ CREATE INDEX event_default_workspace_id_xid_seq_idx ON public.event_default USIN
 create table external_busy (
   calendar_id text not null,
   starts_at timestamp with time zone not null,
-  free_at timestamp with time zone not null,
+  busy_until timestamp with time zone not null,
   constraint external_busy_calendar_id_fkey FOREIGN KEY (calendar_id) REFERENCES external_calendar(id) ON DELETE CASCADE,
-  constraint external_busy_check CHECK ((starts_at < free_at))
+  constraint external_busy_check CHECK ((starts_at < busy_until))
 );
-CREATE INDEX external_busy_time ON public.external_busy USING btree (calendar_id, free_at);
+CREATE INDEX external_busy_time ON public.external_busy USING btree (calendar_id, busy_until);
 
 create table external_calendar (
   id text not null,
   workspace_id text not null,
   name text,
-  url_sealed bytea not null,
+  url_encrypted bytea not null,
   host text not null,
   status text not null default 'PENDING'::text,
   last_error text,
   event_count integer not null default 0,
   etag text,
-  read_at timestamp with time zone,
-  next_read_at timestamp with time zone not null,
+  fetched_at timestamp with time zone,
+  next_fetch_at timestamp with time zone not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   failure_count integer not null default 0,
   last_modified text,
-  content_read_at timestamp with time zone,
+  content_fetched_at timestamp with time zone,
   content_timezone text,
   constraint external_calendar_failure_count_check CHECK ((failure_count >= 0)),
   constraint external_calendar_pkey PRIMARY KEY (id),
   constraint external_calendar_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'OK'::text, 'FAILED'::text]))),
   constraint external_calendar_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
-CREATE INDEX external_calendar_due ON public.external_calendar USING btree (next_read_at);
+CREATE INDEX external_calendar_due ON public.external_calendar USING btree (next_fetch_at);
 CREATE INDEX external_calendar_workspace ON public.external_calendar USING btree (workspace_id, id DESC);
-
-create table fact (
-  created_at timestamp with time zone not null,
-  id text not null,
-  xid xid8 not null default pg_current_xact_id(),
-  workspace_id text not null,
-  kind text not null,
-  subject_id text,
-  amount bigint not null default 1,
-  viewer bytea,
-  country text,
-  device text,
-  browser text,
-  os text,
-  referrer text,
-  is_bot boolean not null default false,
-  is_self boolean not null default false,
-  playback_session text,
-  number integer,
-  player_events jsonb,
-  bitrate_kbps integer,
-  key_id text,
-  status smallint,
-  constraint fact_kind_check CHECK ((kind = ANY (ARRAY['BEACON'::text, 'VIEW'::text, 'IMPRESSION'::text, 'JOIN'::text, 'LEAVE'::text, 'PRESENCE'::text, 'CHAT'::text, 'FOLLOW'::text, 'UNFOLLOW'::text, 'BROADCAST'::text, 'LIVE'::text, 'REQUEST'::text, 'DELIVERY'::text, 'EGRESS'::text, 'ENCODE'::text, 'ROOM'::text, 'STORAGE'::text]))),
-  constraint fact_pkey PRIMARY KEY (created_at, id)
-) partition by RANGE (created_at);
-CREATE INDEX fact_playback_session ON ONLY public.fact USING btree (playback_session, number) WHERE (playback_session IS NOT NULL);
-CREATE INDEX fact_xid ON ONLY public.fact USING btree (xid);
-
-create table fact_default (
-  created_at timestamp with time zone not null,
-  id text not null,
-  xid xid8 not null default pg_current_xact_id(),
-  workspace_id text not null,
-  kind text not null,
-  subject_id text,
-  amount bigint not null default 1,
-  viewer bytea,
-  country text,
-  device text,
-  browser text,
-  os text,
-  referrer text,
-  is_bot boolean not null default false,
-  is_self boolean not null default false,
-  playback_session text,
-  number integer,
-  player_events jsonb,
-  bitrate_kbps integer,
-  key_id text,
-  status smallint,
-  constraint fact_default_pkey PRIMARY KEY (created_at, id),
-  constraint fact_kind_check CHECK ((kind = ANY (ARRAY['BEACON'::text, 'VIEW'::text, 'IMPRESSION'::text, 'JOIN'::text, 'LEAVE'::text, 'PRESENCE'::text, 'CHAT'::text, 'FOLLOW'::text, 'UNFOLLOW'::text, 'BROADCAST'::text, 'LIVE'::text, 'REQUEST'::text, 'DELIVERY'::text, 'EGRESS'::text, 'ENCODE'::text, 'ROOM'::text, 'STORAGE'::text])))
-) partition of fact DEFAULT;
-CREATE INDEX fact_default_playback_session_number_idx ON public.fact_default USING btree (playback_session, number) WHERE (playback_session IS NOT NULL);
-CREATE INDEX fact_default_xid_idx ON public.fact_default USING btree (xid);
-
-create table fact_sum_state (
-  is_only boolean not null default true,
-  next_xid xid8 not null,
-  fresh_until timestamp with time zone not null,
-  mark_xid xid8,
-  mark_at timestamp with time zone,
-  closed_until timestamp with time zone,
-  constraint fact_sum_state_is_only_check CHECK (is_only),
-  constraint fact_sum_state_pkey PRIMARY KEY (is_only)
-);
 
 create table follow (
   id text not null,
@@ -1001,7 +952,7 @@ create table ingest_session (
   audio jsonb,
   lost_at timestamp with time zone,
   grace_until timestamp with time zone,
-  kick_reason text,
+  disconnect_reason text,
   ended_at timestamp with time zone,
   end_reason text,
   constraint ingest_session_pkey PRIMARY KEY (id),
@@ -1038,6 +989,30 @@ create table integration_domain (
 CREATE INDEX integration_domain_due ON public.integration_domain USING btree (next_check_at) WHERE (next_check_at IS NOT NULL);
 CREATE UNIQUE INDEX integration_domain_workspace_id_domain_key ON public.integration_domain USING btree (workspace_id, domain);
 
+create table job (
+  id uuid not null default gen_random_uuid(),
+  name text not null,
+  state text not null default 'waiting'::text,
+  payload jsonb not null,
+  priority integer not null default 0,
+  group_id text not null default ''::text,
+  singleton_key text,
+  run_after timestamp with time zone not null default clock_timestamp(),
+  fence integer not null default 0,
+  failed_count integer not null default 0,
+  lost_count integer not null default 0,
+  error text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  heartbeat_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  constraint job_pkey PRIMARY KEY (id),
+  constraint job_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'active'::text, 'completed'::text, 'failed'::text, 'canceled'::text])))
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=500, autovacuum_vacuum_cost_delay=0);
+CREATE INDEX job_active ON public.job USING btree (name) WHERE (state = 'active'::text);
+CREATE INDEX job_ended ON public.job USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE UNIQUE INDEX job_singleton ON public.job USING btree (name, singleton_key) WHERE ((state = ANY (ARRAY['waiting'::text, 'active'::text])) AND (singleton_key IS NOT NULL));
+CREATE INDEX job_waiting ON public.job USING btree (name, group_id, priority DESC, created_at) INCLUDE (run_after) WHERE (state = 'waiting'::text);
+
 create table job_turn (
   queue text not null,
   group_id text not null,
@@ -1045,15 +1020,6 @@ create table job_turn (
   next_pass double precision not null,
   constraint job_turn_pkey PRIMARY KEY (queue, group_id)
 );
-
-create table kept_count (
-  workspace_id text not null,
-  name text not null,
-  amount bigint not null,
-  constraint kept_count_name_check CHECK ((name = ANY (ARRAY['VIDEOS'::text, 'VIDEOS_READY'::text, 'VIDEOS_PROCESSING'::text, 'VIDEOS_FAILED'::text, 'VIDEO_MS'::text, 'STREAMS'::text, 'PLAYLISTS'::text, 'SUBSCRIBERS'::text]))),
-  constraint kept_count_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
-);
-CREATE INDEX kept_count_workspace ON public.kept_count USING btree (workspace_id, name);
 
 create table ledger_account (
   id text not null,
@@ -1082,12 +1048,12 @@ CREATE INDEX ledger_entry_account ON public.ledger_entry USING btree (account_id
 
 create table ledger_revenue (
   workspace_id text not null,
-  quarter timestamp with time zone not null,
+  quarter_hour timestamp with time zone not null,
   gross_cents bigint not null,
   fee_cents bigint not null,
   refund_cents bigint not null,
   sale_count integer not null,
-  constraint ledger_revenue_pkey PRIMARY KEY (workspace_id, quarter)
+  constraint ledger_revenue_pkey PRIMARY KEY (workspace_id, quarter_hour)
 );
 
 create table ledger_revenue_item (
@@ -1122,15 +1088,6 @@ CREATE UNIQUE INDEX ledger_transaction_source_kind_key ON public.ledger_transact
 CREATE INDEX ledger_transaction_time ON public.ledger_transaction USING brin (occurred_at);
 CREATE INDEX ledger_transaction_workspace ON public.ledger_transaction USING btree (workspace_id, occurred_at);
 
-create table link_request (
-  id bigint not null generated always as identity,
-  purpose text not null,
-  email text not null,
-  created_at timestamp with time zone not null,
-  constraint link_request_pkey PRIMARY KEY (id),
-  constraint link_request_purpose_check CHECK ((purpose = ANY (ARRAY['VERIFY_EMAIL'::text, 'RESET_PASSWORD'::text])))
-);
-
 create table mail (
   id text not null,
   kind text not null,
@@ -1154,7 +1111,7 @@ CREATE INDEX mail_due ON public.mail USING btree (next_at) WHERE (status = 'QUEU
 create table media_node (
   id text not null,
   url text not null,
-  seen_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
   constraint media_node_pkey PRIMARY KEY (id)
 );
 
@@ -1217,7 +1174,7 @@ create table notification (
 );
 CREATE INDEX notification_account ON public.notification USING btree (account_id, id DESC);
 CREATE INDEX notification_created ON public.notification USING btree (created_at);
-CREATE INDEX notification_read ON public.notification USING btree (account_id, id COLLATE "C" DESC) WHERE (read_at IS NOT NULL);
+CREATE INDEX notification_is_read ON public.notification USING btree (account_id, id COLLATE "C" DESC) WHERE (read_at IS NOT NULL);
 CREATE INDEX notification_type ON public.notification USING btree (account_id, type, id COLLATE "C" DESC);
 CREATE INDEX notification_unread ON public.notification USING btree (account_id, id COLLATE "C" DESC) WHERE (read_at IS NULL);
 
@@ -1230,15 +1187,15 @@ create table notification_preference (
   constraint notification_preference_pkey PRIMARY KEY (account_id)
 );
 
-create table notification_reading (
+create table notification_read (
   notification_id text not null,
   user_id text not null,
   read_at timestamp with time zone not null,
-  constraint notification_reading_notification_id_fkey FOREIGN KEY (notification_id) REFERENCES notification(id) ON DELETE CASCADE,
-  constraint notification_reading_pkey PRIMARY KEY (notification_id, user_id),
-  constraint notification_reading_user_id_fkey FOREIGN KEY (user_id) REFERENCES account(id) ON DELETE CASCADE
+  constraint notification_read_notification_id_fkey FOREIGN KEY (notification_id) REFERENCES notification(id) ON DELETE CASCADE,
+  constraint notification_read_pkey PRIMARY KEY (notification_id, user_id),
+  constraint notification_read_user_id_fkey FOREIGN KEY (user_id) REFERENCES account(id) ON DELETE CASCADE
 );
-CREATE INDEX notification_reading_user ON public.notification_reading USING btree (user_id);
+CREATE INDEX notification_read_user ON public.notification_read USING btree (user_id);
 
 create table payment (
   id text not null,
@@ -1257,8 +1214,8 @@ create table payment (
   request_id text,
   reason text,
   outcome text,
-  asked_at timestamp with time zone,
-  next_look_at timestamp with time zone,
+  provider_requested_at timestamp with time zone,
+  next_poll_at timestamp with time zone,
   settled_at timestamp with time zone,
   event_sequence integer not null default 0,
   created_at timestamp with time zone not null,
@@ -1273,7 +1230,7 @@ create table payment (
   constraint payment_type_check CHECK ((type = ANY (ARRAY['CHARGE'::text, 'REFUND'::text, 'DISPUTE'::text, 'FEE'::text, 'ADJUSTMENT'::text]))),
   constraint payment_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
-CREATE INDEX payment_open ON public.payment USING btree (next_look_at) WHERE (status = 'PENDING'::text);
+CREATE INDEX payment_open ON public.payment USING btree (next_poll_at) WHERE (status = 'PENDING'::text);
 CREATE UNIQUE INDEX payment_provider_key_key ON public.payment USING btree (provider_key);
 CREATE INDEX payment_purchase ON public.payment USING btree (purchase_id, id);
 CREATE UNIQUE INDEX payment_ref ON public.payment USING btree (provider, provider_ref) WHERE (provider_ref IS NOT NULL);
@@ -1360,11 +1317,11 @@ create table provider_event (
 );
 CREATE INDEX provider_event_open ON public.provider_event USING btree (next_attempt_at) WHERE (handled_at IS NULL);
 
-create table provider_look (
+create table provider_poll_state (
   provider text not null,
-  told_until timestamp with time zone not null,
-  constraint provider_look_pkey PRIMARY KEY (provider),
-  constraint provider_look_provider_check CHECK ((provider = ANY (ARRAY['SANDBOX'::text, 'STRIPE'::text])))
+  synced_until timestamp with time zone not null,
+  constraint provider_poll_state_pkey PRIMARY KEY (provider),
+  constraint provider_poll_state_provider_check CHECK ((provider = ANY (ARRAY['SANDBOX'::text, 'STRIPE'::text])))
 );
 
 create table purchase (
@@ -1409,18 +1366,18 @@ CREATE INDEX purchase_subscription ON public.purchase USING btree (subscription_
 CREATE INDEX purchase_video ON public.purchase USING btree (workspace_id, video_id, kind, status, id COLLATE "C" DESC) WHERE (video_id IS NOT NULL);
 CREATE INDEX purchase_workspace ON public.purchase USING btree (workspace_id, id DESC);
 
-create table quota_notice (
+create table quota_notification (
   workspace_id text not null,
   resource text not null,
-  told smallint not null,
-  told_used bigint not null,
+  notified_level smallint not null,
+  notified_used bigint not null,
   period_start timestamp with time zone,
   version integer not null default 0,
   event_sequence integer not null default 0,
-  told_limit bigint not null default 0,
-  constraint quota_notice_pkey PRIMARY KEY (workspace_id, resource),
-  constraint quota_notice_told_check CHECK ((told = ANY (ARRAY[0, 80, 95, 100]))),
-  constraint quota_notice_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
+  notified_limit bigint not null default 0,
+  constraint quota_notification_notified_level_check CHECK ((notified_level = ANY (ARRAY[0, 80, 95, 100]))),
+  constraint quota_notification_pkey PRIMARY KEY (workspace_id, resource),
+  constraint quota_notification_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 
 create table recording (
@@ -1429,7 +1386,7 @@ create table recording (
   stream_id text not null,
   video_id text,
   settled_at timestamp with time zone,
-  ready_said_at timestamp with time zone,
+  ready_notified_at timestamp with time zone,
   created_at timestamp with time zone not null,
   id text not null,
   number integer not null default 1,
@@ -1447,11 +1404,11 @@ create table recording_part (
   recording_id text not null,
   node_id text not null,
   started_at timestamp with time zone not null,
-  seen_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
   has_media boolean not null default false,
   closed_at timestamp with time zone,
   size_bytes bigint,
-  held_bytes bigint not null default 0,
+  reserved_bytes bigint not null default 0,
   constraint recording_part_pkey PRIMARY KEY (id),
   constraint recording_part_recording_id_fkey FOREIGN KEY (recording_id) REFERENCES recording(id) ON DELETE CASCADE
 );
@@ -1477,9 +1434,9 @@ create table registration_invite (
 
 create table release_notice (
   version text not null,
-  seen_at timestamp with time zone not null,
+  detected_at timestamp with time zone not null,
   last_workspace_id text not null default ''::text,
-  told_at timestamp with time zone,
+  notified_at timestamp with time zone,
   constraint release_notice_pkey PRIMARY KEY (version)
 );
 
@@ -1530,7 +1487,7 @@ create table restream (
   name text not null,
   enabled boolean not null default true,
   start_mode text not null,
-  wish text not null default 'AUTO'::text,
+  manual_override text not null default 'AUTO'::text,
   is_running boolean not null default false,
   event_sequence integer not null default 0,
   started_at timestamp with time zone,
@@ -1538,11 +1495,11 @@ create table restream (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   operation_id text,
+  constraint restream_manual_override_check CHECK ((manual_override = ANY (ARRAY['AUTO'::text, 'STARTED'::text, 'STOPPED'::text]))),
   constraint restream_operation_id_key UNIQUE (operation_id),
   constraint restream_pkey PRIMARY KEY (id),
   constraint restream_start_mode_check CHECK ((start_mode = ANY (ARRAY['WITH_BROADCAST'::text, 'WITH_SIGNAL'::text, 'MANUAL'::text]))),
   constraint restream_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES stream(id) ON DELETE CASCADE,
-  constraint restream_wish_check CHECK ((wish = ANY (ARRAY['AUTO'::text, 'STARTED'::text, 'STOPPED'::text]))),
   constraint restream_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX restream_operation_id_key ON public.restream USING btree (operation_id);
@@ -1584,6 +1541,17 @@ create table restream_target (
 );
 CREATE INDEX restream_target_node ON public.restream_target USING btree (node_id) WHERE (node_id IS NOT NULL);
 CREATE INDEX restream_target_restream ON public.restream_target USING btree (restream_id, id);
+
+create table rollup_state (
+  singleton boolean not null default true,
+  next_xid xid8 not null,
+  fresh_until timestamp with time zone not null,
+  pending_xid xid8,
+  pending_fresh_until timestamp with time zone,
+  compacted_until timestamp with time zone,
+  constraint rollup_state_pkey PRIMARY KEY (singleton),
+  constraint rollup_state_singleton_check CHECK (singleton)
+);
 
 create table room (
   id text not null,
@@ -1651,7 +1619,7 @@ CREATE INDEX room_message_room ON public.room_message USING btree (room_id, crea
 
 create table room_node (
   id text not null,
-  seen_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
   constraint room_node_pkey PRIMARY KEY (id)
 );
 
@@ -1669,19 +1637,19 @@ create table room_participant (
   leave_reason text,
   connection_id text,
   node_id text,
-  away_since timestamp with time zone,
+  disconnected_since timestamp with time zone,
   audio boolean not null default false,
   video boolean not null default false,
   screen boolean not null default false,
   audio_muted boolean not null default false,
   video_muted boolean not null default false,
   screen_muted boolean not null default false,
-  hand boolean not null default false,
+  hand_raised boolean not null default false,
   created_at timestamp with time zone not null,
   joined_at timestamp with time zone,
   left_at timestamp with time zone,
   bridge_id text,
-  counted_until timestamp with time zone,
+  metered_until timestamp with time zone,
   constraint room_participant_check CHECK (((state = 'LEFT'::text) = (leave_reason IS NOT NULL))),
   constraint room_participant_check1 CHECK (((state = 'LEFT'::text) = (left_at IS NOT NULL))),
   constraint room_participant_check2 CHECK (((connection_id IS NULL) = (node_id IS NULL))),
@@ -1709,11 +1677,11 @@ create table room_recording (
   started_at timestamp with time zone not null,
   ended_at timestamp with time zone,
   end_reason text,
-  held_bytes bigint not null default 0,
-  collected_at timestamp with time zone,
+  reserved_bytes bigint not null default 0,
+  uploaded_at timestamp with time zone,
   video_id text,
   settled_at timestamp with time zone,
-  ready_said_at timestamp with time zone,
+  ready_notified_at timestamp with time zone,
   deleted_room_id text,
   deleted_room_sequence integer,
   constraint room_recording_end_reason_check CHECK ((end_reason = ANY (ARRAY['QUOTA_EXCEEDED'::text, 'DISK_FULL'::text, 'TOO_LONG'::text]))),
@@ -1785,7 +1753,7 @@ CREATE UNIQUE INDEX sandbox_refund_key_key ON public.sandbox_refund USING btree 
 create table sign_in_challenge (
   id text not null,
   account_id text not null,
-  tries smallint not null default 0,
+  attempts smallint not null default 0,
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
   used_at timestamp with time zone,
@@ -1794,22 +1762,22 @@ create table sign_in_challenge (
 );
 CREATE INDEX sign_in_challenge_account ON public.sign_in_challenge USING btree (account_id, created_at);
 
-create table sign_in_place (
+create table sign_in_location (
   account_id text not null,
-  place bytea not null,
-  seen_at timestamp with time zone not null,
+  location_hash bytea not null,
+  last_seen_at timestamp with time zone not null,
   network bytea,
-  constraint sign_in_place_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
-  constraint sign_in_place_pkey PRIMARY KEY (account_id, place)
+  constraint sign_in_location_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint sign_in_location_pkey PRIMARY KEY (account_id, location_hash)
 );
-CREATE INDEX sign_in_place_seen ON public.sign_in_place USING btree (seen_at);
+CREATE INDEX sign_in_location_seen ON public.sign_in_location USING btree (last_seen_at);
 
 create table signal_simulation (
   stream_id text not null,
   workspace_id text not null,
-  until timestamp with time zone not null,
+  ends_at timestamp with time zone not null,
   node_id text,
-  seen_at timestamp with time zone,
+  last_seen_at timestamp with time zone,
   constraint signal_simulation_pkey PRIMARY KEY (stream_id),
   constraint signal_simulation_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES stream(id) ON DELETE CASCADE,
   constraint signal_simulation_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
@@ -1856,18 +1824,18 @@ create table stream (
   health jsonb,
   viewer_count integer not null default 0,
   peak_viewers integer not null default 0,
-  broadcast_started_said_at timestamp with time zone,
-  broadcast_stopped_said_at timestamp with time zone,
-  broadcast_said_live boolean not null default false,
-  broadcast_due_at timestamp with time zone,
+  broadcast_started_notified_at timestamp with time zone,
+  broadcast_stopped_notified_at timestamp with time zone,
+  notified_is_live boolean not null default false,
+  broadcast_notify_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   deleted_at timestamp with time zone,
   event_sequence integer not null default 0,
-  health_said_issues text[] not null default '{}'::text[],
-  health_said_at timestamp with time zone,
-  schedule_said_for timestamp with time zone,
-  health_due_at timestamp with time zone,
+  notified_health_issues text[] not null default '{}'::text[],
+  health_notified_at timestamp with time zone,
+  schedule_notified_for timestamp with time zone,
+  health_notify_at timestamp with time zone,
   banned_words text[] not null default '{}'::text[],
   restream_ids text[] not null default '{}'::text[],
   tier_ids text[] not null default '{}'::text[],
@@ -1884,9 +1852,9 @@ create table stream (
   constraint stream_visibility_check CHECK ((visibility = ANY (ARRAY['PUBLIC'::text, 'UNLISTED'::text, 'PRIVATE'::text, 'FOLLOWERS'::text, 'TIER'::text, 'PURCHASE'::text]))),
   constraint stream_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
-CREATE INDEX stream_broadcast_due ON public.stream USING btree (broadcast_due_at) WHERE (broadcast_due_at IS NOT NULL);
+CREATE INDEX stream_broadcast_notify ON public.stream USING btree (broadcast_notify_at) WHERE (broadcast_notify_at IS NOT NULL);
 CREATE INDEX stream_has_signal ON public.stream USING btree (id) WHERE has_signal;
-CREATE INDEX stream_health_due ON public.stream USING btree (health_due_at) WHERE (health_due_at IS NOT NULL);
+CREATE INDEX stream_health_notify ON public.stream USING btree (health_notify_at) WHERE (health_notify_at IS NOT NULL);
 CREATE UNIQUE INDEX stream_key_hash ON public.stream USING btree (key_hash);
 CREATE INDEX stream_live ON public.stream USING btree (workspace_id) WHERE is_live;
 CREATE INDEX stream_on_air ON public.stream USING btree (id) WHERE (has_signal OR is_live);
@@ -1942,7 +1910,7 @@ create table stream_session (
   peak_viewers integer not null default 0,
   unique_viewers integer not null default 0,
   error text,
-  counted_until timestamp with time zone,
+  metered_until timestamp with time zone,
   constraint stream_session_pkey PRIMARY KEY (id),
   constraint stream_session_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES stream(id) ON DELETE CASCADE,
   constraint stream_session_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
@@ -1969,12 +1937,12 @@ create table subscriber (
   status text not null,
   source text not null,
   consent_at timestamp with time zone,
-  round integer not null default 1,
+  confirmation_round integer not null default 1,
   event_sequence integer not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  constraint subscriber_confirmation_round_check CHECK ((confirmation_round > 0)),
   constraint subscriber_pkey PRIMARY KEY (id),
-  constraint subscriber_round_check CHECK ((round > 0)),
   constraint subscriber_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'CONFIRMED'::text, 'UNSUBSCRIBED'::text]))),
   constraint subscriber_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
@@ -1985,13 +1953,13 @@ CREATE INDEX subscriber_workspace ON public.subscriber USING btree (workspace_id
 
 create table subscriber_address (
   workspace_id text not null,
-  address bytea not null,
-  asked_at timestamp with time zone,
-  left_at timestamp with time zone,
-  constraint subscriber_address_pkey PRIMARY KEY (workspace_id, address),
+  email_hash bytea not null,
+  confirmation_sent_at timestamp with time zone,
+  unsubscribed_at timestamp with time zone,
+  constraint subscriber_address_pkey PRIMARY KEY (workspace_id, email_hash),
   constraint subscriber_address_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
-CREATE INDEX subscriber_address_asked ON public.subscriber_address USING btree (asked_at) WHERE (left_at IS NULL);
+CREATE INDEX subscriber_address_confirmation_sent ON public.subscriber_address USING btree (confirmation_sent_at) WHERE (unsubscribed_at IS NULL);
 
 create table subscription (
   id text not null,
@@ -2019,7 +1987,7 @@ create table subscription (
   failed_attempts integer not null default 0,
   next_charge_at timestamp with time zone,
   payment_id text,
-  reminded_period integer,
+  renewal_reminder_period integer,
   discount_code text,
   client_reference_id text,
   event_sequence integer not null default 0,
@@ -2031,11 +1999,11 @@ create table subscription (
   charge_interval text,
   charge_period_month integer,
   discount_cents integer not null default 0,
-  card_expiry_told text,
+  card_expiry_notified_for text,
   upgrade_purchase_id text,
   pending_interval text,
-  price_told_at timestamp with time zone,
-  asks_before_charge boolean not null default false,
+  price_change_notified_at timestamp with time zone,
+  requires_charge_consent boolean not null default false,
   migrated_price_cents integer,
   payment_method jsonb,
   upgrades jsonb not null default '[]'::jsonb,
@@ -2061,10 +2029,10 @@ create table subscription (
 );
 CREATE INDEX subscription_customer ON public.subscription USING btree (customer_id);
 CREATE INDEX subscription_due ON public.subscription USING btree (next_charge_at) WHERE (next_charge_at IS NOT NULL);
+CREATE INDEX subscription_price_change_unnotified ON public.subscription USING btree (id) WHERE ((pending_price_cents IS NOT NULL) AND (price_change_notified_at IS NULL) AND (ended_at IS NULL));
 CREATE INDEX subscription_state ON public.subscription USING btree (workspace_id, status, id COLLATE "C" DESC);
 CREATE INDEX subscription_tier ON public.subscription USING btree (tier_id) WHERE (ended_at IS NULL);
 CREATE INDEX subscription_tier_state ON public.subscription USING btree (tier_id, status, id COLLATE "C" DESC);
-CREATE INDEX subscription_untold ON public.subscription USING btree (id) WHERE ((pending_price_cents IS NOT NULL) AND (price_told_at IS NULL) AND (ended_at IS NULL));
 CREATE INDEX subscription_workspace ON public.subscription USING btree (workspace_id, id DESC);
 
 create table support_message (
@@ -2176,17 +2144,17 @@ create table tier (
   is_active boolean not null default true,
   max_members integer,
   member_count integer not null default 0,
-  claimed_count integer not null default 0,
+  reserved_count integer not null default 0,
   event_sequence integer not null default 0,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   archived_at timestamp with time zone,
-  constraint tier_claimed_count_check CHECK ((claimed_count >= 0)),
   constraint tier_interval_check CHECK (("interval" = ANY (ARRAY['MONTH'::text, 'YEAR'::text]))),
   constraint tier_max_members_check CHECK ((max_members >= 1)),
   constraint tier_member_count_check CHECK ((member_count >= 0)),
   constraint tier_pkey PRIMARY KEY (id),
   constraint tier_price_cents_check CHECK ((price_cents >= 0)),
+  constraint tier_reserved_count_check CHECK ((reserved_count >= 0)),
   constraint tier_trial_days_check CHECK (((trial_days >= 0) AND (trial_days <= 90))),
   constraint tier_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 );
@@ -2195,7 +2163,7 @@ CREATE INDEX tier_workspace ON public.tier USING btree (workspace_id, id DESC);
 create table transcode_node (
   id text not null,
   slots integer not null,
-  seen_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
   constraint transcode_node_pkey PRIMARY KEY (id)
 );
 
@@ -2230,11 +2198,11 @@ create table upload (
   created_at timestamp with time zone not null default now(),
   ended_at timestamp with time zone,
   writer text,
-  writer_seen_at timestamp with time zone,
+  writer_heartbeat_at timestamp with time zone,
   has_bytes boolean not null default false,
   replaces boolean not null default false,
   key_id text,
-  opened_by text,
+  created_by text,
   constraint upload_pkey PRIMARY KEY (id),
   constraint upload_protocol_check CHECK ((protocol = ANY (ARRAY['TUS'::text, 'PUT'::text]))),
   constraint upload_status_check CHECK ((status = ANY (ARRAY['WAITING'::text, 'UPLOADING'::text, 'COMPLETED'::text, 'CANCELED'::text, 'EXPIRED'::text, 'FAILED'::text]))),
@@ -2249,6 +2217,62 @@ CREATE INDEX upload_uncleared ON public.upload USING btree (id) WHERE (has_bytes
 CREATE INDEX upload_video ON public.upload USING btree (video_id);
 CREATE INDEX upload_whole ON public.upload USING btree (id) WHERE ((ended_at IS NULL) AND (received_bytes = size_bytes));
 CREATE INDEX upload_workspace ON public.upload USING btree (workspace_id, id DESC);
+
+create table usage_event (
+  created_at timestamp with time zone not null,
+  id text not null,
+  xid xid8 not null default pg_current_xact_id(),
+  workspace_id text not null,
+  kind text not null,
+  subject_id text,
+  amount bigint not null default 1,
+  viewer bytea,
+  country text,
+  device text,
+  browser text,
+  os text,
+  referrer text,
+  is_bot boolean not null default false,
+  is_owner boolean not null default false,
+  playback_session text,
+  sequence_number integer,
+  player_events jsonb,
+  bitrate_kbps integer,
+  key_id text,
+  status smallint,
+  constraint usage_event_kind_check CHECK ((kind = ANY (ARRAY['BEACON'::text, 'VIEW'::text, 'IMPRESSION'::text, 'JOIN'::text, 'LEAVE'::text, 'PRESENCE'::text, 'CHAT'::text, 'FOLLOW'::text, 'UNFOLLOW'::text, 'BROADCAST'::text, 'LIVE'::text, 'REQUEST'::text, 'DELIVERY'::text, 'EGRESS'::text, 'ENCODE'::text, 'ROOM'::text, 'STORAGE'::text]))),
+  constraint usage_event_pkey PRIMARY KEY (created_at, id)
+) partition by RANGE (created_at);
+CREATE INDEX usage_event_playback_session ON ONLY public.usage_event USING btree (playback_session, sequence_number) WHERE (playback_session IS NOT NULL);
+CREATE INDEX usage_event_xid ON ONLY public.usage_event USING btree (xid);
+
+create table usage_event_default (
+  created_at timestamp with time zone not null,
+  id text not null,
+  xid xid8 not null default pg_current_xact_id(),
+  workspace_id text not null,
+  kind text not null,
+  subject_id text,
+  amount bigint not null default 1,
+  viewer bytea,
+  country text,
+  device text,
+  browser text,
+  os text,
+  referrer text,
+  is_bot boolean not null default false,
+  is_owner boolean not null default false,
+  playback_session text,
+  sequence_number integer,
+  player_events jsonb,
+  bitrate_kbps integer,
+  key_id text,
+  status smallint,
+  constraint usage_event_default_pkey PRIMARY KEY (created_at, id),
+  constraint usage_event_kind_check CHECK ((kind = ANY (ARRAY['BEACON'::text, 'VIEW'::text, 'IMPRESSION'::text, 'JOIN'::text, 'LEAVE'::text, 'PRESENCE'::text, 'CHAT'::text, 'FOLLOW'::text, 'UNFOLLOW'::text, 'BROADCAST'::text, 'LIVE'::text, 'REQUEST'::text, 'DELIVERY'::text, 'EGRESS'::text, 'ENCODE'::text, 'ROOM'::text, 'STORAGE'::text])))
+) partition of usage_event DEFAULT;
+CREATE INDEX usage_event_default_playback_session_sequence_number_idx ON public.usage_event_default USING btree (playback_session, sequence_number) WHERE (playback_session IS NOT NULL);
+CREATE INDEX usage_event_default_xid_idx ON public.usage_event_default USING btree (xid);
 
 create table usage_request (
   workspace_id text not null,
@@ -2265,14 +2289,14 @@ CREATE INDEX usage_request_at ON public.usage_request USING btree (at);
 create table usage_total (
   workspace_id text not null,
   metric text not null,
-  span smallint not null,
+  interval_min smallint not null,
   at timestamp with time zone not null,
   amount bigint not null,
+  constraint usage_total_interval_min_check CHECK ((interval_min = ANY (ARRAY[15, 1440]))),
   constraint usage_total_metric_check CHECK ((metric = ANY (ARRAY['STORAGE'::text, 'EGRESS'::text, 'ENCODE'::text, 'LIVE'::text, 'ROOM'::text, 'REQUEST'::text, 'DELIVERY'::text]))),
-  constraint usage_total_pkey PRIMARY KEY (workspace_id, metric, span, at),
-  constraint usage_total_span_check CHECK ((span = ANY (ARRAY[15, 1440])))
+  constraint usage_total_pkey PRIMARY KEY (workspace_id, metric, interval_min, at)
 );
-CREATE INDEX usage_total_span ON public.usage_total USING btree (span, at);
+CREATE INDEX usage_total_interval_min ON public.usage_total USING btree (interval_min, at);
 
 create table user_session (
   id text not null,
@@ -2344,8 +2368,8 @@ create table video (
   deleted_at timestamp with time zone,
   purged_at timestamp with time zone,
   has_preview boolean not null default false,
-  retention_said_at timestamp with time zone,
-  retention_said_for timestamp with time zone,
+  retention_notified_at timestamp with time zone,
+  retention_notified_for timestamp with time zone,
   taken_down_at timestamp with time zone,
   takedown_reason text,
   processing_notes jsonb not null default '[]'::jsonb,
@@ -2415,8 +2439,8 @@ create table video_processing (
   mode text not null,
   align_to_source boolean not null,
   images_done boolean not null default false,
-  revivals integer not null default 0,
-  touched_at timestamp with time zone not null,
+  restart_count integer not null default 0,
+  last_activity_at timestamp with time zone not null,
   captions_done boolean not null,
   constraint video_processing_mode_check CHECK ((mode = ANY (ARRAY['WHOLE'::text, 'SPLIT'::text, 'CHUNKS'::text]))),
   constraint video_processing_pkey PRIMARY KEY (video_id, revision),
@@ -2478,20 +2502,20 @@ create table video_replacement (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   ended_at timestamp with time zone,
-  former_kept_until timestamp with time zone,
-  former_revision integer,
-  former_original_key text,
-  former_image_folder text,
-  former_captions text[] not null default '{}'::text[],
-  former_storage_bytes bigint not null default 0,
+  previous_kept_until timestamp with time zone,
+  previous_revision integer,
+  previous_original_key text,
+  previous_image_folder text,
+  previous_captions text[] not null default '{}'::text[],
+  previous_storage_bytes bigint not null default 0,
   import_id text,
   constraint video_replacement_pkey PRIMARY KEY (video_id, revision),
   constraint video_replacement_source_check CHECK ((num_nonnulls(upload_id, import_id) = 1)),
   constraint video_replacement_status_check CHECK ((status = ANY (ARRAY['UPLOADING'::text, 'QUEUED'::text, 'PROCESSING'::text, 'READY'::text, 'FAILED'::text, 'CANCELED'::text]))),
   constraint video_replacement_video_id_fkey FOREIGN KEY (video_id) REFERENCES video(id) ON DELETE CASCADE
 );
-CREATE INDEX video_replacement_former ON public.video_replacement USING btree (former_kept_until) WHERE (former_kept_until IS NOT NULL);
 CREATE UNIQUE INDEX video_replacement_open ON public.video_replacement USING btree (video_id) WHERE (status = ANY (ARRAY['UPLOADING'::text, 'QUEUED'::text, 'PROCESSING'::text]));
+CREATE INDEX video_replacement_previous ON public.video_replacement USING btree (previous_kept_until) WHERE (previous_kept_until IS NOT NULL);
 CREATE INDEX video_replacement_unfinished ON public.video_replacement USING btree (updated_at) WHERE (status = ANY (ARRAY['QUEUED'::text, 'PROCESSING'::text]));
 
 create table video_tag (
@@ -2546,14 +2570,14 @@ create table waitlist_entry (
   event_sequence integer not null default 0,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
-  turn bigint not null generated always as identity,
+  queue_number bigint not null generated always as identity,
   offered_cohort_id text,
   offered_starts_at timestamp with time zone,
   occurrence_id text,
-  keeps_place boolean not null default false,
+  holds_spot boolean not null default false,
   confirmed_at timestamp with time zone default now(),
   constraint waitlist_entry_check CHECK (((status = 'OFFERED'::text) <= (offer_expires_at IS NOT NULL))),
-  constraint waitlist_entry_check1 CHECK ((keeps_place <= (status = 'OFFERED'::text))),
+  constraint waitlist_entry_check1 CHECK ((holds_spot <= (status = 'OFFERED'::text))),
   constraint waitlist_entry_cohort_id_fkey FOREIGN KEY (cohort_id) REFERENCES cohort(id) ON DELETE CASCADE,
   constraint waitlist_entry_occurrence_id_fkey FOREIGN KEY (occurrence_id) REFERENCES class_occurrence(id),
   constraint waitlist_entry_offered_cohort_id_fkey FOREIGN KEY (offered_cohort_id) REFERENCES cohort(id) ON DELETE CASCADE,
@@ -2568,7 +2592,7 @@ CREATE UNIQUE INDEX waitlist_entry_once ON public.waitlist_entry USING btree (pr
 CREATE INDEX waitlist_entry_product ON public.waitlist_entry USING btree (product_id, status, id COLLATE "C" DESC);
 CREATE INDEX waitlist_entry_state ON public.waitlist_entry USING btree (workspace_id, status, id COLLATE "C" DESC);
 CREATE INDEX waitlist_entry_unconfirmed ON public.waitlist_entry USING btree (created_at) WHERE ((status = 'WAITING'::text) AND (confirmed_at IS NULL));
-CREATE INDEX waitlist_entry_waiting ON public.waitlist_entry USING btree (product_id, turn) WHERE (status = 'WAITING'::text);
+CREATE INDEX waitlist_entry_waiting ON public.waitlist_entry USING btree (product_id, queue_number) WHERE (status = 'WAITING'::text);
 CREATE INDEX waitlist_entry_workspace ON public.waitlist_entry USING btree (workspace_id, id DESC);
 
 create table watched_stream (
@@ -2601,7 +2625,7 @@ create table webhook (
   updated_at timestamp with time zone not null,
   event_sequence integer not null default 0,
   failing_since timestamp with time zone,
-  failing_said_at timestamp with time zone,
+  failing_notified_at timestamp with time zone,
   constraint webhook_pkey PRIMARY KEY (id),
   constraint webhook_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
 ) with (fillfactor=80);
@@ -2620,13 +2644,13 @@ create table whep_session (
   sent_bytes bigint not null default 0,
   admitted_until timestamp with time zone not null,
   created_at timestamp with time zone not null,
-  carried_at timestamp with time zone,
-  address_mark text,
+  heartbeat_at timestamp with time zone,
+  ip_hash text,
   constraint whep_session_pkey PRIMARY KEY (id),
   constraint whep_session_refusal_check CHECK ((refusal = ANY (ARRAY['OFFER'::text, 'SIGNAL'::text, 'FULL'::text]))),
   constraint whep_session_state_check CHECK ((state = ANY (ARRAY['OFFERED'::text, 'ANSWERED'::text, 'REFUSED'::text, 'ENDING'::text])))
 );
-CREATE INDEX whep_session_address_mark ON public.whep_session USING btree (address_mark);
+CREATE INDEX whep_session_ip_hash ON public.whep_session USING btree (ip_hash);
 CREATE INDEX whep_session_node ON public.whep_session USING btree (node_id);
 
 create table whip_session (
@@ -2637,7 +2661,7 @@ create table whip_session (
   offer text not null,
   answer text,
   created_at timestamp with time zone not null,
-  carried_at timestamp with time zone,
+  heartbeat_at timestamp with time zone,
   constraint whip_session_pkey PRIMARY KEY (id),
   constraint whip_session_state_check CHECK ((state = ANY (ARRAY['OFFERED'::text, 'ANSWERED'::text, 'REFUSED'::text, 'ENDING'::text])))
 );
@@ -2649,15 +2673,15 @@ create table workspace (
   mode text not null,
   created_at timestamp with time zone not null default now(),
   storage_bytes bigint not null default 0,
-  calendar_no bigint not null generated always as identity,
+  calendar_number bigint not null generated always as identity,
   constraint workspace_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   constraint workspace_account_id_mode_key UNIQUE (account_id, mode),
-  constraint workspace_calendar_no_key UNIQUE (calendar_no),
+  constraint workspace_calendar_number_key UNIQUE (calendar_number),
   constraint workspace_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint workspace_pkey PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX workspace_account_id_mode_key ON public.workspace USING btree (account_id, mode);
-CREATE UNIQUE INDEX workspace_calendar_no_key ON public.workspace USING btree (calendar_no);
+CREATE UNIQUE INDEX workspace_calendar_number_key ON public.workspace USING btree (calendar_number);
 
 CREATE CONSTRAINT TRIGGER ledger_entry_balanced AFTER INSERT ON public.ledger_entry DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ledger_is_balanced();
 
@@ -2695,27 +2719,6 @@ AS $function$
     ('VIDEO_MS', coalesce(round(one.duration_sec * 1000), 0)::bigint)) counted (name, amount)
   where one.deleted_at is null and counted.amount <> 0 $function$;
 
-CREATE OR REPLACE FUNCTION public.keep_counts()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$ begin
-  if tg_op = 'INSERT' then
-    insert into kept_count (workspace_id, name, amount)
-    select new.workspace_id, of.name, of.amount from counts_of(new) of;
-  elsif tg_op = 'UPDATE' then
-    insert into kept_count (workspace_id, name, amount)
-    select new.workspace_id, of.name, sum(of.amount) from (
-      select name, amount from counts_of(new) union all select name, -amount from counts_of(old)) of
-    group by of.name having sum(of.amount) <> 0;
-  else
-    -- With its workspace, its counts go.
-    insert into kept_count (workspace_id, name, amount)
-    select old.workspace_id, of.name, -of.amount from counts_of(old) of
-    where exists (select from workspace where id = old.workspace_id);
-  end if;
-  return null;
-end $function$;
-
 CREATE OR REPLACE FUNCTION public.keep_video_tags()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2750,25 +2753,46 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.record_counter_deltas()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$ begin
+  if tg_op = 'INSERT' then
+    insert into counter_delta (workspace_id, name, amount)
+    select new.workspace_id, of.name, of.amount from counts_of(new) of;
+  elsif tg_op = 'UPDATE' then
+    insert into counter_delta (workspace_id, name, amount)
+    select new.workspace_id, of.name, sum(of.amount) from (
+      select name, amount from counts_of(new) union all select name, -amount from counts_of(old)) of
+    group by of.name having sum(of.amount) <> 0;
+  else
+    -- The counters of a deleted workspace are deleted with it.
+    insert into counter_delta (workspace_id, name, amount)
+    select old.workspace_id, of.name, -of.amount from counts_of(old) of
+    where exists (select from workspace where id = old.workspace_id);
+  end if;
+  return null;
+end $function$;
+
 CREATE TRIGGER ledger_account_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_account FOR EACH STATEMENT EXECUTE FUNCTION ledger_is_append_only();
 
 CREATE TRIGGER ledger_entry_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_entry FOR EACH STATEMENT EXECUTE FUNCTION ledger_is_append_only();
 
 CREATE TRIGGER ledger_transaction_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_transaction FOR EACH STATEMENT EXECUTE FUNCTION ledger_is_append_only();
 
-CREATE TRIGGER playlist_made_or_gone AFTER INSERT OR DELETE ON public.playlist FOR EACH ROW EXECUTE FUNCTION keep_counts();
+CREATE TRIGGER playlist_made_or_gone AFTER INSERT OR DELETE ON public.playlist FOR EACH ROW EXECUTE FUNCTION record_counter_deltas();
 
-CREATE TRIGGER stream_changed AFTER UPDATE ON public.stream FOR EACH ROW WHEN (((old.deleted_at IS NULL) <> (new.deleted_at IS NULL))) EXECUTE FUNCTION keep_counts();
+CREATE TRIGGER stream_changed AFTER UPDATE ON public.stream FOR EACH ROW WHEN (((old.deleted_at IS NULL) <> (new.deleted_at IS NULL))) EXECUTE FUNCTION record_counter_deltas();
 
-CREATE TRIGGER stream_made_or_gone AFTER INSERT OR DELETE ON public.stream FOR EACH ROW EXECUTE FUNCTION keep_counts();
+CREATE TRIGGER stream_made_or_gone AFTER INSERT OR DELETE ON public.stream FOR EACH ROW EXECUTE FUNCTION record_counter_deltas();
 
-CREATE TRIGGER subscriber_changed AFTER UPDATE ON public.subscriber FOR EACH ROW WHEN ((old.status <> new.status)) EXECUTE FUNCTION keep_counts();
+CREATE TRIGGER subscriber_changed AFTER UPDATE ON public.subscriber FOR EACH ROW WHEN ((old.status <> new.status)) EXECUTE FUNCTION record_counter_deltas();
 
-CREATE TRIGGER subscriber_made_or_gone AFTER INSERT OR DELETE ON public.subscriber FOR EACH ROW EXECUTE FUNCTION keep_counts();
+CREATE TRIGGER subscriber_made_or_gone AFTER INSERT OR DELETE ON public.subscriber FOR EACH ROW EXECUTE FUNCTION record_counter_deltas();
 
-CREATE TRIGGER video_changed AFTER UPDATE ON public.video FOR EACH ROW WHEN ((((old.status IS DISTINCT FROM new.status) OR ((old.deleted_at IS NULL) IS DISTINCT FROM (new.deleted_at IS NULL))) OR (old.duration_sec IS DISTINCT FROM new.duration_sec))) EXECUTE FUNCTION keep_counts();
+CREATE TRIGGER video_changed AFTER UPDATE ON public.video FOR EACH ROW WHEN ((((old.status IS DISTINCT FROM new.status) OR ((old.deleted_at IS NULL) IS DISTINCT FROM (new.deleted_at IS NULL))) OR (old.duration_sec IS DISTINCT FROM new.duration_sec))) EXECUTE FUNCTION record_counter_deltas();
 
-CREATE TRIGGER video_made_or_gone AFTER INSERT OR DELETE ON public.video FOR EACH ROW EXECUTE FUNCTION keep_counts();
+CREATE TRIGGER video_made_or_gone AFTER INSERT OR DELETE ON public.video FOR EACH ROW EXECUTE FUNCTION record_counter_deltas();
 
 CREATE TRIGGER video_tagged AFTER INSERT ON public.video FOR EACH ROW WHEN ((new.tags <> '{}'::text[])) EXECUTE FUNCTION keep_video_tags();
 

@@ -17,17 +17,17 @@ export const VALUES = {
   account_export: {
     status: ['PENDING', 'READY', 'FAILED'],
   },
-  analytics_retention: {
-    span: [1440, 5760, 23040, 92160],
-  },
-  analytics_share: {
+  analytics_breakdown: {
     subject_kind: ['ACCOUNT', 'VIDEO', 'STREAM'],
     dimension: ['country', 'device', 'browser', 'os', 'referrer', 'quality', 'source'],
-    span: [15, 60, 240, 1440, 5760, 23040, 92160],
+    interval_min: [15, 60, 240, 1440, 5760, 23040, 92160],
+  },
+  analytics_retention: {
+    interval_min: [1440, 5760, 23040, 92160],
   },
   analytics_total: {
     subject_kind: ['ACCOUNT', 'VIDEO', 'STREAM'],
-    span: [15, 60, 240, 1440, 5760, 23040, 92160],
+    interval_min: [15, 60, 240, 1440, 5760, 23040, 92160],
   },
   api_key: {
     scope: ['READ_ONLY', 'STANDARD', 'FULL_ACCESS'],
@@ -69,53 +69,7 @@ export const VALUES = {
   connect_account: {
     provider: ['SANDBOX', 'STRIPE'],
   },
-  customer: {
-    provider: ['SANDBOX', 'STRIPE'],
-  },
-  delivery_job: {
-    trigger: ['EVENT', 'TEST', 'REPLAY', 'RECOVER'],
-  },
-  delivery_log: {
-    trigger: ['EVENT', 'TEST', 'REPLAY', 'RECOVER'],
-    status: ['SUCCESS', 'FAILED', 'EXHAUSTED', 'CANCELED'],
-  },
-  email_token: {
-    purpose: ['VERIFY_EMAIL', 'RESET_PASSWORD', 'CHANGE_EMAIL', 'KEEP_EMAIL'],
-  },
-  external_calendar: {
-    status: ['PENDING', 'OK', 'FAILED'],
-  },
-  fact: {
-    kind: [
-      'BEACON',
-      'VIEW',
-      'IMPRESSION',
-      'JOIN',
-      'LEAVE',
-      'PRESENCE',
-      'CHAT',
-      'FOLLOW',
-      'UNFOLLOW',
-      'BROADCAST',
-      'LIVE',
-      'REQUEST',
-      'DELIVERY',
-      'EGRESS',
-      'ENCODE',
-      'ROOM',
-      'STORAGE',
-    ],
-  },
-  import: {
-    provider: ['URL', 'S3', 'YOUTUBE', 'VIMEO', 'TWITCH', 'PEERTUBE'],
-    status: ['PENDING', 'DOWNLOADING', 'PROCESSING', 'COMPLETED', 'FAILED', 'CANCELED'],
-    visibility: ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'],
-  },
-  integration_domain: {
-    status: ['PENDING', 'VERIFIED', 'FAILED', 'LAPSED'],
-    method: ['DNS_TXT', 'WELL_KNOWN'],
-  },
-  kept_count: {
+  counter_delta: {
     name: [
       'VIDEOS',
       'VIDEOS_READY',
@@ -126,6 +80,37 @@ export const VALUES = {
       'PLAYLISTS',
       'SUBSCRIBERS',
     ],
+  },
+  customer: {
+    provider: ['SANDBOX', 'STRIPE'],
+  },
+  delivery_job: {
+    trigger: ['EVENT', 'TEST', 'REPLAY', 'RECOVER'],
+  },
+  delivery_log: {
+    trigger: ['EVENT', 'TEST', 'REPLAY', 'RECOVER'],
+    status: ['SUCCESS', 'FAILED', 'EXHAUSTED', 'CANCELED'],
+  },
+  email_link_request: {
+    purpose: ['VERIFY_EMAIL', 'RESET_PASSWORD'],
+  },
+  email_token: {
+    purpose: ['VERIFY_EMAIL', 'RESET_PASSWORD', 'CHANGE_EMAIL', 'KEEP_EMAIL'],
+  },
+  external_calendar: {
+    status: ['PENDING', 'OK', 'FAILED'],
+  },
+  import: {
+    provider: ['URL', 'S3', 'YOUTUBE', 'VIMEO', 'TWITCH', 'PEERTUBE'],
+    status: ['PENDING', 'DOWNLOADING', 'PROCESSING', 'COMPLETED', 'FAILED', 'CANCELED'],
+    visibility: ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'],
+  },
+  integration_domain: {
+    status: ['PENDING', 'VERIFIED', 'FAILED', 'LAPSED'],
+    method: ['DNS_TXT', 'WELL_KNOWN'],
+  },
+  job: {
+    state: ['waiting', 'active', 'completed', 'failed', 'canceled'],
   },
   ledger_account: {
     provider: ['SANDBOX', 'STRIPE'],
@@ -146,9 +131,6 @@ export const VALUES = {
       'ADJUSTMENT',
     ],
     sale_kind: ['VIDEO', 'BOOKING', 'SUBSCRIPTION'],
-  },
-  link_request: {
-    purpose: ['VERIFY_EMAIL', 'RESET_PASSWORD'],
   },
   mail: {
     status: ['QUEUED', 'SENT', 'KEPT', 'FAILED'],
@@ -173,7 +155,7 @@ export const VALUES = {
     provider: ['SANDBOX', 'STRIPE'],
     kind: ['PAYMENT', 'REFUND', 'DISPUTE', 'PAYOUT', 'ACCOUNT', 'CARD'],
   },
-  provider_look: {
+  provider_poll_state: {
     provider: ['SANDBOX', 'STRIPE'],
   },
   purchase: {
@@ -181,12 +163,12 @@ export const VALUES = {
     status: ['PENDING', 'PAID', 'FAILED', 'REFUNDED', 'PARTIALLY_REFUNDED', 'DISPUTED'],
     status_before_dispute: ['PAID', 'PARTIALLY_REFUNDED'],
   },
-  quota_notice: {
-    told: [0, 80, 95, 100],
+  quota_notification: {
+    notified_level: [0, 80, 95, 100],
   },
   restream: {
     start_mode: ['WITH_BROADCAST', 'WITH_SIGNAL', 'MANUAL'],
-    wish: ['AUTO', 'STARTED', 'STOPPED'],
+    manual_override: ['AUTO', 'STARTED', 'STOPPED'],
   },
   restream_target: {
     platform: ['YOUTUBE', 'TWITCH', 'FACEBOOK', 'KICK', 'X', 'CUSTOM'],
@@ -257,9 +239,30 @@ export const VALUES = {
     status: ['WAITING', 'UPLOADING', 'COMPLETED', 'CANCELED', 'EXPIRED', 'FAILED'],
     protocol: ['TUS', 'PUT'],
   },
+  usage_event: {
+    kind: [
+      'BEACON',
+      'VIEW',
+      'IMPRESSION',
+      'JOIN',
+      'LEAVE',
+      'PRESENCE',
+      'CHAT',
+      'FOLLOW',
+      'UNFOLLOW',
+      'BROADCAST',
+      'LIVE',
+      'REQUEST',
+      'DELIVERY',
+      'EGRESS',
+      'ENCODE',
+      'ROOM',
+      'STORAGE',
+    ],
+  },
   usage_total: {
     metric: ['STORAGE', 'EGRESS', 'ENCODE', 'LIVE', 'ROOM', 'REQUEST', 'DELIVERY'],
-    span: [15, 1440],
+    interval_min: [15, 1440],
   },
   video: {
     status: ['UPLOADING', 'QUEUED', 'PROCESSING', 'READY', 'FAILED'],
@@ -300,12 +303,12 @@ export type AccountRole = (typeof VALUES.account.role)[number];
 export type AccountPlan = (typeof VALUES.account.plan)[number];
 export type AccountEmbedMode = (typeof VALUES.account.embed_mode)[number];
 export type AccountExportStatus = (typeof VALUES.account_export.status)[number];
-export type AnalyticsRetentionSpan = (typeof VALUES.analytics_retention.span)[number];
-export type AnalyticsShareSubjectKind = (typeof VALUES.analytics_share.subject_kind)[number];
-export type AnalyticsShareDimension = (typeof VALUES.analytics_share.dimension)[number];
-export type AnalyticsShareSpan = (typeof VALUES.analytics_share.span)[number];
+export type AnalyticsBreakdownSubjectKind = (typeof VALUES.analytics_breakdown.subject_kind)[number];
+export type AnalyticsBreakdownDimension = (typeof VALUES.analytics_breakdown.dimension)[number];
+export type AnalyticsBreakdownIntervalMin = (typeof VALUES.analytics_breakdown.interval_min)[number];
+export type AnalyticsRetentionIntervalMin = (typeof VALUES.analytics_retention.interval_min)[number];
 export type AnalyticsTotalSubjectKind = (typeof VALUES.analytics_total.subject_kind)[number];
-export type AnalyticsTotalSpan = (typeof VALUES.analytics_total.span)[number];
+export type AnalyticsTotalIntervalMin = (typeof VALUES.analytics_total.interval_min)[number];
 export type ApiKeyScope = (typeof VALUES.api_key.scope)[number];
 export type BookingType = (typeof VALUES.booking.type)[number];
 export type BookingStatus = (typeof VALUES.booking.status)[number];
@@ -322,25 +325,25 @@ export type CheckoutStatus = (typeof VALUES.checkout.status)[number];
 export type CheckoutInterval = (typeof VALUES.checkout.interval)[number];
 export type CohortStatus = (typeof VALUES.cohort.status)[number];
 export type ConnectAccountProvider = (typeof VALUES.connect_account.provider)[number];
+export type CounterDeltaName = (typeof VALUES.counter_delta.name)[number];
 export type CustomerProvider = (typeof VALUES.customer.provider)[number];
 export type DeliveryJobTrigger = (typeof VALUES.delivery_job.trigger)[number];
 export type DeliveryLogTrigger = (typeof VALUES.delivery_log.trigger)[number];
 export type DeliveryLogStatus = (typeof VALUES.delivery_log.status)[number];
+export type EmailLinkRequestPurpose = (typeof VALUES.email_link_request.purpose)[number];
 export type EmailTokenPurpose = (typeof VALUES.email_token.purpose)[number];
 export type ExternalCalendarStatus = (typeof VALUES.external_calendar.status)[number];
-export type FactKind = (typeof VALUES.fact.kind)[number];
 export type ImportProvider = (typeof VALUES.import.provider)[number];
 export type ImportStatus = (typeof VALUES.import.status)[number];
 export type ImportVisibility = (typeof VALUES.import.visibility)[number];
 export type IntegrationDomainStatus = (typeof VALUES.integration_domain.status)[number];
 export type IntegrationDomainMethod = (typeof VALUES.integration_domain.method)[number];
-export type KeptCountName = (typeof VALUES.kept_count.name)[number];
+export type JobState = (typeof VALUES.job.state)[number];
 export type LedgerAccountProvider = (typeof VALUES.ledger_account.provider)[number];
 export type LedgerAccountKind = (typeof VALUES.ledger_account.kind)[number];
 export type LedgerRevenueItemSaleKind = (typeof VALUES.ledger_revenue_item.sale_kind)[number];
 export type LedgerTransactionKind = (typeof VALUES.ledger_transaction.kind)[number];
 export type LedgerTransactionSaleKind = (typeof VALUES.ledger_transaction.sale_kind)[number];
-export type LinkRequestPurpose = (typeof VALUES.link_request.purpose)[number];
 export type MailStatus = (typeof VALUES.mail.status)[number];
 export type NotificationSeverity = (typeof VALUES.notification.severity)[number];
 export type PaymentType = (typeof VALUES.payment.type)[number];
@@ -352,13 +355,13 @@ export type PayoutStatus = (typeof VALUES.payout.status)[number];
 export type PlaylistVisibility = (typeof VALUES.playlist.visibility)[number];
 export type ProviderEventProvider = (typeof VALUES.provider_event.provider)[number];
 export type ProviderEventKind = (typeof VALUES.provider_event.kind)[number];
-export type ProviderLookProvider = (typeof VALUES.provider_look.provider)[number];
+export type ProviderPollStateProvider = (typeof VALUES.provider_poll_state.provider)[number];
 export type PurchaseKind = (typeof VALUES.purchase.kind)[number];
 export type PurchaseStatus = (typeof VALUES.purchase.status)[number];
 export type PurchaseStatusBeforeDispute = (typeof VALUES.purchase.status_before_dispute)[number];
-export type QuotaNoticeTold = (typeof VALUES.quota_notice.told)[number];
+export type QuotaNotificationNotifiedLevel = (typeof VALUES.quota_notification.notified_level)[number];
 export type RestreamStartMode = (typeof VALUES.restream.start_mode)[number];
-export type RestreamWish = (typeof VALUES.restream.wish)[number];
+export type RestreamManualOverride = (typeof VALUES.restream.manual_override)[number];
 export type RestreamTargetPlatform = (typeof VALUES.restream_target.platform)[number];
 export type RestreamTargetState = (typeof VALUES.restream_target.state)[number];
 export type RestreamTargetErrorSeverity = (typeof VALUES.restream_target.error_severity)[number];
@@ -396,8 +399,9 @@ export type TeamMemberTeamRole = (typeof VALUES.team_member.team_role)[number];
 export type TierInterval = (typeof VALUES.tier.interval)[number];
 export type UploadStatus = (typeof VALUES.upload.status)[number];
 export type UploadProtocol = (typeof VALUES.upload.protocol)[number];
+export type UsageEventKind = (typeof VALUES.usage_event.kind)[number];
 export type UsageTotalMetric = (typeof VALUES.usage_total.metric)[number];
-export type UsageTotalSpan = (typeof VALUES.usage_total.span)[number];
+export type UsageTotalIntervalMin = (typeof VALUES.usage_total.interval_min)[number];
 export type VideoStatus = (typeof VALUES.video.status)[number];
 export type VideoVisibility = (typeof VALUES.video.visibility)[number];
 export type VideoSource = (typeof VALUES.video.source)[number];
@@ -440,8 +444,8 @@ export interface AccountErasureTable {
   account_id: string;
   requested_at: Date;
   due_at: Date;
-  keep_hash: Uint8Array | null;
-  begun_at: Date | null;
+  undo_token_hash: Uint8Array | null;
+  started_at: Date | null;
   erased_at: Date | null;
 }
 
@@ -455,46 +459,36 @@ export interface AccountExportTable {
   expires_at: Date | null;
 }
 
+export interface AnalyticsBreakdownTable {
+  workspace_id: string;
+  subject_kind: AnalyticsBreakdownSubjectKind;
+  subject_id: string;
+  dimension: AnalyticsBreakdownDimension;
+  value: string;
+  interval_min: AnalyticsBreakdownIntervalMin;
+  at: Date;
+  is_owner: boolean;
+  views: Generated<number>;
+  unique_viewers: Generated<number>;
+  watch_ms: Generated<number>;
+}
+
 export interface AnalyticsRetentionTable {
   workspace_id: string;
   video_id: string;
   at: Date;
-  is_self: boolean;
-  watched: number[];
-  span: AnalyticsRetentionSpan;
-}
-
-export interface AnalyticsSeenTable {
-  at: Date;
-  workspace_id: string;
-  subject_id: string;
-  share: string;
-  viewer: Uint8Array;
-  is_self: boolean;
-  first_at: Date;
-}
-
-export interface AnalyticsShareTable {
-  workspace_id: string;
-  subject_kind: AnalyticsShareSubjectKind;
-  subject_id: string;
-  dimension: AnalyticsShareDimension;
-  value: string;
-  span: AnalyticsShareSpan;
-  at: Date;
-  is_self: boolean;
-  views: Generated<number>;
-  unique_viewers: Generated<number>;
-  watch_ms: Generated<number>;
+  is_owner: boolean;
+  watch_counts: number[];
+  interval_min: AnalyticsRetentionIntervalMin;
 }
 
 export interface AnalyticsTotalTable {
   workspace_id: string;
   subject_kind: AnalyticsTotalSubjectKind;
   subject_id: string;
-  span: AnalyticsTotalSpan;
+  interval_min: AnalyticsTotalIntervalMin;
   at: Date;
-  is_self: boolean;
+  is_owner: boolean;
   views: Generated<number>;
   unique_viewers: Generated<number>;
   watch_ms: Generated<number>;
@@ -511,6 +505,16 @@ export interface AnalyticsTotalTable {
   viewer_samples_sum: Generated<number>;
   viewer_samples: Generated<number>;
   bitrate_kbit: Generated<number>;
+}
+
+export interface AnalyticsUniqueViewerTable {
+  at: Date;
+  workspace_id: string;
+  subject_id: string;
+  dimension_filter: string;
+  viewer: Uint8Array;
+  is_owner: boolean;
+  first_at: Date;
 }
 
 export interface ApiKeyTable {
@@ -534,15 +538,15 @@ export interface ApiKeyTable {
   created_by_key_id: string | null;
   last_used_ip: string | null;
   event_sequence: Generated<number>;
-  expiry_announced_at: Date | null;
-  made_by: string | null;
+  expiry_notified_at: Date | null;
+  created_by: string | null;
 }
 
 export interface ApiKeyRetiredSecretTable {
   hash: Uint8Array;
   key_id: string;
   expires_at: Date;
-  made_by: string | null;
+  created_by: string | null;
 }
 
 export interface AvailabilityTable {
@@ -596,8 +600,8 @@ export interface BookingTable {
   replay_access_until: Date | null;
   cancel_reason: string | null;
   canceled_by: BookingCanceledBy | null;
-  held_until: Date | null;
-  was_extended: Generated<boolean>;
+  hold_expires_at: Date | null;
+  hold_extended: Generated<boolean>;
   customer_joined_at: Date | null;
   creator_joined_at: Date | null;
   reminded_at: Date | null;
@@ -607,9 +611,9 @@ export interface BookingTable {
   updated_at: Date;
   refund_policy_days: Generated<number>;
   replay_access_days: Generated<number>;
-  cohort_change_no: Generated<number>;
+  cohort_revision: Generated<number>;
   reminded_until: Date | null;
-  link_no: Generated<number>;
+  link_revision: Generated<number>;
   recording_video_ids: Generated<string[]>;
   waitlist_entry_id: string | null;
 }
@@ -617,7 +621,7 @@ export interface BookingTable {
 export interface BookingFeedTable {
   workspace_id: string;
   token_hash: Uint8Array;
-  token_sealed: Uint8Array;
+  token_encrypted: Uint8Array;
   created_at: Date;
 }
 
@@ -651,7 +655,7 @@ export interface BridgeTable {
   type: BridgeType;
   source_id: string | null;
   source_url: Uint8Array | null;
-  source_url_shown: string | null;
+  source_url_redacted: string | null;
   target_id: string;
   layout: BridgeLayout | null;
   auto_restart: Generated<boolean>;
@@ -671,9 +675,9 @@ export interface BridgeTable {
 
 export interface CalendarBusyTable {
   id: Generated<number>;
-  calendar_no: number;
+  calendar_number: number;
   starts_at: Date;
-  free_at: Date;
+  busy_until: Date;
   product_id: string;
   booking_id: string | null;
   occurrence_id: string | null;
@@ -733,7 +737,7 @@ export interface CheckoutTable {
   client_reference_id: string | null;
   metadata: Generated<JsonColumns['checkout']['metadata']>;
   operation_id: string | null;
-  claimed_until: Date | null;
+  reserved_until: Date | null;
   event_sequence: Generated<number>;
   expires_at: Date;
   completed_at: Date | null;
@@ -754,7 +758,7 @@ export interface ClassOccurrenceTable {
   ends_at: Date;
   capacity: number;
   booked_count: Generated<number>;
-  claimed_count: Generated<number>;
+  reserved_count: Generated<number>;
   room_id: string | null;
   created_at: Date;
 }
@@ -769,7 +773,7 @@ export interface CohortTable {
   timezone: string;
   capacity: number | null;
   enrolled_count: Generated<number>;
-  claimed_count: Generated<number>;
+  reserved_count: Generated<number>;
   status: CohortStatus;
   enrollment_opens_at: Date | null;
   enrollment_closes_at: Date | null;
@@ -777,7 +781,7 @@ export interface CohortTable {
   canceled_at: Date | null;
   created_at: Date;
   updated_at: Date;
-  change_no: Generated<number>;
+  revision: Generated<number>;
 }
 
 export interface CohortSessionTable {
@@ -786,15 +790,15 @@ export interface CohortSessionTable {
   starts_at: Date;
   ends_at: Date;
   room_id: string | null;
-  set_at: Date;
+  scheduled_at: Date;
 }
 
-export interface CohortSessionRemovedTable {
+export interface CohortSessionTombstoneTable {
   id: string;
   cohort_id: string;
   starts_at: Date;
   ends_at: Date;
-  change_no: number;
+  revision: number;
 }
 
 export interface CohortVideoTable {
@@ -816,7 +820,13 @@ export interface ConnectAccountTable {
   country: string | null;
   checked_at: Date;
   created_at: Date;
-  payouts_seen_at: Date | null;
+  payouts_synced_at: Date | null;
+}
+
+export interface CounterDeltaTable {
+  workspace_id: string;
+  name: CounterDeltaName;
+  amount: number;
 }
 
 export interface CounterWindowTable {
@@ -838,7 +848,7 @@ export interface CustomerTable {
   card_last4: string | null;
   card_exp_month: number | null;
   card_exp_year: number | null;
-  card_expiry_told: string | null;
+  card_expiry_notified_for: string | null;
   trial_used_at: Date | null;
   created_at: Date;
   updated_at: Date;
@@ -875,11 +885,11 @@ export interface DeliveryLogTable {
   created_at: Date;
 }
 
-export interface DeprecatedUseTable {
+export interface DeprecatedEndpointUsageTable {
   workspace_id: string;
   endpoint: string;
   last_used_at: Date;
-  told_at: Date | null;
+  notified_at: Date | null;
 }
 
 export interface DiscountCodeTable {
@@ -891,10 +901,10 @@ export interface DiscountCodeTable {
   amount_cents_off: number | null;
   max_uses: number | null;
   used_count: Generated<number>;
-  claimed_count: Generated<number>;
+  reserved_count: Generated<number>;
   is_active: Generated<boolean>;
   expires_at: Date | null;
-  expiry_told_at: Date | null;
+  expiry_notified_at: Date | null;
   notes: string | null;
   event_sequence: Generated<number>;
   created_at: Date;
@@ -907,11 +917,18 @@ export interface DvrSegmentTable {
   epoch: string;
   file: string;
   seq: number;
-  disc: number;
+  discontinuity: number;
   start_ms: number;
   duration_sec: number;
   rungs: JsonColumns['dvr_segment']['rungs'];
   size_bytes: number;
+}
+
+export interface EmailLinkRequestTable {
+  id: Generated<number>;
+  purpose: EmailLinkRequestPurpose;
+  email: string;
+  created_at: Date;
 }
 
 export interface EmailTokenTable {
@@ -937,60 +954,27 @@ export interface EventTable {
 export interface ExternalBusyTable {
   calendar_id: string;
   starts_at: Date;
-  free_at: Date;
+  busy_until: Date;
 }
 
 export interface ExternalCalendarTable {
   id: string;
   workspace_id: string;
   name: string | null;
-  url_sealed: Uint8Array;
+  url_encrypted: Uint8Array;
   host: string;
   status: Generated<ExternalCalendarStatus>;
   last_error: string | null;
   event_count: Generated<number>;
   etag: string | null;
-  read_at: Date | null;
-  next_read_at: Date;
+  fetched_at: Date | null;
+  next_fetch_at: Date;
   created_at: Date;
   updated_at: Date;
   failure_count: Generated<number>;
   last_modified: string | null;
-  content_read_at: Date | null;
+  content_fetched_at: Date | null;
   content_timezone: string | null;
-}
-
-export interface FactTable {
-  created_at: Date;
-  id: string;
-  xid: Generated<string>;
-  workspace_id: string;
-  kind: FactKind;
-  subject_id: string | null;
-  amount: Generated<number>;
-  viewer: Uint8Array | null;
-  country: string | null;
-  device: string | null;
-  browser: string | null;
-  os: string | null;
-  referrer: string | null;
-  is_bot: Generated<boolean>;
-  is_self: Generated<boolean>;
-  playback_session: string | null;
-  number: number | null;
-  player_events: JsonColumns['fact']['player_events'] | null;
-  bitrate_kbps: number | null;
-  key_id: string | null;
-  status: number | null;
-}
-
-export interface FactSumStateTable {
-  is_only: Generated<boolean>;
-  next_xid: string;
-  fresh_until: Date;
-  mark_xid: string | null;
-  mark_at: Date | null;
-  closed_until: Date | null;
 }
 
 export interface FollowTable {
@@ -1050,7 +1034,7 @@ export interface IngestSessionTable {
   audio: JsonColumns['ingest_session']['audio'] | null;
   lost_at: Date | null;
   grace_until: Date | null;
-  kick_reason: string | null;
+  disconnect_reason: string | null;
   ended_at: Date | null;
   end_reason: string | null;
 }
@@ -1075,17 +1059,29 @@ export interface IntegrationDomainTable {
   created_at: Date;
 }
 
+export interface JobTable {
+  id: Generated<string>;
+  name: string;
+  state: Generated<JobState>;
+  payload: JsonColumns['job']['payload'];
+  priority: Generated<number>;
+  group_id: Generated<string>;
+  singleton_key: string | null;
+  run_after: Generated<Date>;
+  fence: Generated<number>;
+  failed_count: Generated<number>;
+  lost_count: Generated<number>;
+  error: string | null;
+  created_at: Generated<Date>;
+  heartbeat_at: Date | null;
+  ended_at: Date | null;
+}
+
 export interface JobTurnTable {
   queue: string;
   group_id: string;
   served_pass: number;
   next_pass: number;
-}
-
-export interface KeptCountTable {
-  workspace_id: string;
-  name: KeptCountName;
-  amount: number;
 }
 
 export interface LedgerAccountTable {
@@ -1104,7 +1100,7 @@ export interface LedgerEntryTable {
 
 export interface LedgerRevenueTable {
   workspace_id: string;
-  quarter: Date;
+  quarter_hour: Date;
   gross_cents: number;
   fee_cents: number;
   refund_cents: number;
@@ -1133,13 +1129,6 @@ export interface LedgerTransactionTable {
   occurred_at: Date;
 }
 
-export interface LinkRequestTable {
-  id: Generated<number>;
-  purpose: LinkRequestPurpose;
-  email: string;
-  created_at: Date;
-}
-
 export interface MailTable {
   id: string;
   kind: string;
@@ -1159,7 +1148,7 @@ export interface MailTable {
 export interface MediaNodeTable {
   id: string;
   url: string;
-  seen_at: Date;
+  last_seen_at: Date;
 }
 
 export interface MemberLinkTable {
@@ -1211,7 +1200,7 @@ export interface NotificationPreferenceTable {
   types: JsonColumns['notification_preference']['types'];
 }
 
-export interface NotificationReadingTable {
+export interface NotificationReadTable {
   notification_id: string;
   user_id: string;
   read_at: Date;
@@ -1234,8 +1223,8 @@ export interface PaymentTable {
   request_id: string | null;
   reason: string | null;
   outcome: PaymentOutcome | null;
-  asked_at: Date | null;
-  next_look_at: Date | null;
+  provider_requested_at: Date | null;
+  next_poll_at: Date | null;
   settled_at: Date | null;
   event_sequence: Generated<number>;
   created_at: Date;
@@ -1293,9 +1282,9 @@ export interface ProviderEventTable {
   error: string | null;
 }
 
-export interface ProviderLookTable {
-  provider: ProviderLookProvider;
-  told_until: Date;
+export interface ProviderPollStateTable {
+  provider: ProviderPollStateProvider;
+  synced_until: Date;
 }
 
 export interface PurchaseTable {
@@ -1323,15 +1312,15 @@ export interface PurchaseTable {
   created_at: Date;
 }
 
-export interface QuotaNoticeTable {
+export interface QuotaNotificationTable {
   workspace_id: string;
   resource: string;
-  told: QuotaNoticeTold;
-  told_used: number;
+  notified_level: QuotaNotificationNotifiedLevel;
+  notified_used: number;
   period_start: Date | null;
   version: Generated<number>;
   event_sequence: Generated<number>;
-  told_limit: Generated<number>;
+  notified_limit: Generated<number>;
 }
 
 export interface RecordingTable {
@@ -1340,7 +1329,7 @@ export interface RecordingTable {
   stream_id: string;
   video_id: string | null;
   settled_at: Date | null;
-  ready_said_at: Date | null;
+  ready_notified_at: Date | null;
   created_at: Date;
   id: string;
   number: Generated<number>;
@@ -1351,11 +1340,11 @@ export interface RecordingPartTable {
   recording_id: string;
   node_id: string;
   started_at: Date;
-  seen_at: Date;
+  last_seen_at: Date;
   has_media: Generated<boolean>;
   closed_at: Date | null;
   size_bytes: number | null;
-  held_bytes: Generated<number>;
+  reserved_bytes: Generated<number>;
 }
 
 export interface RecoveryCodeTable {
@@ -1374,9 +1363,9 @@ export interface RegistrationInviteTable {
 
 export interface ReleaseNoticeTable {
   version: string;
-  seen_at: Date;
+  detected_at: Date;
   last_workspace_id: Generated<string>;
-  told_at: Date | null;
+  notified_at: Date | null;
 }
 
 export interface RequestLogTable {
@@ -1399,7 +1388,7 @@ export interface RestreamTable {
   name: string;
   enabled: Generated<boolean>;
   start_mode: RestreamStartMode;
-  wish: Generated<RestreamWish>;
+  manual_override: Generated<RestreamManualOverride>;
   is_running: Generated<boolean>;
   event_sequence: Generated<number>;
   started_at: Date | null;
@@ -1433,6 +1422,15 @@ export interface RestreamTargetTable {
   created_at: Date;
   updated_at: Date;
   passphrase: Uint8Array | null;
+}
+
+export interface RollupStateTable {
+  singleton: Generated<boolean>;
+  next_xid: string;
+  fresh_until: Date;
+  pending_xid: string | null;
+  pending_fresh_until: Date | null;
+  compacted_until: Date | null;
 }
 
 export interface RoomTable {
@@ -1486,7 +1484,7 @@ export interface RoomMessageTable {
 
 export interface RoomNodeTable {
   id: string;
-  seen_at: Date;
+  last_seen_at: Date;
 }
 
 export interface RoomParticipantTable {
@@ -1503,19 +1501,19 @@ export interface RoomParticipantTable {
   leave_reason: RoomParticipantLeaveReason | null;
   connection_id: string | null;
   node_id: string | null;
-  away_since: Date | null;
+  disconnected_since: Date | null;
   audio: Generated<boolean>;
   video: Generated<boolean>;
   screen: Generated<boolean>;
   audio_muted: Generated<boolean>;
   video_muted: Generated<boolean>;
   screen_muted: Generated<boolean>;
-  hand: Generated<boolean>;
+  hand_raised: Generated<boolean>;
   created_at: Date;
   joined_at: Date | null;
   left_at: Date | null;
   bridge_id: string | null;
-  counted_until: Date | null;
+  metered_until: Date | null;
 }
 
 export interface RoomRecordingTable {
@@ -1528,11 +1526,11 @@ export interface RoomRecordingTable {
   started_at: Date;
   ended_at: Date | null;
   end_reason: RoomRecordingEndReason | null;
-  held_bytes: Generated<number>;
-  collected_at: Date | null;
+  reserved_bytes: Generated<number>;
+  uploaded_at: Date | null;
   video_id: string | null;
   settled_at: Date | null;
-  ready_said_at: Date | null;
+  ready_notified_at: Date | null;
   deleted_room_id: string | null;
   deleted_room_sequence: number | null;
 }
@@ -1575,25 +1573,25 @@ export interface SandboxRefundTable {
 export interface SignInChallengeTable {
   id: string;
   account_id: string;
-  tries: Generated<number>;
+  attempts: Generated<number>;
   created_at: Date;
   expires_at: Date;
   used_at: Date | null;
 }
 
-export interface SignInPlaceTable {
+export interface SignInLocationTable {
   account_id: string;
-  place: Uint8Array;
-  seen_at: Date;
+  location_hash: Uint8Array;
+  last_seen_at: Date;
   network: Uint8Array | null;
 }
 
 export interface SignalSimulationTable {
   stream_id: string;
   workspace_id: string;
-  until: Date;
+  ends_at: Date;
   node_id: string | null;
-  seen_at: Date | null;
+  last_seen_at: Date | null;
 }
 
 export interface SigningKeyTable {
@@ -1635,18 +1633,18 @@ export interface StreamTable {
   health: JsonColumns['stream']['health'] | null;
   viewer_count: Generated<number>;
   peak_viewers: Generated<number>;
-  broadcast_started_said_at: Date | null;
-  broadcast_stopped_said_at: Date | null;
-  broadcast_said_live: Generated<boolean>;
-  broadcast_due_at: Date | null;
+  broadcast_started_notified_at: Date | null;
+  broadcast_stopped_notified_at: Date | null;
+  notified_is_live: Generated<boolean>;
+  broadcast_notify_at: Date | null;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
   deleted_at: Date | null;
   event_sequence: Generated<number>;
-  health_said_issues: Generated<string[]>;
-  health_said_at: Date | null;
-  schedule_said_for: Date | null;
-  health_due_at: Date | null;
+  notified_health_issues: Generated<string[]>;
+  health_notified_at: Date | null;
+  schedule_notified_for: Date | null;
+  health_notify_at: Date | null;
   banned_words: Generated<string[]>;
   restream_ids: Generated<string[]>;
   tier_ids: Generated<string[]>;
@@ -1694,7 +1692,7 @@ export interface StreamSessionTable {
   peak_viewers: Generated<number>;
   unique_viewers: Generated<number>;
   error: string | null;
-  counted_until: Date | null;
+  metered_until: Date | null;
 }
 
 export interface StreamViewerTable {
@@ -1715,7 +1713,7 @@ export interface SubscriberTable {
   status: SubscriberStatus;
   source: string;
   consent_at: Date | null;
-  round: Generated<number>;
+  confirmation_round: Generated<number>;
   event_sequence: number;
   created_at: Date;
   updated_at: Date;
@@ -1723,9 +1721,9 @@ export interface SubscriberTable {
 
 export interface SubscriberAddressTable {
   workspace_id: string;
-  address: Uint8Array;
-  asked_at: Date | null;
-  left_at: Date | null;
+  email_hash: Uint8Array;
+  confirmation_sent_at: Date | null;
+  unsubscribed_at: Date | null;
 }
 
 export interface SubscriptionTable {
@@ -1754,7 +1752,7 @@ export interface SubscriptionTable {
   failed_attempts: Generated<number>;
   next_charge_at: Date | null;
   payment_id: string | null;
-  reminded_period: number | null;
+  renewal_reminder_period: number | null;
   discount_code: string | null;
   client_reference_id: string | null;
   event_sequence: Generated<number>;
@@ -1766,11 +1764,11 @@ export interface SubscriptionTable {
   charge_interval: SubscriptionChargeInterval | null;
   charge_period_month: number | null;
   discount_cents: Generated<number>;
-  card_expiry_told: string | null;
+  card_expiry_notified_for: string | null;
   upgrade_purchase_id: string | null;
   pending_interval: SubscriptionPendingInterval | null;
-  price_told_at: Date | null;
-  asks_before_charge: Generated<boolean>;
+  price_change_notified_at: Date | null;
+  requires_charge_consent: Generated<boolean>;
   migrated_price_cents: number | null;
   payment_method: JsonColumns['subscription']['payment_method'] | null;
   upgrades: Generated<JsonColumns['subscription']['upgrades']>;
@@ -1843,7 +1841,7 @@ export interface TierTable {
   is_active: Generated<boolean>;
   max_members: number | null;
   member_count: Generated<number>;
-  claimed_count: Generated<number>;
+  reserved_count: Generated<number>;
   event_sequence: Generated<number>;
   created_at: Date;
   updated_at: Date;
@@ -1853,7 +1851,7 @@ export interface TierTable {
 export interface TranscodeNodeTable {
   id: string;
   slots: number;
-  seen_at: Date;
+  last_seen_at: Date;
 }
 
 export interface TwoFactorTable {
@@ -1885,11 +1883,35 @@ export interface UploadTable {
   created_at: Generated<Date>;
   ended_at: Date | null;
   writer: string | null;
-  writer_seen_at: Date | null;
+  writer_heartbeat_at: Date | null;
   has_bytes: Generated<boolean>;
   replaces: Generated<boolean>;
   key_id: string | null;
-  opened_by: string | null;
+  created_by: string | null;
+}
+
+export interface UsageEventTable {
+  created_at: Date;
+  id: string;
+  xid: Generated<string>;
+  workspace_id: string;
+  kind: UsageEventKind;
+  subject_id: string | null;
+  amount: Generated<number>;
+  viewer: Uint8Array | null;
+  country: string | null;
+  device: string | null;
+  browser: string | null;
+  os: string | null;
+  referrer: string | null;
+  is_bot: Generated<boolean>;
+  is_owner: Generated<boolean>;
+  playback_session: string | null;
+  sequence_number: number | null;
+  player_events: JsonColumns['usage_event']['player_events'] | null;
+  bitrate_kbps: number | null;
+  key_id: string | null;
+  status: number | null;
 }
 
 export interface UsageRequestTable {
@@ -1905,7 +1927,7 @@ export interface UsageRequestTable {
 export interface UsageTotalTable {
   workspace_id: string;
   metric: UsageTotalMetric;
-  span: UsageTotalSpan;
+  interval_min: UsageTotalIntervalMin;
   at: Date;
   amount: number;
 }
@@ -1971,8 +1993,8 @@ export interface VideoTable {
   deleted_at: Date | null;
   purged_at: Date | null;
   has_preview: Generated<boolean>;
-  retention_said_at: Date | null;
-  retention_said_for: Date | null;
+  retention_notified_at: Date | null;
+  retention_notified_for: Date | null;
   taken_down_at: Date | null;
   takedown_reason: string | null;
   processing_notes: Generated<JsonColumns['video']['processing_notes']>;
@@ -2016,8 +2038,8 @@ export interface VideoProcessingTable {
   mode: VideoProcessingMode;
   align_to_source: boolean;
   images_done: Generated<boolean>;
-  revivals: Generated<number>;
-  touched_at: Date;
+  restart_count: Generated<number>;
+  last_activity_at: Date;
   captions_done: boolean;
 }
 
@@ -2070,12 +2092,12 @@ export interface VideoReplacementTable {
   created_at: Date;
   updated_at: Date;
   ended_at: Date | null;
-  former_kept_until: Date | null;
-  former_revision: number | null;
-  former_original_key: string | null;
-  former_image_folder: string | null;
-  former_captions: Generated<string[]>;
-  former_storage_bytes: Generated<number>;
+  previous_kept_until: Date | null;
+  previous_revision: number | null;
+  previous_original_key: string | null;
+  previous_image_folder: string | null;
+  previous_captions: Generated<string[]>;
+  previous_storage_bytes: Generated<number>;
   import_id: string | null;
 }
 
@@ -2123,11 +2145,11 @@ export interface WaitlistEntryTable {
   event_sequence: Generated<number>;
   created_at: Date;
   updated_at: Date;
-  turn: Generated<number>;
+  queue_number: Generated<number>;
   offered_cohort_id: string | null;
   offered_starts_at: Date | null;
   occurrence_id: string | null;
-  keeps_place: Generated<boolean>;
+  holds_spot: Generated<boolean>;
   confirmed_at: Generated<Date | null>;
 }
 
@@ -2159,7 +2181,7 @@ export interface WebhookTable {
   updated_at: Date;
   event_sequence: Generated<number>;
   failing_since: Date | null;
-  failing_said_at: Date | null;
+  failing_notified_at: Date | null;
 }
 
 export interface WhepSessionTable {
@@ -2173,8 +2195,8 @@ export interface WhepSessionTable {
   sent_bytes: Generated<number>;
   admitted_until: Date;
   created_at: Date;
-  carried_at: Date | null;
-  address_mark: string | null;
+  heartbeat_at: Date | null;
+  ip_hash: string | null;
 }
 
 export interface WhipSessionTable {
@@ -2185,7 +2207,7 @@ export interface WhipSessionTable {
   offer: string;
   answer: string | null;
   created_at: Date;
-  carried_at: Date | null;
+  heartbeat_at: Date | null;
 }
 
 export interface WorkspaceTable {
@@ -2194,7 +2216,7 @@ export interface WorkspaceTable {
   mode: WorkspaceMode;
   created_at: Generated<Date>;
   storage_bytes: Generated<number>;
-  calendar_no: Generated<number>;
+  calendar_number: Generated<number>;
 }
 
 /** Every table, as Kysely sees it; the SQL itself is in `migrations/`. */
@@ -2202,10 +2224,10 @@ export interface Database {
   account: AccountTable;
   account_erasure: AccountErasureTable;
   account_export: AccountExportTable;
+  analytics_breakdown: AnalyticsBreakdownTable;
   analytics_retention: AnalyticsRetentionTable;
-  analytics_seen: AnalyticsSeenTable;
-  analytics_share: AnalyticsShareTable;
   analytics_total: AnalyticsTotalTable;
+  analytics_unique_viewer: AnalyticsUniqueViewerTable;
   api_key: ApiKeyTable;
   api_key_retired_secret: ApiKeyRetiredSecretTable;
   availability: AvailabilityTable;
@@ -2223,36 +2245,35 @@ export interface Database {
   class_occurrence: ClassOccurrenceTable;
   cohort: CohortTable;
   cohort_session: CohortSessionTable;
-  cohort_session_removed: CohortSessionRemovedTable;
+  cohort_session_tombstone: CohortSessionTombstoneTable;
   cohort_video: CohortVideoTable;
   connect_account: ConnectAccountTable;
+  counter_delta: CounterDeltaTable;
   counter_window: CounterWindowTable;
   customer: CustomerTable;
   delivery_job: DeliveryJobTable;
   delivery_log: DeliveryLogTable;
-  deprecated_use: DeprecatedUseTable;
+  deprecated_endpoint_usage: DeprecatedEndpointUsageTable;
   discount_code: DiscountCodeTable;
   dvr_segment: DvrSegmentTable;
+  email_link_request: EmailLinkRequestTable;
   email_token: EmailTokenTable;
   event: EventTable;
   external_busy: ExternalBusyTable;
   external_calendar: ExternalCalendarTable;
-  fact: FactTable;
-  fact_sum_state: FactSumStateTable;
   follow: FollowTable;
   follower_count: FollowerCountTable;
   idempotency_record: IdempotencyRecordTable;
   import: ImportTable;
   ingest_session: IngestSessionTable;
   integration_domain: IntegrationDomainTable;
+  job: JobTable;
   job_turn: JobTurnTable;
-  kept_count: KeptCountTable;
   ledger_account: LedgerAccountTable;
   ledger_entry: LedgerEntryTable;
   ledger_revenue: LedgerRevenueTable;
   ledger_revenue_item: LedgerRevenueItemTable;
   ledger_transaction: LedgerTransactionTable;
-  link_request: LinkRequestTable;
   mail: MailTable;
   media_node: MediaNodeTable;
   member_link: MemberLinkTable;
@@ -2261,15 +2282,15 @@ export interface Database {
   migration: MigrationTable;
   notification: NotificationTable;
   notification_preference: NotificationPreferenceTable;
-  notification_reading: NotificationReadingTable;
+  notification_read: NotificationReadTable;
   payment: PaymentTable;
   payout: PayoutTable;
   playlist: PlaylistTable;
   playlist_item: PlaylistItemTable;
   provider_event: ProviderEventTable;
-  provider_look: ProviderLookTable;
+  provider_poll_state: ProviderPollStateTable;
   purchase: PurchaseTable;
-  quota_notice: QuotaNoticeTable;
+  quota_notification: QuotaNotificationTable;
   recording: RecordingTable;
   recording_part: RecordingPartTable;
   recovery_code: RecoveryCodeTable;
@@ -2278,6 +2299,7 @@ export interface Database {
   request_log: RequestLogTable;
   restream: RestreamTable;
   restream_target: RestreamTargetTable;
+  rollup_state: RollupStateTable;
   room: RoomTable;
   room_ban: RoomBanTable;
   room_message: RoomMessageTable;
@@ -2288,7 +2310,7 @@ export interface Database {
   sandbox_payment: SandboxPaymentTable;
   sandbox_refund: SandboxRefundTable;
   sign_in_challenge: SignInChallengeTable;
-  sign_in_place: SignInPlaceTable;
+  sign_in_location: SignInLocationTable;
   signal_simulation: SignalSimulationTable;
   signing_key: SigningKeyTable;
   stream: StreamTable;
@@ -2309,6 +2331,7 @@ export interface Database {
   transcode_node: TranscodeNodeTable;
   two_factor: TwoFactorTable;
   upload: UploadTable;
+  usage_event: UsageEventTable;
   usage_request: UsageRequestTable;
   usage_total: UsageTotalTable;
   user_session: UserSessionTable;
