@@ -81,7 +81,7 @@ export class EventStreams {
       {
         name: `sse:${actor.id}`,
         max: MAX_STREAMS_PER_KEY,
-        message: `This ${isKey ? 'API key' : 'session'} has ${MAX_STREAMS_PER_KEY} open event streams, its maximum.`,
+        message: `This ${isKey ? 'API key' : 'session'} has reached its limit of ${MAX_STREAMS_PER_KEY} open event streams.`,
       },
     ];
     if (perAccount !== undefined) {

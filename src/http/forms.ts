@@ -19,7 +19,7 @@ export function textOf(fields: unknown, name: string): string {
 export async function refuseOtherSites({ method, headers }: FastifyRequest): Promise<void> {
   const site = headers['sec-fetch-site'];
   if (method !== 'POST' || site === undefined || site === 'same-origin' || site === 'none') return;
-  throw new AppError('origin_not_allowed', { message: 'Open this page by its own address and try again.' });
+  throw new AppError('origin_not_allowed', { message: 'Open this page directly and try again.' });
 }
 
 /** Says what went wrong on a page; what is not ours goes to the handler of the whole program, which logs it. */

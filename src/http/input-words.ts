@@ -13,12 +13,12 @@ const TYPES: Record<string, string> = {
 const FORMATS: Record<string, string> = {
   'date-time': 'a date and time such as 2026-11-20T09:00:00Z',
   date: 'a date such as 2026-11-20',
-  uri: 'an address such as https://example.com/',
+  uri: 'a URL, such as https://example.com/',
 };
 
 const BOUNDS: Record<string, string> = {
   minimum: 'must be at least',
-  maximum: 'may be at most',
+  maximum: 'must be at most',
   exclusiveMinimum: 'must be more than',
   exclusiveMaximum: 'must be less than',
 };
@@ -26,11 +26,11 @@ const BOUNDS: Record<string, string> = {
 /** Of what a length is counted in. */
 const COUNTED: Record<string, [bound: string, one: string, many: string]> = {
   minLength: ['must have at least', 'character', 'characters'],
-  maxLength: ['may have at most', 'character', 'characters'],
+  maxLength: ['must have at most', 'character', 'characters'],
   minItems: ['must have at least', 'item', 'items'],
-  maxItems: ['may have at most', 'item', 'items'],
+  maxItems: ['must have at most', 'item', 'items'],
   minProperties: ['must have at least', 'member', 'members'],
-  maxProperties: ['may have at most', 'member', 'members'],
+  maxProperties: ['must have at most', 'member', 'members'],
 };
 
 /** What is wrong with an input that its schema refuses, to follow its name: `must be an integer`. */
@@ -39,7 +39,7 @@ export function inputWords({ keyword, params, message }: ErrorObject): string {
     case 'required':
       return 'is required';
     case 'additionalProperties':
-      return 'is not known here';
+      return 'is not a known field';
     case 'type':
       return `must be ${[params.type]
         .flat()

@@ -11,7 +11,7 @@ const DEFAULT = 25;
 /** The query parameters of every list (docs/concepts/conventions.md#lists), and the list's own filters. */
 export function listQuery<F extends TProperties>(filters: F, max = MAX, byDefault = DEFAULT) {
   return Type.Object({
-    limit: Type.Integer({ minimum: 1, maximum: max, default: byDefault, description: 'Rows of a page.' }),
+    limit: Type.Integer({ minimum: 1, maximum: max, default: byDefault, description: 'Page size.' }),
     cursor: Type.Optional(
       Type.String({ description: '`nextCursor` of the page before, under the same filters.' }),
     ),
@@ -62,7 +62,7 @@ export class ListReader {
     this.#list = hash('sha256', `${scope}\n${text}`, 'base64url');
     const after = cursor === undefined ? null : codec.decode(cursor, this.#list);
     if (cursor !== undefined && after === null) {
-      throw badRequest('cursor', 'The cursor does not belong to this list and these filters.');
+      throw badRequest('cursor', 'The cursor is not valid for this list and these filters.');
     }
     this.request = {
       take: limit + 1,

@@ -53,7 +53,7 @@ export function PathId(prefix: IdPrefix, noun: string) {
  * A filter of one or more values, comma-separated: a list in the document, text for its handler, which reads it
  * by `parseList`.
  */
-export function CommaList(values: readonly string[], description = 'One or more of these.') {
+export function CommaList(values: readonly string[], description = 'One or more of these values.') {
   return Type.Optional(Type.String({ description, 'x-items': OneOf(values) }));
 }
 
@@ -82,8 +82,8 @@ export const Deleted = named('Deleted', Type.Object({ id: Type.String(), deleted
 export const Problem = named(
   'Problem',
   Type.Object({
-    code: Type.String({ description: 'What a program decides on.' }),
-    message: Type.String({ description: 'For people.' }),
+    code: Type.String({ description: 'Machine-readable code.' }),
+    message: Type.String({ description: 'Human-readable message.' }),
   }),
   { code: 'NO_VIDEO_TRACK', message: 'The file has no picture.' },
 );
@@ -97,7 +97,7 @@ export const Visibility = named('Visibility', OneOf(VISIBILITIES));
 export const TierIds = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
   maxItems: 20,
   uniqueItems: true,
-  description: 'Of TIER: the tiers whose members may watch; none: members of any.',
+  description: 'For visibility TIER: tiers with access. Empty: members of any tier.',
 });
 export const Title = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
 /** Of a file that the platform fetches (docs/concepts/imports.md). */
@@ -132,7 +132,8 @@ export function parseList<const V extends string>(
 ): V[] | undefined {
   const items = text?.split(',').map((item) => {
     const known = values.find((value) => value === item.trim());
-    if (known === undefined) throw badRequest(field, `${field} is a list out of ${values.join(', ')}.`);
+    if (known === undefined)
+      throw badRequest(field, `${field} must be a comma-separated list of: ${values.join(', ')}.`);
     return known;
   });
   // A page is made of one of each value: what is said twice would be there twice.

@@ -90,10 +90,10 @@ async function trickle({ iceOf, verb }: SdpSessions, request: SessionRequest, re
   const lines = typeof request.body === 'string' ? request.body.split(/[\r\n]+/) : [];
   const given = lines.filter((line) => line !== '');
   if (given.length === 0 || !given.every((line) => /^[a-z]=\S/.test(line)))
-    throw badRequest('body', 'The body is a fragment of a session description (RFC 8840).');
+    throw badRequest('body', 'The body must be an SDP fragment (RFC 8840).');
   const names = given.flatMap((line) => /^a=ice-ufrag:(.*)$/.exec(line)?.[1] ?? []);
   if (names.some((name) => !known.includes(name))) {
-    const refusal = badRequest('body', `ICE is not restarted here: ${verb} anew instead.`);
+    const refusal = badRequest('body', `ICE restart is not supported: ${verb} again instead.`);
     return reply.status(422).send(refusal.body());
   }
   const { 'if-match': match = '*' } = request.headers;
@@ -106,6 +106,6 @@ async function trickle({ iceOf, verb }: SdpSessions, request: SessionRequest, re
 
 /** @throws {AppError} BAD_REQUEST for a body that is none. */
 export function offerIn(body: unknown): string {
-  if (typeof body !== 'string') throw badRequest('body', 'The body is a session description (SDP).');
+  if (typeof body !== 'string') throw badRequest('body', 'The body must be a session description (SDP).');
   return body;
 }

@@ -32,7 +32,7 @@ export function compileInput<S extends TSchema>(schema: S, part: InputPart): (va
 function assertNoNul(values: unknown, part: 'query' | 'params'): void {
   for (const [name, value] of Object.entries(Object(values))) {
     if (typeof value !== 'string' || !value.includes('\0')) continue;
-    throw part === 'params' ? notFound() : badRequest(name, `${name} may not contain NUL.`);
+    throw part === 'params' ? notFound() : badRequest(name, `${name} must not contain NUL characters.`);
   }
 }
 

@@ -8,287 +8,288 @@ import type { QuotaRefusal } from './plans.ts';
 export const ERRORS = {
   BAD_REQUEST: {
     status: 400,
-    message: 'The request has an invalid parameter.',
+    message: 'A request parameter is invalid.',
     description:
-      'Something in the request is missing, of the wrong type or out of range. `field` names the first such input: a member of the body with dots for nesting (`chapters.0.startSec`), a query parameter, a header by its documented name, or `body`, `query`, `path` for the whole. Nothing is coerced in bodies: `"100"` is no integer. Correct the input; the same request fails again.',
+      'A parameter is missing, has the wrong type, or is out of range. `field` names the first invalid input: a body member with dots for nesting (`chapters.0.startSec`), a query parameter, a header by its documented name, or `body`, `query` or `path` for the whole part. Body values are never coerced: `"100"` is not an integer. Fix the input before retrying; the same request fails again.',
   },
   INVALID_EMAIL: {
     status: 400,
-    message: 'The e-mail address is malformed.',
+    message: 'Enter a valid email address.',
     description:
-      'The address is not of the form `name@host.tld`, or longer than 254 characters. It is trimmed and lower-cased before it is looked at.',
+      'The address is not in the form `name@host.tld`, or it is longer than 254 characters. It is trimmed and lowercased before validation.',
   },
   WEAK_PASSWORD: {
     status: 400,
     message: 'The password must have at least 12 characters.',
-    description: 'Length is the only rule: at least 12 characters.',
+    description: 'Length is the only requirement: at least 12 characters.',
   },
   INVALID_IDEMPOTENCY_KEY: {
     status: 400,
-    message: 'Idempotency-Key must be 8 to 255 characters of A-Z, a-z, 0-9, "_" and "-".',
+    message: 'Idempotency-Key must be 8 to 255 characters: letters, digits, "_" and "-".',
     description:
-      'The `Idempotency-Key` header is shorter than 8 or longer than 255 characters, has another character than `A-Z a-z 0-9 _ -`, or was sent twice. A UUID is a good key. The handler did not run.',
+      'The `Idempotency-Key` header is shorter than 8 or longer than 255 characters, contains a character other than `A-Z a-z 0-9 _ -`, or was sent twice. A UUID works well. The request was not processed.',
   },
   UNKNOWN_EVENT: {
     status: 400,
-    message: 'The event is not in the catalogue.',
+    message: 'Unknown event type.',
     description:
-      '`event` is not a type of `GET /me/webhooks/events`. Patterns such as `stream.*` are for subscriptions only.',
+      '`event` is not an event type listed by `GET /me/webhooks/events`. Patterns such as `stream.*` are valid only in subscriptions.',
   },
   UNAUTHORIZED: {
     status: 401,
-    message: 'Send an API key as "Authorization: Bearer <key>" or "X-API-Key".',
+    message: 'Authentication required. Send an API key as "Authorization: Bearer <key>" or "X-API-Key".',
     description:
-      'No API key came, and no session of the dashboard that is good. A key in the query string is never read, and another `Authorization` scheme than `Bearer` counts as none. A session ends with a sign-out, 14 days after its last use and 90 days after its sign-in.',
+      'The request has no API key and no valid dashboard session. Keys in the query string are ignored, and `Authorization` schemes other than `Bearer` count as missing. A session ends on sign-out, after 14 days without use, or 90 days after sign-in.',
   },
   INVALID_KEY_FORMAT: {
     status: 401,
-    message: 'An API key starts with "pk_".',
+    message: 'Invalid API key format: keys start with "pk_".',
     description:
-      'What came as the API key does not start with `pk_`. A user token belongs in `X-User-Token`, beside the key.',
+      'The value sent as the API key does not start with `pk_`. Send a user token in `X-User-Token`, together with the key.',
   },
   INVALID_KEY: {
     status: 401,
-    message: 'The API key is unknown.',
+    message: 'Invalid API key.',
     description:
-      'No key with this text exists. Look for a cut or doubled character, or for the key of another installation.',
+      'No API key matches this value. Check for missing or duplicated characters, and that the key belongs to this installation.',
   },
   KEY_DISABLED: {
     status: 401,
-    message: 'The API key has been revoked.',
+    message: 'This API key has been revoked.',
     description:
-      'The key was revoked, was replaced by a rotation whose overlap is over, or its account is suspended. Use another key.',
+      'The key was revoked, its rotation overlap has ended, or its account is suspended. Use another key.',
   },
   KEY_EXPIRED: {
     status: 401,
-    message: 'The API key has expired.',
+    message: 'This API key has expired.',
     description:
-      'The `expiresAt` of the key has passed. Mint another one with a key that is still good; `api_key.expiring` tells a week before.',
+      '`expiresAt` has passed. Create a new key with one that is still valid; `api_key.expiring` is sent seven days before a key expires.',
   },
   INVALID_USER_TOKEN: {
     status: 401,
     message: 'The user token is invalid, expired, or belongs to another user.',
     description:
-      '`X-User-Token` is no token of ours, is expired, is of another user than the owner of the API key, or is missing where an act of the user needs one. Sign in again. One key serves one user.',
+      "`X-User-Token` is not valid, has expired, belongs to a user other than the API key's owner, or is missing on an endpoint that requires one. Sign in again. Each key works with the tokens of one user.",
   },
   INVALID_CREDENTIALS: {
     status: 401,
-    message: 'The e-mail address or password is wrong.',
+    message: 'Incorrect email or password.',
     description:
-      'The answer is the same, byte for byte, for an unknown address, a wrong password, a suspended account and a wrong or used-up second factor.',
+      'The response is identical for an unknown email address, a wrong password, a suspended account, and a wrong or used second factor.',
   },
   SECOND_FACTOR_REQUIRED: {
     status: 401,
-    message: 'A second factor is required to sign in.',
+    message: 'Two-factor authentication is required.',
     description:
-      'Not a failure: the password was right. Send `challengeId`, which stands beside `error`, and the code of the authenticator app to `POST /auth/login/2fa` within `expiresIn` seconds.',
+      'This is not a failure: the password was correct. Send the `challengeId` next to `error`, with a code from the authenticator app, to `POST /auth/login/2fa` within `expiresIn` seconds.',
   },
   INSUFFICIENT_SCOPE: {
     status: 403,
-    message: 'The scope of this API key does not allow writes.',
+    message: 'This API key is read-only.',
     description:
-      'A READ_ONLY key may use GET and HEAD only, and revoke itself; beside a user token of its owner it mints READ_ONLY keys and revokes others. Use a key of scope STANDARD or FULL_ACCESS.',
+      "A READ_ONLY key can use only GET and HEAD, and can revoke itself. With its owner's user token it can also create READ_ONLY keys and revoke other keys. Use a key with scope STANDARD or FULL_ACCESS.",
   },
   PERMISSION_DENIED: {
     status: 403,
-    message: 'This API key lacks a permission.',
+    message: 'This API key does not have the required permission.',
     description:
       'The key has a list of permissions and the one that the message names is not in it. Writing includes reading (`videos:write` allows what `videos:read` does); `videos:*` and `*` include both. Videos, streams, restreams and rooms are read by every key whose list names no read of these four. A key with an empty list has everything outside finance. Settings of the whole account, such as the embed allow-list, the notification preferences and the second factor, are changed with a live key, or by a session in live mode: in the test mode they get this code, too.',
   },
   FINANCIAL_SCOPE_REQUIRED: {
     status: 403,
-    message: 'This endpoint needs a FULL_ACCESS key or a finance permission.',
+    message: 'This endpoint requires a FULL_ACCESS key or a finance permission.',
     description:
-      'Money is read with scope FULL_ACCESS or one of `finance:read`, `finance:write`, `finance:*`, `*`, and changed with FULL_ACCESS or one of the last three. That holds for GET too.',
+      'Reading financial data requires scope FULL_ACCESS or one of `finance:read`, `finance:write`, `finance:*` or `*`; changing it requires FULL_ACCESS or one of the last three. This applies to GET requests too.',
   },
   OWNER_SCOPE_REQUIRED: {
     status: 403,
-    message: 'This action needs a FULL_ACCESS key or a user token.',
+    message: 'This action requires a FULL_ACCESS key or a user token.',
     description:
-      'Minting a key, rotating one or revoking another than the key itself takes an owner-class credential: a FULL_ACCESS key, or `X-User-Token` from a sign-in beside any key.',
+      'Creating or rotating a key, or revoking a key other than the one making the request, requires an owner credential: a FULL_ACCESS key, or any key together with an `X-User-Token` from a sign-in.',
   },
   MINT_CEILING_EXCEEDED: {
     status: 403,
-    message: 'A key cannot grant more than it holds itself.',
+    message: 'A key cannot grant more access than it has.',
     description:
-      'A key hands on at most what it holds: scope, permissions, mode, expiry, address and domain restrictions and daily quota. `field` names what exceeds. A key that expires mints only keys that expire no later, so it has to say `expiresAt`; the same goes for its restrictions.',
+      'A new key can have at most the scope, permissions, mode, expiration, address and domain restrictions, and daily quota of the key that creates it. `field` names the one that exceeds it. A key with an expiration can only create keys that expire no later, so `expiresAt` is required; the same applies to its restrictions.',
   },
   EMAIL_NOT_VERIFIED: {
     status: 403,
-    message: 'The e-mail address of the account is not verified.',
+    message: "Verify the account's email address first.",
     description:
-      'Keys and sessions of an account work once its e-mail address is confirmed by the link that was sent there. The link can be asked for again on the page `/verify-email`.',
+      "API keys and sessions work once the account's email address is verified through the emailed link. Request a new link on `/verify-email`.",
   },
   IP_NOT_ALLOWED: {
     status: 403,
-    message: 'This API key may not be used from this address.',
+    message: 'This API key cannot be used from this IP address.',
     description:
-      "The key has an `ipAllowlist` and the address of the caller is not in it. Behind a proxy, the operator's `TRUST_PROXY` decides which address that is.",
+      "The key has an `ipAllowlist` that does not include the caller's IP address. Behind a proxy, the operator's `TRUST_PROXY` setting determines that address.",
   },
   DOMAIN_NOT_ALLOWED: {
     status: 403,
-    message: 'This API key may not be used from this domain.',
+    message: 'This API key cannot be used from this domain.',
     description:
-      'The key has a `domainAllowlist` and the host of `Origin`, else of `Referer`, is not in it, or neither header came.',
+      'The key has a `domainAllowlist` that does not include the host of `Origin` (or `Referer`), or the request has neither header.',
   },
   ADMIN_ONLY: {
     status: 403,
-    message: 'This endpoint is for administrators.',
+    message: 'This endpoint is restricted to administrators.',
     description:
-      'No API key, whatever its scope, reaches this endpoint: it wants a person who has signed in to the dashboard, and some want an administrator of the platform.',
+      'API keys cannot use this endpoint, whatever their scope. It requires a person signed in to the dashboard, and in some cases a platform administrator.',
   },
   CSRF_REJECTED: {
     status: 403,
-    message: 'This call does not come from a page of this platform.',
+    message: 'Cross-site request rejected.',
     description:
       'A session of the dashboard changes something only for the own pages of the platform: `Origin` is that of `PUBLIC_URL`, or `https://` and one of `PLATFORM_HOSTS`, with scheme and port, and `X-CSRF-Token` is the `csrfToken` of `GET /auth/session`. Signing in wants such an `Origin`, too. Programs use an API key, which needs neither.',
   },
   PASSWORD_REQUIRED: {
     status: 403,
-    message: 'Confirm your password first.',
+    message: 'Confirm your password to continue.',
     description:
-      'What this does outlives a session, so a session has to have confirmed the password within the last ten minutes; signing in counts. Send it to `POST /auth/session/password` and try again. API keys are never asked.',
+      'This action has effects that outlast the session, so the session must have confirmed its password within the last ten minutes; signing in counts. Send the password to `POST /auth/session/password` and retry. API keys are never asked for a password.',
   },
   REGISTRATION_CLOSED: {
     status: 403,
-    message: 'Nobody can register here without an invitation.',
+    message: 'Registration requires an invitation.',
     description:
-      'The operator of this platform makes the accounts, or invites to make one (`REGISTRATION`): `inviteToken` is missing, unknown, used, expired, or of another address.',
+      'The operator creates the accounts on this platform or invites people to create one (`REGISTRATION`): `inviteToken` is missing, unknown, already used, expired, or was issued for another email address.',
   },
   QUOTA_EXCEEDED: {
     status: 403,
-    message: 'A limit of the plan is reached.',
+    message: 'Plan limit reached.',
     description:
-      'The plan allows no more of this: the message names the limit. Remove something, or change the plan.',
+      'The plan does not allow more of this resource; the message names the limit. Delete something or upgrade the plan.',
   },
   integration_domain_required: {
     status: 403,
-    message: 'Declare and verify an integration domain to call this endpoint.',
+    message: 'Add and verify an integration domain to use this endpoint.',
     description:
-      'Checkout and payment calls come from a platform host or from an integration domain that the account has declared and verified; this account has none in the mode of the key. Declare one with `POST /me/integration-domains`. `error` is the code itself, as a text.',
+      'Checkout and payment requests must come from a platform host or a verified integration domain. The account has no verified domain in the mode of this key. Add one with `POST /me/integration-domains`. `error` is the code itself, as a string.',
   },
   origin_not_allowed: {
     status: 403,
-    message: 'The origin is not a verified integration domain.',
+    message: 'This origin is not a verified integration domain.',
     description:
-      'The account has verified integration domains, and the call comes from none of them: `Origin`, else `Referer`, is missing, is not https, or names another host. A server sends `Origin: https://its-domain`. `error` is the code itself, as a text.',
+      'The account has verified integration domains, but the request came from none of them: `Origin` (or `Referer`) is missing, is not https, or names another host. Servers must send `Origin: https://<domain>`. `error` is the code itself, as a string.',
   },
   NOT_FOUND: {
     status: 404,
-    message: 'There is no such resource.',
+    message: 'Resource not found.',
     description:
-      'There is no such path or resource, or it belongs to another account or to the other mode: these cases are told apart by nothing.',
+      'The path or resource does not exist, or it belongs to another account or to the other mode. The response does not distinguish between these cases.',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
-    message: 'The path exists, the method does not.',
-    description: 'The path exists; the `Allow` header lists its methods.',
+    message: 'Method not allowed.',
+    description:
+      'The path exists but does not support this method; the `Allow` header lists the supported methods.',
   },
   CONFLICT: {
     status: 409,
-    message: 'The request conflicts with the current state.',
+    message: 'The request conflicts with the current state of the resource.',
     description:
-      'The resource is in a state that does not allow this, or a value that must be unique is taken (`field` names it). Read the resource again before another try.',
+      'The resource is in a state that does not allow this operation, or a value that must be unique is already taken (`field` names it). Fetch the resource again before retrying.',
   },
   EMAIL_EXISTS: {
     status: 409,
-    message: 'The e-mail address is already registered.',
-    description:
-      'There is an account with this address, or another registration with it came first by a moment.',
+    message: 'An account with this email address already exists.',
+    description: 'The email address is already registered, or a concurrent registration completed first.',
   },
   IDEMPOTENCY_IN_FLIGHT: {
     status: 409,
-    message: 'The first request with this Idempotency-Key is still running.',
+    message: 'A request with this Idempotency-Key is still in progress.',
     description:
-      'The first request with this `Idempotency-Key` did not end within three seconds of waiting. Try again with the same key: it replays the answer once there is one.',
+      'The first request with this `Idempotency-Key` did not finish within three seconds. Retry with the same key to get its response once it completes.',
   },
   CATALOG_DISABLED: {
     status: 410,
-    message: 'The catalogue endpoints are withdrawn.',
+    message: 'The catalog endpoints have been removed.',
     description:
-      '`/search`, `/trending` and `/feed` are withdrawn and do not come back. Lists of your own resources remain.',
+      '`/search`, `/trending` and `/feed` have been removed permanently. Lists of your own resources are still available.',
   },
   UPLOAD_EXPIRED: {
     status: 410,
     message: 'The upload session has expired.',
     description:
-      'The upload session has ended: seven days after its last byte, or because its file was refused. Start another one.',
+      'The upload session ended seven days after its last byte, or because its file was rejected. Create a new upload session.',
   },
   REQUEST_TIMEOUT: {
     status: 408,
-    message: 'The request did not arrive in time.',
+    message: 'Request timed out.',
     description:
-      'The headers were not there within a minute, or a body that is no upload took longer than a minute. The connection is closed. Send it again, on a better connection or in smaller parts.',
+      'The request headers, or a body that is not an upload, did not arrive within one minute. The connection is closed. Retry on a faster connection or with a smaller body.',
   },
   HEADERS_TOO_LARGE: {
     status: 431,
-    message: 'The headers of the request are too large.',
+    message: 'Request headers are too large.',
     description:
-      'Request line and headers together have at most 16 KB. The connection is closed. Look for cookies or tokens that grew.',
+      'The request line and headers together exceed 16 KB. The connection is closed. Check for oversized cookies or tokens.',
   },
   PAYLOAD_TOO_LARGE: {
     status: 413,
-    message: 'The request body is too large.',
-    description: 'A JSON body has at most 1 MB; a file has the limit that its endpoint names.',
+    message: 'Request body is too large.',
+    description: 'JSON bodies are limited to 1 MB; file limits are documented on each endpoint.',
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
-    message: 'Send the body as application/json.',
-    description: 'Bodies are `application/json`; endpoints that take a file take `multipart/form-data` too.',
+    message: 'Unsupported media type. Send the body as application/json.',
+    description:
+      'Request bodies must be `application/json`; endpoints that accept files also take `multipart/form-data`.',
   },
   IDEMPOTENCY_KEY_REUSE: {
     status: 422,
-    message: 'This Idempotency-Key was used with a different request body.',
+    message: 'This Idempotency-Key was already used with a different request body.',
     description:
       'This `Idempotency-Key` was used within 24 hours with another body. Bodies are compared as JSON values, before they are validated: whitespace and the order of fields do not matter, and an invalid body is another body, too. Use a new key for a new request.',
   },
   RATE_LIMITED: {
     status: 429,
-    message: 'Too many requests; see Retry-After.',
+    message: 'Too many requests. Retry after the time in Retry-After.',
     description:
       'The key\'s requests per minute, or a cap of this endpoint, are used up. Wait `Retry-After` seconds. The limiters for addresses of `POST /auth/login`, `POST /auth/register`, `/channel/*` and `/videos/{id}/related` send `error` as the text "Too many requests" with `retryAfter` beside it.',
   },
   DAILY_QUOTA_EXCEEDED: {
     status: 429,
-    message: 'The daily quota of this API key is used up.',
+    message: 'Daily quota exceeded for this API key.',
     description:
-      'The `dailyQuota` of the key is used up until 00:00 UTC; `X-RateLimit-Daily-Reset` has the second.',
+      "The key's `dailyQuota` is used up until 00:00 UTC; `X-RateLimit-Daily-Reset` is the reset time.",
   },
   RATE_LIMIT: {
     status: 429,
-    message: 'Too many view events from this address for this video.',
+    message: 'Too many view events for this video from this IP address.',
     description:
-      'One address has sent more than 30 views of one video in a minute. Only `POST /videos/{id}/views` answers this code.',
+      'One IP address sent more than 30 views of one video within a minute. Only `POST /videos/{id}/views` returns this code.',
   },
   SSE_PER_KEY_CAP: {
     status: 429,
     message: 'Too many open event streams.',
     description:
-      'A key has at most 25 open event streams, of all kinds together, and an account at most 400 of `/me/events/stream` on all its keys; the message says which cap it is. Close one; a connection that has died frees its place after 45 seconds.',
+      'A key can have at most 25 open event streams of all kinds, and an account at most 400 open `/me/events/stream` connections across its keys; the message says which limit was reached. Close one; a dropped connection frees its slot after 45 seconds.',
   },
   SERVICE_UNAVAILABLE: {
     status: 503,
-    message: 'The service cannot answer now; try again.',
+    message: 'Service temporarily unavailable. Try again.',
     description:
       'The server is overloaded, or a part that it needs, such as the database, does not answer. Retry after `Retry-After` seconds, with growing pauses. Whether a change was made before is unknown: an `Idempotency-Key` makes the repetition safe.',
   },
   INSUFFICIENT_STORAGE: {
     status: 507,
-    message: 'The server has no room for new files.',
+    message: 'The server is out of storage space.',
     description:
-      'The disk of the server is nearly full. Reading goes on; new bytes are refused until the operator has made room. Nothing that was stored before is lost.',
+      "The server's disk is nearly full. Reads still work; new data is rejected until the operator frees space. Stored data is not affected.",
   },
   INTERNAL_ERROR: {
     status: 500,
-    message: 'Something went wrong on our side.',
+    message: 'Internal server error.',
     description:
-      'A fault of the server. Nothing of its cause is told; the operator finds it in the log under the `X-SVC-Request-Id` of the answer. Trying again may help; with an `Idempotency-Key` it does no harm.',
+      "An unexpected server error. Details are not disclosed; the operator can find them in the log under the response's `X-SVC-Request-Id`. Retrying may help, and is safe with an `Idempotency-Key`.",
   },
   SECOND_FACTOR_UNAVAILABLE: {
     status: 503,
-    message: 'The second factor could not be started; try again.',
+    message: 'Two-factor authentication could not be started. Try again.',
     description:
-      'The password was right, and the challenge for the second factor could not be stored. Try again.',
+      'The password was correct, but the two-factor challenge could not be stored. Retry the request.',
   },
 } as const satisfies Record<string, { status: number; message: string; description: string }>;
 

@@ -61,15 +61,18 @@ export function readRange<G extends Granularity>(query: RangeQuery<G>, nowMs: nu
   const toMs = Math.ceil(to.epochMilliseconds / QUARTER_MS) * QUARTER_MS;
   if (fromMs >= toMs) {
     throw query.to === undefined
-      ? badRequest('from', 'from is in the past.')
-      : badRequest('to', 'to is after from.');
+      ? badRequest('from', 'from must be in the past.')
+      : badRequest('to', 'to must be after from.');
   }
   if (Temporal.ZonedDateTime.compare(from.add({ days: MAX_DAYS }), to) < 0) {
-    throw badRequest('from', `A range has at most ${MAX_DAYS} days.`);
+    throw badRequest('from', `The range must not exceed ${MAX_DAYS} days.`);
   }
   const isByHour = query.granularity === 'HOUR';
   if (isByHour && Temporal.ZonedDateTime.compare(from.add({ days: MAX_DAYS_BY_HOUR }), to) < 0) {
-    throw badRequest('granularity', `By the hour, a range has at most ${MAX_DAYS_BY_HOUR} days.`);
+    throw badRequest(
+      'granularity',
+      `With hourly granularity, the range must not exceed ${MAX_DAYS_BY_HOUR} days.`,
+    );
   }
   return {
     from: dateFromMs(fromMs),
@@ -170,7 +173,7 @@ function read(field: 'from' | 'to', text: string, timezone: string): Temporal.Zo
   }
   throw badRequest(
     field,
-    `${field} is a day such as 2026-11-20, or an instant such as 2026-11-20T09:00:00Z.`,
+    `${field} must be a date, such as 2026-11-20, or a date-time, such as 2026-11-20T09:00:00Z.`,
   );
 }
 

@@ -15,5 +15,5 @@ export function normaliseTimezone(timezone: string, field = 'timezone'): string 
   } catch {
     // Said below.
   }
-  throw badRequest(field, `${field} is an IANA name such as Europe/Berlin.`);
+  throw badRequest(field, `${field} must be an IANA time zone, such as Europe/Berlin.`);
 }

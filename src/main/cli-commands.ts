@@ -232,7 +232,7 @@ const migrateCommand: Command = {
   usage: 'migrate',
   run: async (_container, _values, migrated) => ({
     data: { applied: migrated },
-    text: migrated.length === 0 ? 'the database is up to date' : `applied ${migrated.join(', ')}`,
+    text: migrated.length === 0 ? 'database is up to date' : `applied ${migrated.join(', ')}`,
   }),
 };
 
@@ -279,7 +279,7 @@ function ofNoun(definition: CommandDefinition): [name: string, command: Command]
   const run: Command['run'] = async ({ parts }, values) => {
     const runners = parts.flatMap((part) => part.commands?.() ?? []);
     const runner = runners.find(({ command }) => command === definition);
-    if (runner === undefined) throw new Error(`nobody does the command "${name}"`);
+    if (runner === undefined) throw new Error(`no handler for command "${name}"`);
     return runner.run(values);
   };
   return [name, { usage, run }];
@@ -290,5 +290,5 @@ export const commands: ReadonlyMap<string, Command> = new Map([...coreCommands, 
 export function usage(): string {
   const all = [...commands.values(), ...maintenanceCommands.values(), ...remoteCommands.values()];
   const lines = all.map((command) => `  marquee ${command.usage} [--json]`);
-  return `Usage:\n${lines.join('\n')}\n\nmarquee is "node scripts/marquee.mjs" in the checkout. The database is that of DATABASE_URL, or the embedded one in DATA_DIR (./data).\n`;
+  return `Usage:\n${lines.join('\n')}\n\nmarquee is "node scripts/marquee.mjs" in the checkout. Uses the database at DATABASE_URL, or the embedded one in DATA_DIR (./data).\n`;
 }

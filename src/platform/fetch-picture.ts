@@ -23,13 +23,13 @@ export async function fetchPicture(
       maxRedirects: 3,
       sameHost: false,
     });
-    if (status !== 200) throw badRequest(field, `The address answered ${status}.`);
-    if (!complete) throw badRequest(field, `There is no whole picture of at most ${maxBytes} bytes.`);
+    if (status !== 200) throw badRequest(field, `The URL returned status ${status}.`);
+    if (!complete) throw badRequest(field, `The URL did not return an image of at most ${maxBytes} bytes.`);
     return bytes;
   } catch (error) {
-    if (error instanceof GuardError) throw badRequest(field, `This address is refused: ${error.reason}.`);
+    if (error instanceof GuardError) throw badRequest(field, `This URL was rejected: ${error.reason}.`);
     if (error instanceof OutboundError)
-      throw badRequest(field, `The address gave no answer (${error.message}).`);
+      throw badRequest(field, `The URL could not be fetched (${error.message}).`);
     throw error;
   }
 }

@@ -10,15 +10,15 @@ const BROADCAST: Words = {
     state: 'Offline',
     message: 'The broadcast has not started yet. It plays here as soon as it does.',
   },
-  starting: { state: 'Live', message: 'Waiting for the first picture…' },
+  starting: { state: 'Live', message: 'Waiting for video…' },
   live: { state: 'Live', message: 'The broadcast is live.' },
   interrupted: {
     state: 'Live',
-    message: 'The signal is interrupted. The broadcast goes on here when it is back.',
+    message: 'The signal was interrupted. The broadcast will resume when it returns.',
   },
   reconnecting: {
     state: 'Connection lost',
-    message: 'The server cannot be reached from here. Check your connection. Trying again…',
+    message: 'Cannot reach the server. Check your connection. Retrying…',
   },
   ended: {
     state: 'Ended',
@@ -41,9 +41,9 @@ const VIDEO: Words = {
   interrupted: { state: 'Video', message: 'Waiting for more of the video…' },
   reconnecting: {
     state: 'Connection lost',
-    message: 'The server cannot be reached from here. Check your connection. Trying again…',
+    message: 'Cannot reach the server. Check your connection. Retrying…',
   },
-  ended: { state: 'Not available', message: 'This video is not available any more.' },
+  ended: { state: 'Not available', message: 'This video is no longer available.' },
   failed: { state: 'Problem', message: 'This browser cannot play the video.' },
 };
 
@@ -53,8 +53,8 @@ export const WORDS: Record<Kind, Words> = { broadcast: BROADCAST, video: VIDEO }
 /** Instead of the message of `reconnecting`, when the browser knows that it has no network. */
 export const NO_NETWORK = 'This device is offline. It goes on here as soon as the connection is back.';
 export const RETRY = 'Try again';
-export const UNMUTE = 'Turn on sound';
-export const NO_REAL_TIME = 'Real time is not possible now';
+export const UNMUTE = 'Unmute';
+export const NO_REAL_TIME = 'Real-time playback is not available';
 
 const DAY_MS = 86_400_000;
 const UNITS = [

@@ -44,47 +44,47 @@ export interface Ending {
 const REMOVED_TEXT = 'The host has ended your visit. Ask the host if you think that this was a mistake.';
 
 const ENDINGS: Record<Outcome, Ending> = {
-  LEFT: { heading: 'You have left the room.', text: 'You can close this page.', again: 'Join again' },
+  LEFT: { heading: 'You left the room.', text: 'You can close this page.', again: 'Join again' },
   REMOVED: { heading: 'You are no longer in this room.', text: REMOVED_TEXT, again: null },
   NOT_FOUND: {
-    heading: 'There is no such room here.',
+    heading: 'Room not found.',
     text: 'The address may be mistyped, or the room may have been removed. Ask whoever gave you the address.',
     again: null,
   },
   TOKEN: {
-    heading: 'This link is no longer good.',
+    heading: 'This link has expired.',
     text: 'Links to a room run out. Ask the host for a new one, or wait for the host to let you in.',
     again: 'Ask to join',
   },
   FULL: {
     heading: 'The room is full.',
-    text: 'As many people are in it as it has room for. Try again when somebody has left.',
+    text: 'The room has reached its participant limit. Try again later.',
     again: 'Try again',
   },
   ENDED: { heading: 'The room has ended.', text: 'Thank you for being there.', again: null },
   REPLACED: {
-    heading: 'You have joined from another place.',
+    heading: 'You joined from another window or device.',
     text: 'The same link was opened in another window or on another device, and you are in the room there.',
     again: 'Join here instead',
   },
   BAD_MESSAGE: {
-    heading: 'The connection has ended.',
-    text: 'This page and the server did not understand each other. Load the page anew.',
-    again: 'Load again',
+    heading: 'Connection lost.',
+    text: 'The page and server are out of sync. Reload the page.',
+    again: 'Reload',
   },
   NO_ENGINE: {
     heading: 'This page is out of date.',
-    text: 'The server has changed since this page was loaded. Load it anew.',
-    again: 'Load again',
+    text: 'The server was updated. Reload the page.',
+    again: 'Reload',
   },
 };
 
 /** Why a room has ended, by the gateway's reason. */
 const END_REASONS: Record<string, string> = {
   CALL: 'A host has ended it. Thank you for being there.',
-  MAX_DURATION: 'It has reached its longest duration.',
+  MAX_DURATION: 'The maximum duration was reached.',
   EXPIRED: 'Its time is over.',
-  ALONE: 'You were the last one in it.',
+  ALONE: 'You were the last participant.',
 };
 
 /**
@@ -98,7 +98,7 @@ export function endingOf(outcome: Outcome, words: string, wasIn: boolean): Endin
   if (outcome === 'ENDED') return { ...ending, text: END_REASONS[words] ?? ending.text };
   if (outcome !== 'REMOVED') return ending;
   const text = words === '' ? ending.text : `${words} Ask the host if you think that this was a mistake.`;
-  return { ...ending, text, ...(wasIn ? {} : { heading: 'You cannot come in.' }) };
+  return { ...ending, text, ...(wasIn ? {} : { heading: 'You cannot join.' }) };
 }
 
 /** What a host did about what this participant sends. */

@@ -77,7 +77,7 @@ export function createProfiles({ db, clock, images, fetcher }: Deps): Profiles {
         if (brokenConstraint(error) !== 'account_username') throw error;
         throw new AppError('CONFLICT', {
           field: 'username',
-          message: 'This user name is taken.',
+          message: 'This username is already taken.',
           cause: error,
         });
       }
@@ -88,7 +88,8 @@ export function createProfiles({ db, clock, images, fetcher }: Deps): Profiles {
         ? await fetchPicture(fetcher, picture.url, { field: 'url', maxBytes: AVATAR_MAX_BYTES })
         : picture.bytes;
       const image = await images.square(bytes, AVATAR_SIZE);
-      if (image === null) throw badRequest(fetched ? 'url' : 'file', 'This is no PNG, JPEG or WebP picture.');
+      if (image === null)
+        throw badRequest(fetched ? 'url' : 'file', 'The file is not a valid PNG, JPEG or WebP image.');
       await repository.putAvatar(db, accountId, { id: newId('ava'), image, created_at: clock.now() });
       return get(accountId);
     },

@@ -36,7 +36,7 @@ const USERNAME = /^[a-z0-9][a-z0-9_-]{1,38}$/;
 export function normaliseUsername(username: string): string {
   const normal = username.trim().toLowerCase();
   if (!USERNAME.test(normal)) {
-    throw badRequest('username', 'A user name is 2 to 39 characters of a-z, 0-9, "_" and "-".');
+    throw badRequest('username', 'username must be 2 to 39 characters: a-z, 0-9, "_" and "-".');
   }
   return normal;
 }
@@ -96,7 +96,7 @@ function normaliseLocale(locale: string): string {
   } catch {
     // Said below.
   }
-  throw badRequest('locale', 'locale is a BCP 47 language tag such as en-GB.');
+  throw badRequest('locale', 'locale must be a BCP 47 language tag, such as en-GB.');
 }
 
 /**
@@ -107,7 +107,7 @@ function normaliseLocale(locale: string): string {
 export function parseEmbedDomains(domains: readonly string[]): string[] {
   const patterns = domains.map((domain, index) => {
     const pattern = toHostPattern(domain);
-    if (pattern === null) throw badRequest(`domains.${index}`, `${domain} is no host name.`);
+    if (pattern === null) throw badRequest(`domains.${index}`, `${domain} is not a valid hostname.`);
     return pattern;
   });
   return [...new Set(patterns)];

@@ -165,5 +165,5 @@ function emailExists(cause?: unknown): AppError {
 }
 
 function usernameTaken(cause: unknown): AppError {
-  return new AppError('CONFLICT', { field: 'username', message: 'This user name is taken.', cause });
+  return new AppError('CONFLICT', { field: 'username', message: 'This username is already taken.', cause });
 }

@@ -90,10 +90,7 @@ export function shareOf(query: FilterQuery): Share | null {
     return value === undefined ? [] : [{ dimension, value }];
   });
   if (second !== undefined) {
-    throw badRequest(
-      `filter.${second.dimension}`,
-      'One filter at a time: what is counted is counted by each alone.',
-    );
+    throw badRequest(`filter.${second.dimension}`, 'Only one filter can be used at a time.');
   }
   if (share === undefined) return null;
   return share.dimension === 'country' ? { ...share, value: share.value.toUpperCase() } : share;

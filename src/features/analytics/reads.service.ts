@@ -251,13 +251,10 @@ async function readCountries(
 ): Promise<Rows<ValueRow>> {
   const share = shareOf(query);
   if (share !== null && share.dimension !== 'country') {
-    throw badRequest(
-      `filter.${share.dimension}`,
-      'Countries are counted by themselves: filter.country alone.',
-    );
+    throw badRequest(`filter.${share.dimension}`, 'Only filter.country is supported here.');
   }
   if (videoId !== undefined && streamId !== undefined) {
-    throw badRequest('streamId', 'Of a video or of a stream, not of both.');
+    throw badRequest('streamId', 'Provide either videoId or streamId, not both.');
   }
   const subject = await placed(deps.db, workspaceId, videoId, streamId);
   const head = await readHead(deps, query);

@@ -5,19 +5,23 @@ import { GRANULARITIES } from '../../kernel/time-range.ts';
 
 export const RANGE = {
   from: Type.Optional(
-    Type.String({ description: 'A day, or an instant. Default: 28 days before `to`.', maxLength: 40 }),
+    Type.String({ description: 'A date or date-time. Defaults to 28 days before `to`.', maxLength: 40 }),
   ),
   to: Type.Optional(
-    Type.String({ description: 'Excluded. A day, or an instant. Default: tomorrow.', maxLength: 40 }),
+    Type.String({ description: 'A date or date-time, exclusive. Defaults to tomorrow.', maxLength: 40 }),
   ),
   granularity: OneOf(GRANULARITIES, {
     default: 'DAY',
-    description: 'Weeks begin on Monday; by the hour, at most 14 days.',
+    description: 'Weeks start on Monday. With hourly granularity, at most 14 days.',
   }),
-  timezone: Type.String({ default: 'UTC', description: 'Whose days: an IANA name.', maxLength: 100 }),
+  timezone: Type.String({
+    default: 'UTC',
+    description: 'IANA time zone used for day boundaries.',
+    maxLength: 100,
+  }),
   includeSelf: Type.Boolean({
     default: false,
-    description: "Counts what the account's own sessions watched, too.",
+    description: "Includes views from the account's own sessions.",
   }),
 };
 const FILTER = Type.Optional(
@@ -34,10 +38,10 @@ const FILTERED = {
 };
 const COMPARE = OneOf(['NONE', 'PREVIOUS'], {
   default: 'NONE',
-  description: '`PREVIOUS`: `previous` has the totals of as many days directly before.',
+  description: '`PREVIOUS`: `previous` contains the totals of the preceding period.',
 });
 const PAGED = {
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 25, description: 'Rows of a page.' }),
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 25, description: 'Page size.' }),
   cursor: Type.Optional(
     Type.String({ description: '`nextCursor` of the page before, under the same filters.' }),
   ),
@@ -49,7 +53,7 @@ const rowsQuery = <const S extends readonly string[], F extends TProperties>(sor
     ...RANGE,
     ...FILTERED,
     ...PAGED,
-    sort: OneOf(sorts, { default: 'views', description: 'The highest first.' }),
+    sort: OneOf(sorts, { default: 'views', description: 'Highest first.' }),
     ...filters,
   });
 export const VideosQuery = rowsQuery(['views', 'watchTimeSec', 'publishedAt'], {});
@@ -69,7 +73,10 @@ export const HEAD = {
   granularity: OneOf(GRANULARITIES),
   generatedAt: Instant,
   dataFreshUntil: Nullable(
-    Type.String({ ...Instant, description: 'All that happened before is counted; null: nothing is yet.' }),
+    Type.String({
+      ...Instant,
+      description: 'Data is complete up to this time; null if nothing has been processed yet.',
+    }),
   ),
 };
 export const RowsHead = Type.Object(HEAD);
@@ -77,9 +84,9 @@ export const RowsHead = Type.Object(HEAD);
 const Count = Type.Integer({ minimum: 0 });
 const Rate = (description: string) => Nullable(Type.Number({ description }));
 /** Of viewers with one thing in common nobody counts it. */
-const Unfiltered = (description = 'Null under a filter.') => Nullable(Type.Integer({ description }));
+const Unfiltered = (description = 'Null when a filter is used.') => Nullable(Type.Integer({ description }));
 const VIEWED = { views: Count, uniqueViewers: Count, watchTimeSec: Count };
-const AVERAGE = { avgViewDurationSec: Rate('Watch time of a view; null without views.') };
+const AVERAGE = { avgViewDurationSec: Rate('Average view duration; null without views.') };
 const SHOWN = {
   impressions: Unfiltered(),
   playRate: Rate('Plays of an impression, 0 to 1; null without impressions.'),
@@ -106,7 +113,7 @@ const ON_AIR = {
   broadcasts: Unfiltered(),
   liveMinutes: Unfiltered(),
   peakConcurrent: Unfiltered(),
-  avgConcurrent: Rate('Null while nobody watched.'),
+  avgConcurrent: Rate('Null without viewers.'),
   chatMessages: Unfiltered(),
 };
 const StreamTotals = named(
@@ -121,7 +128,7 @@ const StreamTotals = named(
   }),
 );
 const DATE = {
-  date: Type.String({ description: 'The first local day of the piece; by the hour, its beginning.' }),
+  date: Type.String({ description: 'First local day of the bucket; with hourly granularity, its start.' }),
 };
 const TOP = { title: Nullable(Type.String()), views: Count, watchTimeSec: Count };
 
@@ -225,7 +232,7 @@ export const StreamAnalytics = named(
       Type.Object({
         ...DATE,
         ...VIEWED,
-        concurrentAvg: Rate('Null while nobody watched.'),
+        concurrentAvg: Rate('Null without viewers.'),
         concurrentPeak: Unfiltered(),
         joins: Unfiltered(),
         leaves: Unfiltered(),

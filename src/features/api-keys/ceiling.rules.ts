@@ -24,7 +24,7 @@ export function assertBelowCeiling(minter: KeyGrant, wanted: KeyGrant): void {
   if (excess === null) return;
   throw new AppError('MINT_CEILING_EXCEEDED', {
     field: excess,
-    message: `A key cannot grant more than it holds itself: ${excess} exceeds that of the minting key.`,
+    message: `A key cannot grant more access than it has: ${excess} exceeds that of the creating key.`,
   });
 }
 

@@ -52,7 +52,7 @@ function wordsOf({ what, by }: Done, { name, scope, mode, last4 }: ToldKey) {
   const isNew = what === 'created';
   return {
     kind: `api-key-${what}`,
-    subject: isNew ? 'A new API key was made' : 'An API key was given a new secret',
+    subject: isNew ? 'A new API key was created' : 'An API key was rotated',
     text: `${isNew ? 'A new API key of your Marquee account was made' : 'An API key of your Marquee account was given a new secret'}:
 
 ${name} (${scope}, ${mode}), which ends in ${last4}

@@ -23,7 +23,7 @@ const path = '/me/api-keys';
 
 /** All of them in one page, unless there are very many. */
 const ListQuery = shortListQuery({
-  mode: Type.Optional(OneOf(MODES, { description: 'Absent means both.' })),
+  mode: Type.Optional(OneOf(MODES, { description: 'Omit for both.' })),
   isUsable: Type.Optional(Type.Boolean({ description: 'Neither revoked nor expired. Absent means both.' })),
 });
 
@@ -42,9 +42,9 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
     ...gated('owner'),
     freshPassword: true,
     method: 'DELETE',
-    summary: 'Revoke a key',
+    summary: 'Revoke an API key',
     description:
-      'Any key may revoke itself; another one only an owner-class credential. Refused at once on this node, within 5 seconds on every other.',
+      'A key can always revoke itself; revoking another key requires an owner credential. Takes effect immediately on this node and within 5 seconds on others.',
     reply: { status: 200, schema: Deleted },
     errors: ['NOT_FOUND'],
   } as const;
@@ -55,9 +55,9 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
       operationId: 'apiKeys.create',
       method: 'POST',
       path,
-      summary: 'Mint a key',
+      summary: 'Create an API key',
       description:
-        'It can hold nothing that the minting key does not hold. One that a session makes allows 10,000 requests a minute, one that a key makes 1,000. The key itself is in this answer alone.',
+        'A key can grant at most the access of the credential that creates it. Keys created from a session allow 10,000 requests per minute; keys created with a key allow 1,000. The key is returned only in this response.',
       body: ApiKeyIn,
       reply: { status: 201, schema: ApiKeyWithSecret },
       errors: ['MINT_CEILING_EXCEEDED', 'QUOTA_EXCEEDED'],
@@ -71,9 +71,9 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
       operationId: 'apiKeys.list',
       method: 'GET',
       path,
-      summary: 'List keys',
+      summary: 'List API keys',
       description:
-        'A live key lists the keys of both modes, a test key test keys only, a session likewise. Revoked ones too.',
+        'A live key lists the keys of both modes; a test key lists test keys only. The same applies to sessions. Includes revoked keys.',
       query: ListQuery,
       reply: { status: 200, schema: ApiKey, list: true },
       async handler({ caller }, { query }) {
@@ -102,9 +102,9 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
       operationId: 'apiKeys.get',
       method: 'GET',
       path: `${path}/{id}`,
-      summary: 'Get a key',
+      summary: 'Get an API key',
       description:
-        'A live key sees those of both modes, a test key only test ones. The secret is not shown again.',
+        'A live key can read keys of both modes; a test key can read test keys only. The secret is never returned again.',
       params: Id,
       reply: { status: 200, schema: ApiKey },
       handler: async ({ caller }, { params }) =>
@@ -124,8 +124,9 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
       operationId: 'apiKeys.rotate',
       method: 'POST',
       path: `${path}/{id}/rotate`,
-      summary: 'Give a key another secret',
-      description: 'Id, restrictions and counters stay; the old secret is good for `overlapSec` more.',
+      summary: "Rotate an API key's secret",
+      description:
+        'The ID, restrictions and counters are unchanged. The old secret stays valid for `overlapSec`.',
       params: Id,
       body: RotateIn,
       optionalBody: true,

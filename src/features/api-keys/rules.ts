@@ -101,15 +101,18 @@ export function domainAllowed(allowlist: readonly string[], host: string | undef
 export function assertPermissions(scope: Scope, permissions: readonly string[]): void {
   const known: readonly string[] = PERMISSIONS;
   const unknown = permissions.find((permission) => !known.includes(permission));
-  if (unknown !== undefined) throw badRequest('permissions', `${unknown} is no permission.`);
+  if (unknown !== undefined) throw badRequest('permissions', `Unknown permission: ${unknown}.`);
   if (scope === 'FULL_ACCESS' && permissions.length > 0) {
-    throw badRequest('permissions', 'A FULL_ACCESS key holds every permission: it takes no list.');
+    throw badRequest(
+      'permissions',
+      'permissions must be empty for a FULL_ACCESS key, which has every permission.',
+    );
   }
   // Permissions of finance also open reads of money (docs/decisions/authorization.md#permissions).
   const writing = permissions.find(
     (permission) => permission.endsWith(':write') && permission !== 'finance:write',
   );
   if (scope === 'READ_ONLY' && writing !== undefined) {
-    throw badRequest('permissions', `A READ_ONLY key never writes: it cannot hold ${writing}.`);
+    throw badRequest('permissions', `A READ_ONLY key cannot have the write permission ${writing}.`);
   }
 }

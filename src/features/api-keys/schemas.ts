@@ -7,10 +7,10 @@ import type { KeyRow } from './repository.ts';
 const MAX_RULES = 100;
 
 const meaning =
-  'Empty: everything that the scope allows, outside finance. Videos, streams, restreams and rooms are read whatever the list says, unless it names a `:read` of one of them: then only those that it names.';
+  'Empty: everything the scope allows except finance. Videos, streams, restreams and rooms are read whatever the list says, unless it names a `:read` of one of them: then only those that it names.';
 const ipAllowlist = Type.Array(Type.String({ maxLength: 64 }), {
   maxItems: MAX_RULES,
-  description: 'Addresses and CIDR blocks, IPv4 and IPv6; empty: any.',
+  description: 'IPv4 and IPv6 addresses and CIDR blocks; empty: any.',
 });
 const domainAllowlist = Type.Array(Type.String({ maxLength: 300 }), {
   maxItems: MAX_RULES,

@@ -216,11 +216,11 @@ function secretOf(key: string) {
 function assertRestrictions(ipAllowlist: readonly string[], domainAllowlist: readonly string[]): void {
   for (const [index, rule] of ipAllowlist.entries()) {
     if (rules.isIpRule(rule)) continue;
-    throw badRequest(`ipAllowlist.${index}`, `${rule} is no address and no CIDR block.`);
+    throw badRequest(`ipAllowlist.${index}`, `${rule} is not a valid IP address or CIDR block.`);
   }
   for (const [index, rule] of domainAllowlist.entries()) {
     if (rules.isDomainRule(rule)) continue;
-    throw badRequest(`domainAllowlist.${index}`, `${rule} is no host name.`);
+    throw badRequest(`domainAllowlist.${index}`, `${rule} is not a valid hostname.`);
   }
 }
 
@@ -337,7 +337,7 @@ async function rightsOf(tx: Tx, by: Acting, refusal: Refusal): Promise<Authority
   const maker = makerOf(by);
   if (maker === null) return RIGHTS.OWNER;
   const role = await repository.lockRole(tx, by.accountId, maker);
-  if (role === undefined) throw new AppError(refusal, { message: 'You are not in this team.' });
+  if (role === undefined) throw new AppError(refusal, { message: 'You are not a member of this team.' });
   return RIGHTS[role];
 }
 

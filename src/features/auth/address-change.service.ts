@@ -110,7 +110,7 @@ async function ask(deps: Deps, tx: Tx, accountId: string, email: string): Promis
   const { credentials, clock, mailbox } = deps;
   const account = await credentials.findById(tx, accountId);
   if (account === undefined) throw new AppError('NOT_FOUND');
-  if (account.email === email) throw badRequest('email', 'This is the address of the account already.');
+  if (account.email === email) throw badRequest('email', "This is already the account's email address.");
   const isTaken = (await credentials.findByEmail(tx, email)) !== undefined;
   if (isTaken || (await repository.isKept(tx, { email, by: accountId, now: clock.now() }))) {
     throw new AppError('EMAIL_EXISTS', { field: 'email' });

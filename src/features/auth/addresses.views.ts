@@ -6,7 +6,7 @@ import { newPasswordFields } from './pages.views.ts';
 export function addressForm(token: string): Page {
   return linkPage(
     200,
-    'Confirm your new e-mail address',
+    'Confirm your new email address',
     html`<form class="form" method="post" action="/change-email">
 <input type="hidden" name="token" value="${token}">
 <button class="button" type="submit">Confirm the address</button>
@@ -18,25 +18,25 @@ export function addressForm(token: string): Page {
 export function keepForm(token: string, problem?: string): Page {
   return linkPage(
     problem === undefined ? 200 : 400,
-    'Keep your e-mail address',
+    'Keep your current email address',
     html`<p>Your account keeps this address, or has it back. Whoever changed it knew your password, so choose a new one.</p>
 <form class="form" method="post" action="/keep-email">
 ${newPasswordFields(token, problem)}
-<button class="button" type="submit">Keep the address and set the password</button>
+<button class="button" type="submit">Keep address and set password</button>
 </form>`,
   );
 }
 
 const EXPIRED = linkPage(
   404,
-  'This link is no longer good',
-  html`<p>A link works once, and only for a while.</p>
-<p><a class="button" href="/dashboard/account">To the settings of your account</a></p>`,
+  'This link is invalid or has expired',
+  html`<p>Links can be used once and expire after a while.</p>
+<p><a class="button" href="/dashboard/account">Go to account settings</a></p>`,
 );
 
 const TAKEN = linkPage(
   409,
-  'This address is taken',
+  'This email address is already in use',
   html`<p>Another account has this address. Write to the operator of this platform if it should be yours.</p>`,
 );
 
@@ -46,13 +46,13 @@ export function addressOutcome(purpose: 'CHANGE_EMAIL' | 'KEEP_EMAIL', outcome: 
   return purpose === 'CHANGE_EMAIL'
     ? linkPage(
         200,
-        'Your address is changed',
+        'Email address changed',
         html`<p>Sign in with it from now on.</p>
-<p><a class="button" href="/dashboard/account">To the settings of your account</a></p>`,
+<p><a class="button" href="/dashboard/account">Go to account settings</a></p>`,
       )
     : linkPage(
         200,
-        'Your address stays',
+        'Email address kept',
         html`<p>Everybody was signed out, and your new password is set. Look through your API keys.</p>
 <p><a class="button" href="/dashboard">Sign in</a></p>`,
       );

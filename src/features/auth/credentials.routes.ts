@@ -10,7 +10,7 @@ import { actingOf, credentialCaps } from './routes.ts';
 const EmailIn = named(
   'EmailChange',
   Type.Object({
-    email: Type.String({ description: 'At most 254 characters; trimmed and lower-cased.' }),
+    email: Type.String({ description: 'At most 254 characters; trimmed and lowercased.' }),
     password: Type.String({ description: 'Of the account.' }),
   }),
   { email: 'ada@example.org', password: 'correct horse battery' },
@@ -58,9 +58,9 @@ export function credentialRoutes({
       operationId: 'me.changeEmail',
       method: 'PATCH',
       path: '/me/email',
-      summary: 'Change the e-mail address',
+      summary: "Change the account's email address",
       description:
-        'Both addresses are mailed: it changes when the new one is confirmed, and for seven days the old one can take it back.',
+        'Sends an email to both addresses. The change takes effect when the new address is confirmed; the old address can revert it for seven days.',
       limits: credentialCaps('email-change'),
       body: EmailIn,
       reply: { status: 200, schema: PendingEmail },
@@ -76,9 +76,9 @@ export function credentialRoutes({
       operationId: 'me.changePassword',
       method: 'POST',
       path: '/me/password',
-      summary: 'Change the password',
+      summary: "Change the account's password",
       description:
-        'Every user token and every other session of the account ends, and its owner is told by mail.',
+        'Ends all user tokens and all other sessions of the account and notifies the owner by email.',
       limits: credentialCaps('password-change'),
       body: PasswordIn,
       reply: { status: 200, schema: PasswordChanged },

@@ -133,7 +133,7 @@ async function sendLink(
 async function sendAgain(deps: Deps, tx: Tx, accountId: string): Promise<void> {
   const account = await deps.credentials.findById(tx, accountId);
   if (account === undefined || account.email_verified_at !== null) {
-    throw new AppError('CONFLICT', { message: 'The address is confirmed already.' });
+    throw new AppError('CONFLICT', { message: 'The email address is already verified.' });
   }
   const since = deps.clock.ms() - HOUR_MS;
   const { count, oldest } = await repository.countTokens(tx, accountId, 'VERIFY_EMAIL', dateFromMs(since));

@@ -11,14 +11,14 @@ export function verifyMail(to: string, link: string): Mail {
   return {
     kind: 'verify-email',
     to,
-    subject: 'Confirm your e-mail address',
-    text: `Somebody, hopefully you, made a Marquee account with this address.
+    subject: 'Verify your email address',
+    text: `A Marquee account was created with this email address.
 
-Open this link within 24 hours and confirm it:
+To verify your email address, open this link within 24 hours:
 
 ${link}
 
-If it was not you, do nothing: an address that is not confirmed cannot be used.
+If this wasn't you, ignore this email. Unverified addresses cannot be used.
 `,
   };
 }
@@ -27,14 +27,14 @@ export function resetMail(to: string, link: string): Mail {
   return {
     kind: 'reset-password',
     to,
-    subject: 'Choose a new password',
-    text: `Somebody, hopefully you, wants a new password for the Marquee account of this address.
+    subject: 'Reset your password',
+    text: `We received a request to reset the password of your Marquee account.
 
 Open this link within one hour and choose one:
 
 ${link}
 
-If it was not you, do nothing: your password stays as it is.
+If this wasn't you, ignore this email. Your password will not change.
 `,
   };
 }
@@ -46,7 +46,7 @@ export function passwordChangedMail(to: string, link: string): Mail {
     subject: 'Your password was changed',
     text: `The password of your Marquee account was changed, and other devices were signed out. API keys work on.
 
-If it was not you, choose a new password at once:
+If this wasn't you, reset your password immediately:
 
 ${link}
 `,
@@ -57,10 +57,10 @@ export function changeEmailMail(to: string, link: string): Mail {
   return {
     kind: 'change-email',
     to,
-    subject: 'Confirm your new e-mail address',
+    subject: 'Confirm your new email address',
     text: `Somebody, hopefully you, wants to use this address for their Marquee account.
 
-Open this link within 24 hours and confirm it:
+To verify your email address, open this link within 24 hours:
 
 ${link}
 
@@ -82,7 +82,7 @@ export function emailChangingMail(
   return {
     kind: 'email-changing',
     to,
-    subject: state === 'ASKED' ? 'Your e-mail address is to be changed' : 'Your e-mail address was changed',
+    subject: state === 'ASKED' ? 'Your email address is being changed' : 'Your email address was changed',
     text: `${said}
 
 If it was not you, somebody knows your password. Open this link within 7 days, keep this address and choose a new password:
@@ -96,8 +96,8 @@ export function newPlaceMail(to: string, { ip, at }: { ip: string; at: Date }, l
   return {
     kind: 'new-sign-in',
     to,
-    subject: 'A sign-in from a new place',
-    text: `Somebody signed in to your Marquee account from an address that was not used before:
+    subject: 'New sign-in to your account',
+    text: `Your Marquee account was signed in to from a new IP address:
 
 ${ip.replace(/^::ffff:(?=\d+\.)/i, '')}, at ${at.toISOString()}
 

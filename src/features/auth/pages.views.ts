@@ -12,20 +12,20 @@ const EMAIL_FIELD = html`<label class="field">E-mail address
 const REQUESTS: Record<LinkPurpose, { action: string; title: string; text: string }> = {
   VERIFY_EMAIL: {
     action: '/verify-email',
-    title: 'Confirm your e-mail address',
-    text: 'We send you a link to the address that you registered with.',
+    title: 'Verify your email address',
+    text: "We'll send a link to the email address you registered with.",
   },
   RESET_PASSWORD: {
     action: '/forgot-password',
     title: 'Choose a new password',
-    text: 'We send you a link to the address of your account.',
+    text: "We'll send a link to your account's email address.",
   },
 };
 
 function requestFields(purpose: LinkPurpose): SafeHtml {
   return html`<form class="form" method="post" action="${REQUESTS[purpose].action}">
 ${EMAIL_FIELD}
-<button class="button" type="submit">Send me a link</button>
+<button class="button" type="submit">Send link</button>
 </form>`;
 }
 
@@ -40,7 +40,7 @@ export function requested(purpose: LinkPurpose): Page {
   const unless = purpose === 'VERIFY_EMAIL' ? ' that is not confirmed yet' : '';
   return linkPage(
     200,
-    'Look into your mailbox',
+    'Check your email',
     html`<p>If there is an account${unless} with this address, a link is on its way. It may take a minute.</p>`,
   );
 }
@@ -83,8 +83,8 @@ ${newPasswordFields(token, problem)}
 export function expired(purpose: LinkPurpose): Page {
   return linkPage(
     404,
-    'This link is no longer good',
-    html`<p>A link works once, and only for a while. You can have a new one.</p>\n${requestFields(purpose)}`,
+    'This link is invalid or has expired',
+    html`<p>Links can be used once and expire. Request a new one below.</p>\n${requestFields(purpose)}`,
   );
 }
 
@@ -92,20 +92,20 @@ export function done(purpose: LinkPurpose): Page {
   return purpose === 'VERIFY_EMAIL'
     ? linkPage(
         200,
-        'Your address is confirmed',
-        html`<p>API keys of your account work from now on.</p>
-<p><a class="button" href="/dashboard/welcome">Make your first key</a></p>`,
+        'Email address verified',
+        html`<p>Your API keys are now active.</p>
+<p><a class="button" href="/dashboard/welcome">Create your first API key</a></p>`,
       )
     : linkPage(
         200,
-        'Your password is changed',
-        html`<p>You were signed out everywhere.</p>
+        'Password changed',
+        html`<p>You have been signed out on all devices.</p>
 <p><a class="button" href="/dashboard">Sign in with the new password</a></p>`,
       );
 }
 
 export function failed(error: AppError): Page {
-  const title = error.status === 429 ? 'Too many tries' : 'That did not work';
-  const text = error.status === 429 ? 'Wait a quarter of an hour, then try again.' : error.message;
+  const title = error.status === 429 ? 'Too many attempts' : 'Something went wrong';
+  const text = error.status === 429 ? 'Wait 15 minutes, then try again.' : error.message;
   return linkPage(error.status, title, html`<p>${text}</p>`);
 }

@@ -59,7 +59,7 @@ export function createRegistration(deps: Deps): Registration {
     async invite(given) {
       const email = lookupEmail(given);
       if (email === null || !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)) {
-        throw badRequest('email', 'This is no e-mail address.');
+        throw badRequest('email', 'Enter a valid email address.');
       }
       const token = newSecret();
       const expiresAt = dateFromMs(clock.ms() + INVITE_MS);

@@ -9,7 +9,7 @@ named('Role', OneOf(['USER', 'ADMIN'] as const));
 export const RegisterIn = named(
   'Register',
   Type.Object({
-    email: Type.String({ description: 'At most 254 characters; trimmed and lower-cased.' }),
+    email: Type.String({ description: 'At most 254 characters; trimmed and lowercased.' }),
     password: Type.String({ description: 'At least 12 characters.' }),
     name: Type.Optional(Nullable(Type.String({ description: 'Trimmed, and cut to 120 characters.' }))),
   }),

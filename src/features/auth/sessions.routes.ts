@@ -45,7 +45,7 @@ const PASSWORD_CAPS: readonly Limit[] = [
 ];
 const Id = IdParams('uss', 'session');
 const path = '/auth/session';
-const SIGNS_IN = 'The cookie of the session comes with the answer.';
+const SIGNS_IN = 'Sets the session cookie.';
 
 /** The session of the dashboard (docs/concepts/authentication.md#sessions). */
 export function sessionRoutes(deps: Deps): Route[] {
@@ -81,8 +81,8 @@ function signInRoutes(deps: Deps): Route[] {
       operationId: 'auth.registrationTerms',
       method: 'GET',
       path: '/auth/registration',
-      summary: 'Who may register in the dashboard?',
-      description: 'As the operator has set it (`REGISTRATION`, `TERMS_URL`).',
+      summary: 'Get registration settings',
+      description: 'As configured by the operator (`REGISTRATION`, `TERMS_URL`).',
       reply: { status: 200, schema: RegistrationTerms },
       handler: async () => registration.terms(),
     }),
@@ -92,7 +92,7 @@ function signInRoutes(deps: Deps): Route[] {
       operationId: 'auth.startSession',
       method: 'POST',
       path,
-      summary: 'Sign in to the dashboard',
+      summary: 'Start a dashboard session',
       description: SIGNS_IN,
       limits: addressCap('session', MAX_SIGN_INS),
       body: LoginIn,
@@ -111,7 +111,7 @@ function signInRoutes(deps: Deps): Route[] {
       operationId: 'auth.startSessionSecondFactor',
       method: 'POST',
       path: `${path}/2fa`,
-      summary: 'Complete a sign-in to the dashboard with the second factor',
+      summary: 'Complete a two-factor dashboard sign-in',
       description: `Five tries for each challenge, within 300 seconds. ${SIGNS_IN}`,
       limits: addressCap('session-second-factor', MAX_SIGN_INS),
       body: SecondFactorIn,
@@ -125,7 +125,7 @@ function signInRoutes(deps: Deps): Route[] {
       operationId: 'auth.registerSession',
       method: 'POST',
       path: `${path}/register`,
-      summary: 'Make an account and sign in to the dashboard',
+      summary: 'Register and start a dashboard session',
       description: `The address has to be confirmed by the link in a mail; until then the session is good for \`/auth/session\` alone. ${SIGNS_IN}`,
       limits: addressCap('session-register', MAX_REGISTRATIONS),
       body: SessionRegisterIn,
@@ -151,8 +151,8 @@ function currentRoutes(deps: Deps): Route[] {
       isPolled: true,
       method: 'GET',
       path,
-      summary: 'Who has signed in to the dashboard?',
-      description: 'The account, what its pages prove themselves with, and when the session ends.',
+      summary: 'Get the current session',
+      description: 'The account, the CSRF token for its pages, and when the session expires.',
       reply: { status: 200, schema: currentSession(user.schema) },
       handler: ({ caller }) => describe(deps, caller.actor.id, caller.accountId),
     }),
@@ -161,9 +161,9 @@ function currentRoutes(deps: Deps): Route[] {
       operationId: 'auth.endSession',
       method: 'DELETE',
       path,
-      summary: 'Sign out of the dashboard',
+      summary: 'End the current session',
       description:
-        'Refused at once on this node, within 5 seconds on every other. Other sessions, and keys, work on.',
+        'Takes effect immediately on this node and within 5 seconds on others. Other sessions and API keys are not affected.',
       reply: { status: 200, schema: SignedOut },
       async handler({ caller, session }) {
         await sessions.end(caller.accountId, caller.actor.id);
@@ -177,7 +177,8 @@ function currentRoutes(deps: Deps): Route[] {
       method: 'POST',
       path: `${path}/password`,
       summary: 'Confirm the password',
-      description: 'Good for ten minutes of what answers `PASSWORD_REQUIRED`. Signing in counts too.',
+      description:
+        'Valid for ten minutes for endpoints that return `PASSWORD_REQUIRED`. Signing in counts too.',
       limits: PASSWORD_CAPS,
       body: PasswordIn,
       reply: { status: 200, schema: PasswordConfirmed },
@@ -193,8 +194,8 @@ function currentRoutes(deps: Deps): Route[] {
       operationId: 'auth.sendVerification',
       method: 'POST',
       path: `${path}/verification`,
-      summary: 'Mail the link again that confirms the address',
-      description: 'At most three links in an hour. 409 when the address is confirmed.',
+      summary: 'Resend the verification email',
+      description: 'At most three links per hour. Returns 409 if the address is already verified.',
       reply: { status: 200, schema: VerificationSent },
       errors: ['CONFLICT'],
       async handler({ caller }) {
@@ -212,8 +213,9 @@ function listRoutes({ sessions, cursors }: Deps): Route[] {
       operationId: 'auth.listSessions',
       method: 'GET',
       path: '/auth/sessions',
-      summary: 'List the sessions of the account',
-      description: 'Those that are good: who has signed in to the dashboard, from where, and when last.',
+      summary: 'List sessions',
+      description:
+        'Active sessions: who signed in to the dashboard, from where, and when they were last active.',
       query: listQuery({}),
       reply: { status: 200, schema: OpenSession, list: true },
       async handler({ caller: { accountId, actor } }, { query }) {
@@ -227,7 +229,7 @@ function listRoutes({ sessions, cursors }: Deps): Route[] {
       method: 'DELETE',
       path: '/auth/sessions/{id}',
       summary: 'End a session',
-      description: 'Refused at once on this node, within 5 seconds on every other.',
+      description: 'Takes effect immediately on this node and within 5 seconds on others.',
       params: Id,
       reply: { status: 200, schema: Deleted },
       async handler({ caller, session }, { params: { id } }) {

@@ -134,7 +134,7 @@ async function enable(deps: Deps, tx: Tx, accountId: string, code: string): Prom
   const typed = rules.normaliseCode(code);
   // The step is not used up: whoever turns it on may sign in with the next look at the app.
   if (!totp.isCode(typed) || totp.stepOf(secret, typed, clock.ms()) === null) {
-    throw new AppError('INVALID_CREDENTIALS', { field: 'code', message: 'The code is wrong.' });
+    throw new AppError('INVALID_CREDENTIALS', { field: 'code', message: 'Incorrect code.' });
   }
   const codes = rules.newRecoveryCodes();
   const hashes = codes.map((one) => recoveryHash(deps, accountId, rules.normaliseCode(one)));
@@ -214,9 +214,9 @@ function recoveryHash({ secrets }: Deps, accountId: string, code: string): strin
 }
 
 function alreadyOn(): AppError {
-  return new AppError('CONFLICT', { message: 'The second factor is on already.' });
+  return new AppError('CONFLICT', { message: 'Two-factor authentication is already enabled.' });
 }
 
 function nothingToConfirm(): AppError {
-  return new AppError('CONFLICT', { message: 'Start with POST /me/two-factor.' });
+  return new AppError('CONFLICT', { message: 'Start enrollment first with POST /me/two-factor.' });
 }

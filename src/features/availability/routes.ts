@@ -12,8 +12,8 @@ export function availabilityRoutes({ availability, db }: { availability: Availab
       operationId: 'availability.get',
       method: 'GET',
       path: '/booking/availability',
-      summary: 'Get when you have time',
-      description: 'The defaults, until it is put: no windows, an hour of notice, 60 days ahead.',
+      summary: 'Get availability',
+      description: 'Returns defaults until it is set: no windows, one hour of notice, 60 days ahead.',
       reply: { status: 200, schema: AvailabilityOut },
       handler: async ({ caller }) => toAvailability(await availability.of(db, caller.workspaceId)),
     }),
@@ -22,8 +22,9 @@ export function availabilityRoutes({ availability, db }: { availability: Availab
       operationId: 'availability.put',
       method: 'PUT',
       path: '/booking/availability',
-      summary: 'Say when you have time',
-      description: 'As a whole: what is left out gets its default. Bookings that there are stand.',
+      summary: 'Set availability',
+      description:
+        'Replaces the whole object; omitted fields get their defaults. Existing bookings are unchanged.',
       body: AvailabilityIn,
       reply: { status: 200, schema: AvailabilityOut },
       handler: async ({ caller }, { body }) =>

@@ -40,13 +40,13 @@ function parseDay(field: string, windows: readonly DayWindow[]): DayWindow[] {
   for (const { start, end, at } of placed) {
     if (start < end) continue;
     const advice = 'A window over midnight is two: until 24:00, and from 00:00 of the next day.';
-    throw badRequest(`${at}.end`, `The end of a window is after its start. ${advice}`);
+    throw badRequest(`${at}.end`, `The end of a window must be after its start. ${advice}`);
   }
   const sorted = placed.toSorted((a, b) => (a.start < b.start ? -1 : 1));
   for (const [index, { start, at }] of sorted.entries()) {
     const before = sorted[index - 1];
     if (before === undefined || before.end <= start) continue;
-    throw badRequest(`${at}.start`, `The window overlaps ${before.start}-${before.end}.`);
+    throw badRequest(`${at}.start`, `This window overlaps ${before.start}-${before.end}.`);
   }
   return sorted.map(({ start, end }) => ({ start, end }));
 }
@@ -68,7 +68,7 @@ export function parseBlackouts(blackouts: readonly Blackout[], timezone: string)
       ...(reason === undefined ? {} : { reason }),
     };
     const instants = blackoutInstants(parsed, timezone);
-    if (instants.startMs >= instants.endMs) throw badRequest(`${at}.end`, 'The end is after the start.');
+    if (instants.startMs >= instants.endMs) throw badRequest(`${at}.end`, 'end must be after start.');
     return parsed;
   });
 }
@@ -84,7 +84,10 @@ function parseMoment(field: string, text: string): string {
     if (!(error instanceof RangeError)) throw error;
   }
   const name = field.slice(field.lastIndexOf('.') + 1);
-  throw badRequest(field, `${name} is a day such as 2026-12-24, or an instant such as 2026-12-24T18:00:00Z.`);
+  throw badRequest(
+    field,
+    `${name} must be a date, such as 2026-12-24, or a date-time, such as 2026-12-24T18:00:00Z.`,
+  );
 }
 
 function within(field: string, year: number, text: string): string {

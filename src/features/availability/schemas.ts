@@ -25,7 +25,7 @@ const Blackout = named(
   Type.Object({
     start: Type.String({ maxLength: 40, description: 'A local day (`2026-12-24`), or an instant.' }),
     end: Type.String({ maxLength: 40, description: 'A day is included, an instant is not.' }),
-    reason: Type.Optional(Type.String({ maxLength: 200, description: 'For you alone.' })),
+    reason: Type.Optional(Type.String({ maxLength: 200, description: 'Only visible to you.' })),
   }),
 );
 

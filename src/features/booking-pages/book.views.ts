@@ -43,19 +43,19 @@ export function framed({ status, title, head, content, pictures = [], isPrivate 
 export const missingPage = (): Page =>
   framed({
     status: 404,
-    title: 'Nothing to book here',
-    content: html`<p>Nobody offers anything at this address. Maybe it is offered no more.</p>`,
+    title: 'Nothing to book',
+    content: html`<p>This booking page does not exist or is no longer available.</p>`,
     isPrivate: true,
   });
 
 export function failedPage(error: AppError): Page {
   if (error.code === 'NOT_FOUND') return missingPage();
   const content = html`<p class="book-problem" role="alert">${error.message}</p>`;
-  return framed({ status: error.status, title: 'That did not work', content, isPrivate: true });
+  return framed({ status: error.status, title: 'Something went wrong', content, isPrivate: true });
 }
 
 export const testNote = ({ mode }: Pick<Creator, 'mode'>) =>
-  mode === 'test' && html`<p class="book-hint">This is the test mode: no money moves.</p>`;
+  mode === 'test' && html`<p class="book-hint">Test mode: no money moves.</p>`;
 
 const KINDS: Record<ProductRow['type'], string> = {
   ONE_TO_ONE: 'One to one',
@@ -89,7 +89,7 @@ export function listPage(creator: Creator, products: readonly ProductRow[], publ
     head: shared(url, title, `What ${creator.name} offers.`, null),
     isPrivate: creator.mode === 'test',
     content: html`${testNote(creator)}
-${products.length === 0 && html`<p>Nothing can be booked at the moment.</p>`}
+${products.length === 0 && html`<p>Nothing is available for booking right now.</p>`}
 <ul class="book-list">${products.map(
       (
         product,
@@ -162,7 +162,7 @@ function timeChoice(view: ProductView): SafeHtml {
 ${zoneForm(picker)}
 ${calendar(picker)}
 ${view.fullClasses.length > 0 && fullTimes(view)}
-<p><a href="${addressOf(path, choice.zone, { month: choice.month, wait: 'any' }, 'wait')}">No time that suits you? Wait for one.</a></p>
+<p><a href="${addressOf(path, choice.zone, { month: choice.month, wait: 'any' }, 'wait')}">No time works for you? Join the waitlist.</a></p>
 </section>`;
 }
 
@@ -170,7 +170,7 @@ function fullTimes({ creator, product, choice, fullClasses }: ProductView): Safe
   const path = bookingPath(creator, product);
   const item = ({ startsAt }: FreeTime) => {
     const to = addressOf(path, choice.zone, { month: choice.month, wait: startsAt.toISOString() }, 'wait');
-    return html`<li>${inZone(startsAt, choice.zone)} is full. <a href="${to}">Wait for a seat</a></li>`;
+    return html`<li>${inZone(startsAt, choice.zone)} is full. <a href="${to}">Join the waitlist</a></li>`;
   };
   return html`<h3>Full</h3><ul class="book-full">${fullClasses.map(item)}</ul>`;
 }
@@ -183,7 +183,7 @@ function cohortList({ creator, product, cohorts, choice, creatorZone }: ProductV
         ? html`<a class="button" href="${addressOf(path, choice.zone, { cohort: cohort.id }, 'details')}"${
             cohort.id === choice.cohortId && html` aria-current="true"`
           }>Choose</a>`
-        : html`<span>${cohort.status === 'FULL' ? 'It is full.' : 'It does not take anybody yet.'}</span>
+        : html`<span>${cohort.status === 'FULL' ? 'It is full.' : 'Enrollment is not open yet.'}</span>
 <a class="button" href="${addressOf(path, choice.zone, { wait: cohort.id }, 'wait')}">Wait for a place</a>`;
     return html`<li>${cohort.title !== null && html`<h3><bdi>${cohort.title}</bdi></h3>`}
 <p>${cohortTimes(cohort, choice.zone, creatorZone)}</p>${way}</li>`;
@@ -212,7 +212,7 @@ function details(view: ProductView): SafeHtml {
   const cohort = cohorts.find(({ id, status }) => id === choice.cohortId && status === 'OPEN');
   const isGone = form.problem?.input === 'start';
   if (chosen === null && cohort === undefined && !isGone) {
-    return html`${choice.startsAt !== null && html`<p class="book-problem" role="alert" id="details" tabindex="-1">This time is not free any more. Choose another one.</p>`}`;
+    return html`${choice.startsAt !== null && html`<p class="book-problem" role="alert" id="details" tabindex="-1">This time is no longer available. Choose another.</p>`}`;
   }
   const what =
     chosen !== null
@@ -289,14 +289,14 @@ ${textField(form, { name: 'name', label: 'Your name', maxLength: 120, autocomple
 ${textField(form, { name: 'email', label: 'E-mail address', type: 'email', required: true, maxLength: 254, autocomplete: 'email' })}
 <button class="button main" type="submit">Join the waitlist</button>
 </form>
-<p><a href="${addressOf(bookingPath(creator, product), zone, { month: choice.month }, 'when')}">Back to the free times</a></p>
+<p><a href="${addressOf(bookingPath(creator, product), zone, { month: choice.month }, 'when')}">Back to available times</a></p>
 </section>`;
 }
 
 export function joinedPage(creator: Creator, product: ProductRow): Page {
   return framed({
     status: 200,
-    title: 'Look into your mailbox',
+    title: 'Check your email',
     isPrivate: true,
     content: html`${testNote(creator)}<p><bdi>${product.title}</bdi>, with <bdi>${creator.name}</bdi>. We have mailed you a link: confirm there that you wait, unless you have already. By the same link you see where you stand, or leave the list.</p>
 <p><a href="${bookingPath(creator, product)}">Back to the page</a></p>`,

@@ -76,14 +76,14 @@ async function admitted(
   { params, headers }: Asked,
 ): Promise<ShownBooking> {
   if (pass.isGood(headers.cookie, params.id)) return ports.bookings.byId(params.id);
-  throw new AppError(CLOSED, { message: 'Open the link in your mail again, and repeat it.' });
+  throw new AppError(CLOSED, { message: 'Open the link in your email again and retry.' });
 }
 
 /** @throws {AppError} as `admitted`; CSRF_REJECTED for the form of another page. */
 async function sender(ports: BookingPagePorts, pass: Pass, request: Asked): Promise<ShownBooking> {
   const booking = await admitted(ports, pass, request);
   if (pass.isOwnForm(booking.id, textOf(request.body, 'formToken'))) return booking;
-  throw new AppError('CSRF_REJECTED', { message: 'Open the link in your mail again, and repeat it.' });
+  throw new AppError('CSRF_REJECTED', { message: 'Open the link in your email again and retry.' });
 }
 
 async function about<T extends BookingRow>(ports: BookingPagePorts, booking: T) {

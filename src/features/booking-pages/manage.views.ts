@@ -33,12 +33,12 @@ export interface BookingView {
 export const pathOf = (id: string) => `/bookings/${id}`;
 
 const STATES: Record<BookingRow['status'], string> = {
-  PENDING_PAYMENT: 'It is not paid yet.',
-  CONFIRMED: 'It is confirmed.',
-  COMPLETED: 'It has taken place.',
-  CANCELED: 'It is canceled.',
-  NO_SHOW: 'It is over; you did not come.',
-  EXPIRED: 'It was not paid in time.',
+  PENDING_PAYMENT: 'Awaiting payment.',
+  CONFIRMED: 'Confirmed.',
+  COMPLETED: 'Completed.',
+  CANCELED: 'Canceled.',
+  NO_SHOW: 'No-show.',
+  EXPIRED: 'Expired: not paid in time.',
 };
 
 export function managePage(view: BookingView): Page {
@@ -59,7 +59,7 @@ ${
   isOpen &&
   booking.type !== 'COHORT' &&
   html`<section aria-labelledby="move-title"><h2 id="move-title">Another time</h2>
-<p>You can move it to any time that is free. What you paid stays as it is.</p>
+<p>You can reschedule to any available time. Your payment is not affected.</p>
 <p><a class="button" href="${pathOf(booking.id)}/move">Choose another time</a></p></section>`
 }
 ${isOpen && cancellation(view)}`,
@@ -81,7 +81,7 @@ ${hasCalendar && html`<a class="button" href="${pathOf(booking.id)}/calendar.ics
 function cancellation({ booking, formToken, refundUntil, zone, now }: BookingView): SafeHtml {
   const money =
     refundUntil === null
-      ? 'Nothing was paid for it.'
+      ? 'No payment was made.'
       : now <= refundUntil
         ? `You are given everything back until ${inZone(refundUntil, zone)}.`
         : `What you paid is not given back: the time for that was over on ${inZone(refundUntil, zone)}.`;
@@ -93,7 +93,7 @@ function cancellation({ booking, formToken, refundUntil, zone, now }: BookingVie
 <label class="field">Reason <small>(optional)</small>
 <input name="reason" maxlength="500" autocomplete="off">
 </label>
-<button class="button" type="submit">Cancel for good</button>
+<button class="button" type="submit">Cancel booking</button>
 </form></details></section>`;
 }
 
@@ -132,7 +132,7 @@ ${bothTimes(chosen, choice.zone, picker.creator)}
 <input type="hidden" name="formToken" value="${formToken}">
 <input type="hidden" name="start" value="${chosen.startsAt.toISOString()}">
 <input type="hidden" name="zone" value="${choice.zone}">
-<button class="button main" type="submit">Move it to this time</button>
+<button class="button main" type="submit">Reschedule to this time</button>
 </form></section>`
 }
 <p><a href="${addressOf(pathOf(booking.id), choice.zone, {})}">Back to your booking</a></p>`,
@@ -143,7 +143,7 @@ ${bothTimes(chosen, choice.zone, picker.creator)}
 export function closedPage(): Page {
   return framed({
     status: 404,
-    title: 'Open the link in your mail',
+    title: 'Open the link in your email',
     isPrivate: true,
     content: html`<p>This page opens by the link that we mailed you. In this browser it was not opened in the last day, or the address is not whole.</p>`,
   });

@@ -14,7 +14,7 @@ const MAX_NAME = 120;
  */
 export function orderOf(product: ProductRow, body: unknown): Order {
   const name = textOf(body, 'name').trim();
-  if (name === '' || name.length > MAX_NAME) throw badRequest('customer.name', 'Give your name.');
+  if (name === '' || name.length > MAX_NAME) throw badRequest('customer.name', 'Enter your name.');
   const startsAt = instantOf(textOf(body, 'start'));
   const cohortId = textOf(body, 'cohort');
   const code = textOf(body, 'code').trim();

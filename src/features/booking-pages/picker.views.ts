@@ -47,7 +47,7 @@ ${Object.entries({ ...kept, cohort: choice.cohortId }).map(
     (zone) => html`<option value="${zone}"${zone === choice.zone && html` selected`}>${zone}</option>`,
   )}</select>
 </label>
-<button class="button" type="submit">Change the zone</button>
+<button class="button" type="submit">Change time zone</button>
 <a class="button" hidden data-own-zone="${choice.zone}" href="${path}"></a>
 </form>
 <p class="book-hint">${
@@ -93,7 +93,7 @@ const longDay = ({ date }: DayView) =>
 function times({ path, choice, creator, month }: Picker): SafeHtml {
   const { day } = month;
   if (day === null) {
-    return html`<p class="book-none" id="times" tabindex="-1">Nothing is free in this month.</p>`;
+    return html`<p class="book-none" id="times" tabindex="-1">No times available this month.</p>`;
   }
   const item = (time: FreeTime) => {
     const start = time.startsAt.toISOString();
@@ -107,7 +107,7 @@ ${time.seatsLeft > 1 && html`<small>${time.seatsLeft} seats left</small>`}</a></
 <h3>${longDay(day)}</h3>
 ${
   day.times.length === 0
-    ? html`<p class="book-none">Nothing is free on this day.</p>`
+    ? html`<p class="book-none">No times available on this day.</p>`
     : html`<ul>${day.times.map(item)}</ul>`
 }
 </div>`;

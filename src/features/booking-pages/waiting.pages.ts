@@ -44,7 +44,7 @@ export function waitingPages(ports: BookingPagePorts): (app: FastifyInstance) =>
 }
 
 const refused = () =>
-  new AppError('CSRF_REJECTED', { message: 'Open the link in your mail again, and repeat it.' });
+  new AppError('CSRF_REJECTED', { message: 'Open the link in your email again and retry.' });
 
 /** @throws {AppError} CSRF_REJECTED without the pass. */
 function admitted(pass: Pass, { params, headers }: Asked): string {

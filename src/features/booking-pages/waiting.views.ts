@@ -47,19 +47,19 @@ function standing(view: WaitingView): SafeHtml {
     case 'OFFERED':
       return entry.holds_spot ? offer(view) : html`<p>You are about to book: finish the payment.</p>`;
     case 'CONVERTED':
-      return html`<p>You have booked it. The confirmation is in your mailbox.</p>`;
+      return html`<p>Booked. Check your email for the confirmation.</p>`;
     case 'EXPIRED':
       if (entry.confirmed_at === null) return forgotten(view);
       return html`<p>Your time to take it was over${entry.offer_expires_at !== null && html` on ${inZone(entry.offer_expires_at, choice.zone)}`}. It went to the next who waits.</p>`;
     case 'REMOVED':
-      return html`<p>You do not wait any more.</p>`;
+      return html`<p>You are no longer on the waitlist.</p>`;
   }
 }
 
 /** Whoever takes any is offered what becomes free: of what is free already, nothing says which would suit them. */
 function waits({ creator, product, entry }: WaitingView): SafeHtml {
   const takesAny = entry.cohort_id === null && entry.starts_at === null;
-  return html`<p>You wait. When it is your turn, we keep the place for you and write to you.</p>
+  return html`<p>You're on the waitlist. When a spot becomes available, we'll hold it for you and email you.</p>
 ${takesAny && html`<p>What is free already, anybody can book: <a href="${bookingPath(creator, product)}">look whether something suits you</a>.</p>`}`;
 }
 
@@ -69,18 +69,18 @@ function forgotten({ creator, product }: WaitingView): SafeHtml {
 
 function offer({ product, entry, choice, form }: WaitingView): SafeHtml {
   const until = entry.offer_expires_at;
-  return html`<section aria-labelledby="take-title"><h2 id="take-title">A place is free for you</h2>
+  return html`<section aria-labelledby="take-title"><h2 id="take-title">A spot is available</h2>
 ${until !== null && html`<p>It is kept for you until ${inZone(until, choice.zone)}.</p>`}
 ${bookForm({ product, choice, form }, `${waitingPath(entry.id)}/take`, { email: entry.email })}
 </section>`;
 }
 
 function confirmForm({ entry, formToken }: WaitingView): SafeHtml {
-  return html`<section aria-labelledby="confirm-title"><h2 id="confirm-title">Do you want to wait?</h2>
+  return html`<section aria-labelledby="confirm-title"><h2 id="confirm-title">Join the waitlist?</h2>
 <p>Somebody, hopefully you, has put this address on the waitlist. It is your turn only once you have confirmed it.</p>
 <form method="post" action="${waitingPath(entry.id)}/confirm">
 <input type="hidden" name="formToken" value="${formToken}">
-<button class="button main" type="submit">Yes, I wait</button>
+<button class="button main" type="submit">Join the waitlist</button>
 </form></section>`;
 }
 
@@ -88,6 +88,6 @@ function leaveForm({ entry, formToken }: WaitingView): SafeHtml {
   return html`<section aria-labelledby="leave-title"><h2 id="leave-title">Leave the waitlist</h2>
 <form method="post" action="${waitingPath(entry.id)}/leave">
 <input type="hidden" name="formToken" value="${formToken}">
-<button class="button" type="submit">I do not want it any more</button>
+<button class="button" type="submit">Leave the waitlist</button>
 </form></section>`;
 }

@@ -30,10 +30,10 @@ function readAnswer(field: IntakeField, given: unknown): string | boolean | null
   const name = `intakeAnswers.${field.key}`;
   if (field.type === 'CHECKBOX') return readCheckbox(field, name, given);
   const text = given ?? '';
-  if (typeof text !== 'string') throw badRequest(name, `The answer to "${field.label}" is a text.`);
+  if (typeof text !== 'string') throw badRequest(name, `The answer to "${field.label}" must be text.`);
   const answer = text.trim();
   if (answer === '') {
-    if (field.required) throw badRequest(name, `"${field.label}" wants an answer.`);
+    if (field.required) throw badRequest(name, `"${field.label}" is required.`);
     return null;
   }
   const problem = problemOf(field, answer);
@@ -43,9 +43,9 @@ function readAnswer(field: IntakeField, given: unknown): string | boolean | null
 
 function readCheckbox({ label, required }: IntakeField, name: string, given: unknown): boolean | null {
   if (given !== undefined && given !== null && typeof given !== 'boolean') {
-    throw badRequest(name, `The answer to "${label}" is true or false.`);
+    throw badRequest(name, `The answer to "${label}" must be true or false.`);
   }
-  if (required && given !== true) throw badRequest(name, `"${label}" has to be ticked.`);
+  if (required && given !== true) throw badRequest(name, `"${label}" must be checked.`);
   return given ?? null;
 }
 

@@ -124,8 +124,8 @@ function removal(deps: Deps, told: ToldBooking): Written {
   const times = row.type === 'COHORT' ? 'at other times' : 'at another time';
   return {
     kind: 'booking-moved',
-    subject: `Moved: ${facts.title}`,
-    lines: [`${what(facts)} takes place ${times}.`, ...whenOf(told), ...ways(deps, told)],
+    subject: `Rescheduled: ${facts.title}`,
+    lines: [`${what(facts)} has been rescheduled ${times}.`, ...whenOf(told), ...ways(deps, told)],
     method: 'REQUEST',
   };
 }
@@ -133,9 +133,9 @@ function removal(deps: Deps, told: ToldBooking): Written {
 function cancellation({ row, facts }: ToldBooking, isRefunded: boolean): Written {
   const by = row.canceled_by === 'CUSTOMER' ? 'You have canceled' : `${nameOf(facts)} has canceled`;
   const refund = isRefunded
-    ? 'What you paid is given back to your card.'
+    ? 'Your payment has been refunded to your card.'
     : row.amount_cents > 0
-      ? 'What you paid is not given back.'
+      ? 'This booking is not refundable.'
       : null;
   return {
     kind: 'booking-canceled',
@@ -143,9 +143,7 @@ function cancellation({ row, facts }: ToldBooking, isRefunded: boolean): Written
     lines: [
       `${by} "${facts.title}".`,
       timeLines(row).join('\n'),
-      row.canceled_by === 'CUSTOMER' || row.cancel_reason === null
-        ? null
-        : `The reason: ${row.cancel_reason}`,
+      row.canceled_by === 'CUSTOMER' || row.cancel_reason === null ? null : `Reason: ${row.cancel_reason}`,
       refund,
     ],
     method: 'CANCEL',
@@ -156,11 +154,11 @@ function reminder(deps: Deps, told: ToldBooking): Written {
   const { row, facts } = told;
   return {
     kind: 'booking-reminder',
-    subject: `Soon: ${facts.title}`,
-    lines: [`${what(facts)} begins in an hour.`, timeLines(row).join('\n'), ...ways(deps, told)],
+    subject: `Reminder: ${facts.title}`,
+    lines: [`${what(facts)} starts in an hour.`, timeLines(row).join('\n'), ...ways(deps, told)],
     method: null,
   };
 }
 
 const test = ({ mode }: BookingFacts) =>
-  mode === 'test' ? 'This is a booking in test mode: no money moves.' : null;
+  mode === 'test' ? 'This is a test mode booking. No money moves.' : null;

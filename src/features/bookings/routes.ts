@@ -73,7 +73,7 @@ export function bookingRoutes({ bookings, simulations, links, cursors }: Deps): 
       method: 'GET',
       path: '/booking/bookings/{id}',
       summary: 'Get a booking',
-      description: 'With the links by which its customer and you join.',
+      description: 'Includes the join links for the customer and the host.',
       params: Id,
       reply: { status: 200, schema: Booking },
       handler: async ({ caller }, { params }) =>
@@ -86,7 +86,7 @@ export function bookingRoutes({ bookings, simulations, links, cursors }: Deps): 
       method: 'POST',
       path: '/booking/bookings/{id}/cancel',
       summary: 'Cancel a booking',
-      description: 'What was paid is given back, unless you say otherwise. The customer is told by mail.',
+      description: 'The payment is refunded unless you specify otherwise. The customer is notified by email.',
       body: CancelIn,
       optionalBody: true,
       handler: async ({ caller }, { params, body }) =>
@@ -98,8 +98,8 @@ export function bookingRoutes({ bookings, simulations, links, cursors }: Deps): 
       operationId: 'bookings.reschedule',
       method: 'POST',
       path: '/booking/bookings/{id}/reschedule',
-      summary: 'Move a booking to another slot',
-      description: 'The old time is given up and the new one taken together. What was paid stays.',
+      summary: 'Reschedule a booking',
+      description: 'Releases the old time and books the new one atomically. The payment is unchanged.',
       body: RescheduleIn,
       handler: async ({ caller }, { params, body }) =>
         out(caller, await bookings.reschedule(caller.workspaceId, params.id, instant(body.startsAt))),
@@ -110,8 +110,8 @@ export function bookingRoutes({ bookings, simulations, links, cursors }: Deps): 
       operationId: 'bookings.noShow',
       method: 'POST',
       path: '/booking/bookings/{id}/no-show',
-      summary: 'Say that the customer did not come',
-      description: 'Once it has begun; also where it counts as COMPLETED.',
+      summary: 'Mark a booking as no-show',
+      description: 'Possible after the start, also for COMPLETED bookings.',
       handler: async ({ caller }, { params }) =>
         out(caller, await bookings.markNoShow(caller.workspaceId, params.id)),
     }),
@@ -121,8 +121,8 @@ export function bookingRoutes({ bookings, simulations, links, cursors }: Deps): 
       operationId: 'bookings.simulate',
       method: 'POST',
       path: '/booking/bookings/{id}/simulate',
-      summary: 'Simulate what happens to a booking',
-      description: 'In test mode: who joins, what the customer does, and the end of its time.',
+      summary: 'Simulate a booking event (test mode)',
+      description: 'Test mode only: joins, customer actions, and the end of the booking.',
       onlyMode: 'test',
       body: SimulationIn,
       handler: async ({ caller }, { params, body }) =>

@@ -134,13 +134,14 @@ async function beginOf(deps: Deps, product: ProductRow, input: NewBooking): Prom
   const { startsAt, cohortId } = input;
   if (product.type !== 'COHORT') {
     if (cohortId !== undefined) throw badRequest('cohortId', 'Only products of type COHORT have cohorts.');
-    if (startsAt === undefined) throw badRequest('startsAt', 'Say when it is to begin.');
+    if (startsAt === undefined) throw badRequest('startsAt', 'startsAt is required.');
     return startsAt;
   }
-  if (startsAt !== undefined) throw badRequest('startsAt', 'A cohort has times of its own.');
-  if (cohortId === undefined) throw badRequest('cohortId', 'Say which cohort it is to be.');
+  if (startsAt !== undefined) throw badRequest('startsAt', 'startsAt cannot be set for a cohort.');
+  if (cohortId === undefined) throw badRequest('cohortId', 'cohortId is required.');
   const cohort = await deps.cohorts.get(product.workspace_id, cohortId).catch(missingAs('cohortId'));
-  if (cohort.product_id !== product.id) throw badRequest('cohortId', 'The cohort is of another product.');
+  if (cohort.product_id !== product.id)
+    throw badRequest('cohortId', 'The cohort belongs to another product.');
   const place = { productId: product.id, cohortId, startsAt: null };
   const isOpen = cohort.status === 'OPEN' || (await isKept(deps, deps.db, place, input.waitlistEntryId));
   const isOver = (cohort.enrollment_closes_at ?? cohort.starts_at) <= deps.clock.now();

@@ -30,7 +30,7 @@ export function createBookingSimulations({ events, bookings }: Deps): BookingSim
       }
       if (event === 'CUSTOMER_CANCELED') return bookings.cancel(workspaceId, id, { by: 'CUSTOMER' });
       if (event === 'CUSTOMER_RESCHEDULED') {
-        if (startsAt === undefined) throw badRequest('startsAt', 'Say when it is to begin.');
+        if (startsAt === undefined) throw badRequest('startsAt', 'startsAt is required.');
         const to = dateFromMs(Temporal.Instant.from(startsAt).epochMilliseconds);
         return bookings.reschedule(workspaceId, id, to);
       }

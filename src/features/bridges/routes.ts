@@ -24,7 +24,7 @@ export function bridgeRoutes({ bridges, cursors }: Deps): Route[] {
       method: 'POST',
       path: '/bridges',
       summary: 'Create a bridge',
-      description: 'It begins at once. A stream that has a signal or a bridge is CONFLICT.',
+      description: 'Starts immediately. Returns CONFLICT if the stream has a signal or a bridge.',
       body: BridgeIn,
       reply: { status: 201, schema: Bridge },
       errors: ['CONFLICT', 'QUOTA_EXCEEDED'],
@@ -37,7 +37,7 @@ export function bridgeRoutes({ bridges, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/bridges',
       summary: 'List bridges',
-      description: 'Those that have ended, too, until they are deleted.',
+      description: 'Includes ended bridges until they are deleted.',
       query: listQuery({
         status: CommaList(VALUES.bridge.status),
         type: CommaList(VALUES.bridge.type),
@@ -61,7 +61,7 @@ export function bridgeRoutes({ bridges, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/bridges/{id}',
       summary: 'Get a bridge',
-      description: 'With its state, and what went wrong last.',
+      description: 'Includes the status and the last error.',
       params: Id,
       reply: { status: 200, schema: Bridge },
       handler: async ({ caller }, { params }) =>
@@ -72,8 +72,8 @@ export function bridgeRoutes({ bridges, cursors }: Deps): Route[] {
       operationId: 'bridges.delete',
       method: 'DELETE',
       path: '/bridges/{id}',
-      summary: 'End and delete a bridge',
-      description: 'What it carries ends within two seconds.',
+      summary: 'Stop and delete a bridge',
+      description: 'Media stops within two seconds.',
       params: Id,
       reply: { status: 200, schema: Deleted },
       async handler({ caller }, { params }) {

@@ -23,16 +23,15 @@ export function readSource({ type, sourceId, sourceUrl, layout }: BridgeWish): P
     throw badRequest('layout', 'Only a ROOM_TO_STREAM bridge has a layout.');
   }
   if (type !== 'PULL_TO_STREAM') {
-    if (sourceUrl)
-      throw badRequest('sourceUrl', 'Only a PULL_TO_STREAM bridge has an address as its source.');
-    if (!sourceId) throw badRequest('sourceId', `A ${type} bridge needs the id of its source.`);
+    if (sourceUrl) throw badRequest('sourceUrl', 'sourceUrl is only allowed for PULL_TO_STREAM bridges.');
+    if (!sourceId) throw badRequest('sourceId', `sourceId is required for ${type} bridges.`);
     return null;
   }
   if (sourceId)
-    throw badRequest('sourceId', 'The source of a PULL_TO_STREAM bridge is an address: sourceUrl.');
-  if (!sourceUrl) throw badRequest('sourceUrl', 'A PULL_TO_STREAM bridge needs the address of its source.');
+    throw badRequest('sourceId', 'sourceId is not allowed for PULL_TO_STREAM bridges; use sourceUrl.');
+  if (!sourceUrl) throw badRequest('sourceUrl', 'sourceUrl is required for PULL_TO_STREAM bridges.');
   const address = parsePullAddress(sourceUrl);
-  if (typeof address === 'string') throw badRequest('sourceUrl', `The address is refused: ${address}.`);
+  if (typeof address === 'string') throw badRequest('sourceUrl', `The URL was rejected: ${address}.`);
   return address;
 }
 

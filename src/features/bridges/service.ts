@@ -114,8 +114,7 @@ async function create(deps: BridgeDeps, workspaceId: string, input: BridgeIn): P
 }
 
 function noEngine(): AppError {
-  const message =
-    'Rooms can be bridged where Janus carries them, on a platform of one machine (ROOMS_ENGINE): here they cannot.';
+  const message = 'Room bridges require the Janus engine on a single-node platform (ROOMS_ENGINE).';
   return new AppError('CONFLICT', { field: 'type', message });
 }
 
@@ -132,19 +131,22 @@ async function admit(
     await admitTarget(deps, tx, workspaceId, targetId);
     const back = { sourceId: targetId, targetId: sourceId };
     if (await repository.isBridged(tx, 'STREAM_TO_ROOM', back)) {
-      throw conflict('targetId', 'The stream plays in this room: it would show itself.');
+      throw conflict(
+        'targetId',
+        'This stream is playing in the room, so the room cannot be broadcast to it.',
+      );
     }
     return;
   }
   const stream = await deps.streams.lockTarget(tx, workspaceId, sourceId);
-  if (stream === undefined) throw badRequest('sourceId', 'There is no such stream.');
+  if (stream === undefined) throw badRequest('sourceId', 'Stream not found.');
   if (!stream.enabled) throw conflict('sourceId', 'The stream is disabled.');
   await admitRoom(deps, tx, workspaceId, { field: 'targetId', id: targetId });
   if (await repository.isBridged(tx, type, { sourceId, targetId })) {
-    throw conflict('targetId', 'The stream plays in this room already.');
+    throw conflict('targetId', 'This stream is already playing in the room.');
   }
   if (await repository.isBridged(tx, 'ROOM_TO_STREAM', { sourceId: targetId, targetId: sourceId })) {
-    throw conflict('sourceId', 'The stream shows this room: it would show itself.');
+    throw conflict('sourceId', 'This stream is broadcasting the room, so it cannot be played in it.');
   }
 }
 
@@ -156,7 +158,7 @@ async function admitRoom(
   { field, id }: { field: 'sourceId' | 'targetId'; id: string },
 ): Promise<void> {
   const room = await rooms.lock(tx, workspaceId, id);
-  if (room === undefined) throw badRequest(field, 'There is no such room.');
+  if (room === undefined) throw badRequest(field, 'Room not found.');
   const isOver = room.expires_at !== null && room.expires_at <= clock.now();
   if (room.status === 'ENDED' || isOver) throw conflict(field, 'The room has ended.');
 }
@@ -166,10 +168,10 @@ const conflict = (field: string, message: string) => new AppError('CONFLICT', { 
 /** @throws {AppError} BAD_REQUEST, field `targetId`; CONFLICT. */
 async function admitTarget({ streams }: BridgeDeps, tx: Tx, workspaceId: string, id: string): Promise<void> {
   const stream = await streams.lockTarget(tx, workspaceId, id);
-  if (stream === undefined) throw badRequest('targetId', 'There is no such stream.');
+  if (stream === undefined) throw badRequest('targetId', 'Stream not found.');
   const refusal = stream.enabled
     ? stream.has_signal || (await repository.isFed(tx, id))
-      ? 'The stream is fed already, by an encoder or another bridge.'
+      ? 'The stream already has a signal from an encoder or another bridge.'
       : null
     : 'The stream is disabled.';
   if (refusal !== null) throw conflict('targetId', refusal);
@@ -188,6 +190,6 @@ async function checkPlace({ fetcher }: BridgeDeps, address: PullAddress): Promis
     await fetcher.checkUrl(address.guarded);
   } catch (error) {
     if (!(error instanceof GuardError)) throw error;
-    throw badRequest('sourceUrl', `Nothing can be fetched from this address: ${error.reason}.`);
+    throw badRequest('sourceUrl', `Cannot fetch from this URL: ${error.reason}.`);
   }
 }

@@ -55,7 +55,7 @@ export function createExternalCalendars(deps: ExternalDeps): ExternalCalendars {
         await lockWorkspace(tx, workspaceId);
         if ((await repository.countExternals(tx, workspaceId)) >= MAX_CALENDARS) {
           throw new AppError('CONFLICT', {
-            message: `There are at most ${MAX_CALENDARS} calendars: delete one first.`,
+            message: `Limit of ${MAX_CALENDARS} calendars reached. Delete one first.`,
           });
         }
         const id = newId('cal');
@@ -123,7 +123,7 @@ async function checked({ fetcher }: ExternalDeps, given: string): Promise<string
     return url;
   } catch (error) {
     if (!(error instanceof GuardError)) throw error;
-    throw badRequest('url', `This address cannot be read from: ${error.reason}.`);
+    throw badRequest('url', `Cannot read from this URL: ${error.reason}.`);
   }
 }
 

@@ -28,8 +28,8 @@ function externalRoutes({ externals, cursors }: Deps): Route[] {
       operationId: 'calendars.create',
       method: 'POST',
       path: '/booking/calendars',
-      summary: 'Add a calendar elsewhere',
-      description: 'What is in it takes time. It is read within a minute, and then every 15 minutes.',
+      summary: 'Add an external calendar',
+      description: 'Its events block time. It is fetched within a minute and then every 15 minutes.',
       body: ExternalIn,
       reply: { status: 201, schema: External },
       errors: ['CONFLICT'],
@@ -41,8 +41,8 @@ function externalRoutes({ externals, cursors }: Deps): Route[] {
       operationId: 'calendars.list',
       method: 'GET',
       path: '/booking/calendars',
-      summary: 'List calendars elsewhere',
-      description: 'With what became of their last reading, the newest first.',
+      summary: 'List external calendars',
+      description: 'Includes the result of the last fetch. Newest first.',
       query: listQuery({}),
       reply: { status: 200, schema: External, list: true },
       async handler({ caller: { workspaceId, mode } }, { query }) {
@@ -55,8 +55,8 @@ function externalRoutes({ externals, cursors }: Deps): Route[] {
       operationId: 'calendars.get',
       method: 'GET',
       path: '/booking/calendars/{id}',
-      summary: 'Get a calendar elsewhere',
-      description: 'With what became of its last reading.',
+      summary: 'Get an external calendar',
+      description: 'Includes the result of the last fetch.',
       params: Id,
       reply: { status: 200, schema: External },
       handler: async ({ caller }, { params }) =>
@@ -67,8 +67,8 @@ function externalRoutes({ externals, cursors }: Deps): Route[] {
       operationId: 'calendars.delete',
       method: 'DELETE',
       path: '/booking/calendars/{id}',
-      summary: 'Remove a calendar elsewhere',
-      description: 'What is in it takes no time any more.',
+      summary: 'Remove an external calendar',
+      description: 'Its events no longer block time.',
       params: Id,
       reply: { status: 200, schema: Deleted },
       async handler({ caller }, { params: { id } }) {
@@ -86,9 +86,9 @@ function feedRoutes({ feed }: Deps): Route[] {
       operationId: 'calendars.feed',
       method: 'GET',
       path: '/booking/feed',
-      summary: 'Get the address of your bookings as a calendar',
+      summary: 'Get the booking calendar feed',
       description:
-        'Null while there is none. `url`, by which anybody reads the bookings, is null for keys that may not write.',
+        'Null if there is no feed. `url`, which gives anyone read access to the bookings, is null for read-only keys.',
       reply: { status: 200, schema: Feed },
       async handler({ caller }) {
         const { url, createdAt } = await feed.address(caller.workspaceId);
@@ -100,8 +100,8 @@ function feedRoutes({ feed }: Deps): Route[] {
       operationId: 'calendars.rotateFeed',
       method: 'POST',
       path: '/booking/feed/rotate',
-      summary: 'Make a new address of your bookings as a calendar',
-      description: 'The address before, if there is one, ends at once.',
+      summary: 'Rotate the calendar feed URL',
+      description: 'The previous URL stops working immediately.',
       reply: { status: 200, schema: Feed },
       handler: async ({ caller }) => toFeed(await feed.rotate(caller.workspaceId)),
     }),
@@ -110,8 +110,8 @@ function feedRoutes({ feed }: Deps): Route[] {
       operationId: 'calendars.deleteFeed',
       method: 'DELETE',
       path: '/booking/feed',
-      summary: 'End the address of your bookings as a calendar',
-      description: 'Whoever subscribed to it is answered 404 from now on.',
+      summary: 'Delete the booking calendar feed',
+      description: 'Subscribers of the feed get 404 from now on.',
       reply: { status: 200, schema: Feed },
       async handler({ caller }) {
         await feed.remove(caller.workspaceId);

@@ -23,8 +23,9 @@ export function changelogRoutes({ changelog, cursors }: Deps): Route[] {
       operationId: 'changelog.list',
       method: 'GET',
       path,
-      summary: 'List the releases of the interface',
-      description: 'What each of them has changed. Releases without an entry of these types are left out.',
+      summary: 'List API releases',
+      description:
+        'Includes the changes of each release. Releases without entries of the requested types are omitted.',
       query: listQuery({
         since: Type.Optional(
           Type.String({ description: 'A version: releases after it. A day (`2026-11-01`): from it on.' }),
@@ -47,8 +48,8 @@ export function changelogRoutes({ changelog, cursors }: Deps): Route[] {
       operationId: 'changelog.latest',
       method: 'GET',
       path: `${path}/latest`,
-      summary: 'Get the latest release of the interface',
-      description: 'The one that answers where no `Svc-API-Version` is sent.',
+      summary: 'Get the latest API release',
+      description: 'The release used when no `Svc-API-Version` is sent.',
       reply: { status: 200, schema: Release },
       handler: async () => toRelease(changelog.latest()),
     }),
@@ -57,8 +58,8 @@ export function changelogRoutes({ changelog, cursors }: Deps): Route[] {
       operationId: 'changelog.get',
       method: 'GET',
       path: `${path}/{version}`,
-      summary: 'Get a release of the interface',
-      description: 'By its whole version, such as `1.0.0`.',
+      summary: 'Get an API release',
+      description: 'By full version, such as `1.0.0`.',
       params: Type.Object({ version: Type.String({ description: 'Such as `1.0.0`.' }) }),
       reply: { status: 200, schema: Release },
       handler: async (_context, { params }) => toRelease(changelog.get(params.version)),

@@ -67,10 +67,7 @@ export function createChangelog(deps: Deps): Changelog {
     list(filter, page) {
       const rows = pageOf(releases, filter, page);
       if (rows === null) {
-        throw badRequest(
-          'since',
-          'since is a version of the changelog, such as 1.0.0, or a day, such as 2026-11-01.',
-        );
+        throw badRequest('since', 'since must be a version, such as 1.0.0, or a date, such as 2026-11-01.');
       }
       return rows;
     },

@@ -107,17 +107,17 @@ function tiers({ channel, memberPath }: ChannelView): SafeHtml | false {
 <button class="button main" type="submit" aria-label="Join ${name}">Join</button>
 </form></li>`,
   )}</ul>
-<p>Are you a member already? <a href="${memberPath}">Get a link by mail</a>.</p></section>`;
+<p>Already a member? <a href="${memberPath}">Get a sign-in link by email</a>.</p></section>`;
 }
 
 function videos({ videos: rows, nextUrl, isLater, channel, local }: ChannelView): SafeHtml {
   const more = html`${nextUrl && html`<p><a class="button" href="${nextUrl}">Older videos</a></p>`}${
-    isLater && html`<p><a href="/@${channel.username}">To the newest</a></p>`
+    isLater && html`<p><a href="/@${channel.username}">Newest videos</a></p>`
   }`;
   return html`<section aria-labelledby="videos"><h2 id="videos">Videos</h2>
 ${
   rows.length === 0
-    ? html`<p>There are no public videos yet.</p>`
+    ? html`<p>No public videos yet.</p>`
     : html`<ul class="channel-videos">${rows.map((row) => video(row, local))}</ul>`
 }
 ${more}</section>`;

@@ -27,7 +27,7 @@ const Id = Type.Object({
   }),
 });
 const Username = Type.Object({
-  username: Type.String({ description: 'The name of the channel, as it is spelled.', examples: ['ada'] }),
+  username: Type.String({ description: "The channel's username.", examples: ['ada'] }),
 });
 /** Together with related videos. */
 const PUBLIC_READS: Limit = {
@@ -92,7 +92,7 @@ function publicRoutes({ channels, content, links, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/channel/{username}',
       summary: 'Get a channel',
-      description: 'As everybody sees it.',
+      description: 'The public view.',
       limits: [PUBLIC_READS],
       params: Username,
       reply: { status: 200, schema: PublicChannel },
@@ -107,18 +107,18 @@ function publicRoutes({ channels, content, links, cursors }: Deps): Route[] {
       },
     }),
     list('videos', {
-      summary: 'List the videos of a channel',
-      description: 'PUBLIC ones that can be watched.',
+      summary: "List a channel's videos",
+      description: 'PUBLIC videos that can be played.',
       schema: ChannelVideo,
     }),
     list('streams', {
-      summary: 'List the streams of a channel',
-      description: 'PUBLIC ones that are not disabled, live or not.',
+      summary: "List a channel's streams",
+      description: 'PUBLIC streams that are not disabled, live or not.',
       schema: ChannelStream,
     }),
     list('playlists', {
-      summary: 'List the playlists of a channel',
-      description: 'PUBLIC ones. They count and show their PUBLIC videos alone.',
+      summary: "List a channel's playlists",
+      description: 'PUBLIC playlists. Only their PUBLIC videos are counted and shown.',
       schema: ChannelPlaylist,
     }),
   ];
@@ -132,7 +132,7 @@ function ownRoutes({ channels, links, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/channels',
       summary: 'List your channels',
-      description: 'A workspace has one.',
+      description: 'Each workspace has one channel.',
       query: listQuery({}),
       reply: { status: 200, schema: Channel, list: true },
       async handler({ caller }, { query }) {
@@ -151,7 +151,7 @@ function ownRoutes({ channels, links, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/channels/{id}',
       summary: 'Get your channel',
-      description: 'With what it says of itself, its counts, and where its page is.',
+      description: 'Includes its description, counts, and page URL.',
       params: Id,
       reply: { status: 200, schema: Channel },
       handler: async ({ caller }, { params }) =>
@@ -162,8 +162,8 @@ function ownRoutes({ channels, links, cursors }: Deps): Route[] {
       operationId: 'channels.update',
       method: 'PATCH',
       path: '/channels/{id}',
-      summary: 'Change your channel',
-      description: 'Members that are left out stay as they are; `links` are replaced as a whole.',
+      summary: 'Update your channel',
+      description: 'Omitted fields are unchanged; `links` is replaced as a whole.',
       limits: [CHANGES],
       params: Id,
       body: ChannelPatch,
@@ -182,8 +182,8 @@ function bannerRoutes({ channels, links }: Deps): Route[] {
       operationId: 'channels.putBanner',
       method: 'PUT',
       path,
-      summary: 'Set the banner of your channel',
-      description: 'A PNG, JPEG or WebP picture up to 5 MB, served as a JPEG made from it.',
+      summary: 'Set your channel banner',
+      description: 'Accepts a PNG, JPEG or WebP image up to 5 MB; served as JPEG.',
       limits: [CHANGES],
       upload: { field: 'file', maxBytes: BANNER_MAX_BYTES },
       params: Id,
@@ -199,8 +199,8 @@ function bannerRoutes({ channels, links }: Deps): Route[] {
       operationId: 'channels.deleteBanner',
       method: 'DELETE',
       path,
-      summary: 'Remove the banner of your channel',
-      description: 'The `id` of the answer is that of the channel.',
+      summary: 'Delete your channel banner',
+      description: 'The response `id` is the channel ID.',
       params: Id,
       reply: { status: 200, schema: Deleted },
       async handler({ caller }, { params }) {

@@ -16,9 +16,9 @@ export function channelIdOf(workspaceId: string): string {
 function parseLine(field: string, text: string): string {
   const line = text.trim();
   if (CONTROL.test(line) || line.includes('\n')) {
-    throw badRequest(field, `${field} may not contain line breaks or control characters.`);
+    throw badRequest(field, `${field} must not contain line breaks or control characters.`);
   }
-  if (!VISIBLE.test(line)) throw badRequest(field, `${field} has nothing to be seen.`);
+  if (!VISIBLE.test(line)) throw badRequest(field, `${field} must contain visible characters.`);
   return line;
 }
 
@@ -46,10 +46,10 @@ export function parseLinks(
     const field = `links.${index}.url`;
     const address = URL.parse(url.trim());
     if (address === null || !/^https?:$/.test(address.protocol)) {
-      throw badRequest(field, `${field} is an address that begins with https:// or http://.`);
+      throw badRequest(field, `${field} must be a URL starting with https:// or http://.`);
     }
     if (address.username !== '' || address.password !== '') {
-      throw badRequest(field, `${field} may not contain a user name or a password.`);
+      throw badRequest(field, `${field} must not contain a username or password.`);
     }
     return { label: parseLine(`links.${index}.label`, label), url: address.href };
   });

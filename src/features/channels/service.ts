@@ -154,7 +154,7 @@ async function bannerOf(
 
 async function pictureOf({ images }: Deps, bytes: Uint8Array, field: string): Promise<Uint8Array> {
   const image = await images.within(bytes, BANNER_SIZE);
-  if (image === null) throw badRequest(field, 'This is no PNG, JPEG or WebP picture.');
+  if (image === null) throw badRequest(field, 'The file is not a valid PNG, JPEG or WebP image.');
   return image;
 }
 

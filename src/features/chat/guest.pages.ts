@@ -116,7 +116,7 @@ export function guestChatPages(deps: Deps): (app: FastifyInstance) => void {
       const { streamId } = request.params;
       const body = readName(request.body);
       const name = parseGuestName(body.name);
-      if (name === null) throw badRequest('name', `A name has 1 to ${NAME_MAX} characters.`);
+      if (name === null) throw badRequest('name', `The name must have 1 to ${NAME_MAX} characters.`);
       await chat.refuseName(streamId, name);
       const known = body.session === undefined ? null : guests.read(streamId, body.session);
       const { session, guest } = guests.mint(streamId, name, known?.id);
@@ -127,7 +127,7 @@ export function guestChatPages(deps: Deps): (app: FastifyInstance) => void {
       const { streamId } = request.params;
       const { session, ...input } = readPost(request.body);
       const guest = guests.read(streamId, session);
-      if (guest === null) throw badRequest('session', 'Say your name first.');
+      if (guest === null) throw badRequest('session', 'Enter your name first.');
       await countAddress({ counters }, ADDRESS_POSTS, request.ip);
       const { count, resetInMs } = await caps(60).hit(counterKey(`chat-guest-posts:${guest.id}`));
       if (count > GUEST_POSTS) throw tooMany('RATE_LIMITED', resetInMs);

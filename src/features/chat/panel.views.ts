@@ -18,7 +18,7 @@ function noticeOf(
     case 'TIER':
       return `Only members of ${creatorName} can write here.`;
     case 'OFF':
-      return 'The chat is off.';
+      return 'Chat is disabled.';
   }
 }
 
@@ -47,7 +47,7 @@ ${messages.filter(({ row }) => row.deleted_at === null).map((one) => item(toMess
 <label for="chat-text">Message as <bdi class="chat-me"></bdi> <button type="button" class="chat-rename">Change name</button></label>
 <span class="chat-row"><textarea id="chat-text" name="text" rows="1" maxlength="${TEXT_MAX * 2}" required></textarea><button class="button" type="submit">Send</button></span>
 </form>
-<noscript><p>To write, turn on JavaScript.</p></noscript>
+<noscript><p>Enable JavaScript to post messages.</p></noscript>
 </section>`;
 }
 

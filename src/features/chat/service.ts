@@ -161,9 +161,9 @@ export function createChat(deps: Deps): Chat {
       const settings = owned(await repository.findSettings(db, streamId), null);
       const { displayName, accountName, username } = await creatorOf(settings);
       if ([displayName, accountName ?? '', username].some((own) => isSameName(name, own)))
-        throw badRequest('name', 'That is the name of the creator. Choose another one.');
+        throw badRequest('name', 'This name is used by the creator. Choose another.');
       if (hasBannedWord(name, settings.banned_words))
-        throw badRequest('name', 'This chat does not allow that name.');
+        throw badRequest('name', 'This name is not allowed in this chat.');
     },
     remove: (workspaceId, streamId, id) =>
       changing(streamId, workspaceId, async (tx, _settings, now) => {
@@ -189,7 +189,7 @@ export function createChat(deps: Deps): Chat {
     },
     ban: (workspaceId, streamId, authorId, seconds) =>
       changing(streamId, workspaceId, async (tx, settings, now) => {
-        if (!AUTHOR.test(authorId)) throw badRequest('authorId', 'This is the id of no author.');
+        if (!AUTHOR.test(authorId)) throw badRequest('authorId', 'Author not found.');
         if (authorId === settings.account_id)
           throw badRequest('authorId', 'The creator of the stream cannot be banned.');
         // Two at once: the second counts the first.
@@ -318,14 +318,14 @@ async function postLocked(deps: Deps, tx: Tx, post: Post): Promise<ShownMessage>
     if (first !== undefined) return { row: first, creator };
   }
   if (!settings.chat_enabled || settings.chat_mode === 'OFF')
-    throw new AppError('CONFLICT', { message: 'The chat of this stream is off.' });
+    throw new AppError('CONFLICT', { message: 'Chat is disabled for this stream.' });
   if (poster.kind === 'guest') await admitGuest(tx, post, poster);
   if (hasBannedWord(text, settings.banned_words))
-    throw badRequest('text', 'The text has a word that this chat does not allow.');
+    throw badRequest('text', 'The message contains a word that is not allowed in this chat.');
   if (replyToId !== null) {
     const parent = await repository.findMessage(tx, streamId, replyToId);
     if (parent === undefined || parent.deleted_at !== null)
-      throw badRequest('replyToId', 'There is no such message to reply to.');
+      throw badRequest('replyToId', 'The message to reply to was not found.');
   }
   const guest_name = poster.kind === 'guest' ? poster.name : null;
   const message = { text, guest_name, reply_to_id: replyToId, client_id: clientId, now };
@@ -346,13 +346,13 @@ async function admitGuest(
   if (!mayGuestWrite(mode, entitledModes)) {
     const who = mode === 'FOLLOWERS' ? 'who follow' : 'who are members of';
     throw new AppError('PERMISSION_DENIED', {
-      message: `Only those ${who} ${creator.displayName} can write here.`,
+      message: `Only people ${who} ${creator.displayName} can post here.`,
     });
   }
   const ban = await repository.findBan(tx, streamId, guestId, now);
   if (ban !== undefined) {
     const until = ban.expires_at === null ? '' : ` until ${ban.expires_at.toISOString()}`;
-    throw new AppError('PERMISSION_DENIED', { message: `You cannot write in this chat${until}.` });
+    throw new AppError('PERMISSION_DENIED', { message: `You are banned from this chat${until}.` });
   }
   if (slowSec === 0) return;
   // Two posts of the same guest at once: the second sees the first.
@@ -370,7 +370,7 @@ function parseSince(since: string | undefined): { seq: number } | { at: Date } |
   const seq = EVENT_ID.exec(since)?.[1];
   if (seq !== undefined) return { seq: Number(seq) };
   if (!isInstant(since)) {
-    throw badRequest('since', 'since is the id of an event of the tail, or an instant.');
+    throw badRequest('since', 'since must be an event ID from this stream or a date-time.');
   }
   return { at: dateFromText(since) };
 }

@@ -79,7 +79,7 @@ async function assertOwnForm(deps: Deps, request: Asked): Promise<void> {
   await countAddress({ counters: deps.counters }, TRIES, request.ip);
   const token = textOf(request.body, 'token');
   if (deps.isOwnOrigin(request.headers) && deps.secrets.verify(PURPOSE, request.params.id, token)) return;
-  throw new AppError('CSRF_REJECTED', { message: 'Open this page by its own address and try again.' });
+  throw new AppError('CSRF_REJECTED', { message: 'Open this page directly and try again.' });
 }
 
 async function show(

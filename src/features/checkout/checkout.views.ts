@@ -53,7 +53,7 @@ function page({ status, title, content, targets = [], head }: Framed): Page {
 }
 
 const testNote = ({ mode }: Seller) =>
-  mode === 'test' && html`<p class="checkout-note">This is the test mode: no money moves.</p>`;
+  mode === 'test' && html`<p class="checkout-note">Test mode: no money moves.</p>`;
 
 const VERBS = { SUBSCRIPTION: 'Subscribe to', VIDEO: 'Buy', BOOKING: 'Book' } as const;
 
@@ -88,13 +88,13 @@ ${
   row.discount_cents > 0 &&
   html`<div><dt>Code <bdi>${row.discount_code}</bdi>${row.interval && ', first payment only'}</dt><dd>−${money(row.discount_cents)}</dd></div>`
 }
-<div class="checkout-due"><dt>To pay now</dt><dd>${money(isTrial ? 0 : row.amount_cents)}</dd></div>
+<div class="checkout-due"><dt>Due now</dt><dd>${money(isTrial ? 0 : row.amount_cents)}</dd></div>
 </dl>
 ${row.kind === 'SUBSCRIPTION' ? renewal(row, { now, timezone: seller.timezone }) : html`<p>${ONCE[row.kind]}</p>`}`;
 }
 
 const ONCE = {
-  VIDEO: 'You pay once, and watch as often as you like.',
+  VIDEO: 'One-time purchase. Watch as often as you like.',
   BOOKING: 'A mail confirms it, with a link to look after it.',
 } as const;
 
@@ -133,7 +133,7 @@ function codeForm(view: CheckoutView): SafeHtml {
   }>
 </label>
 ${isWrong && html`<p class="problem" id="problem" role="alert">${problem.text}</p>`}
-<button class="button" type="submit">Use the code</button>
+<button class="button" type="submit">Apply code</button>
 </form>`;
 }
 
@@ -150,7 +150,7 @@ function payForm(view: CheckoutView): SafeHtml {
     html`<label class="field">Card number
 <input name="card" inputmode="numeric" autocomplete="off" maxlength="32" aria-describedby="card-hint"${row.trial_days === 0 && html` required`}${wrong('card')}>
 </label>
-<p class="checkout-hint" id="card-hint">Test cards alone, such as 4242 4242 4242 4242. Never type a card of your own here.</p>
+<p class="checkout-hint" id="card-hint">Use a test card, such as 4242 4242 4242 4242. Never enter a real card here.</p>
 ${told('card')}`;
   return html`<form class="form" method="post" action="/checkout/${row.id}/pay">
 <input type="hidden" name="token" value="${formToken}">
@@ -182,10 +182,10 @@ export function paidPage(row: CheckoutRow, seller: Seller): Page {
 export function waitingPage(row: CheckoutRow): Page {
   return page({
     status: 200,
-    title: 'Your payment is under way',
+    title: 'Payment processing',
     head: html`<meta http-equiv="refresh" content="5">`,
     content: html`<p>The payment provider has not said yet what became of it. You are charged once at most. This page looks again by itself.</p>
-<p><a class="button" href="/checkout/${row.id}/return">Look again</a></p>`,
+<p><a class="button" href="/checkout/${row.id}/return">Refresh</a></p>`,
   });
 }
 
@@ -193,7 +193,7 @@ export function endedPage(row: CheckoutRow): Page {
   const canceled = row.status === 'CANCELED';
   return page({
     status: 410,
-    title: canceled ? 'You canceled this checkout' : 'This checkout has ended',
+    title: canceled ? 'Checkout canceled' : 'This checkout has ended',
     content: html`<p>Nothing was charged. To buy it all the same, begin anew where you came from.</p>
 <p><a class="button" href="${row.cancel_url}">Go back</a></p>`,
   });
@@ -202,12 +202,12 @@ export function endedPage(row: CheckoutRow): Page {
 /** The same for one that never was and one whose creator is suspended. */
 export const MISSING_CHECKOUT: Page = page({
   status: 404,
-  title: 'There is no such checkout here.',
+  title: 'Checkout not found',
   content: html`<p>The address may be mistyped. Begin anew where you came from.</p>`,
 });
 
 export function failedPage(error: AppError): Page {
-  const title = error.status === 429 ? 'Too many tries' : 'That did not work';
+  const title = error.status === 429 ? 'Too many attempts' : 'Something went wrong';
   const text = error.status === 429 ? 'Wait some minutes, then try again.' : error.message;
   return page({ status: error.status, title, content: html`<p>${text}</p>` });
 }

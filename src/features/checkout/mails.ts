@@ -25,12 +25,12 @@ export function receiptMail({ row, seller, to, again, trialDays, isCardGiven }: 
         ]
       : []),
     `Paid: ${money(paid)}${seller.mode === 'test' ? ' (in test mode: nobody was charged)' : ''}`,
-    `Number: ${row.id}`,
+    `Order ID: ${row.id}`,
   ];
   const asked = isCardGiven ? '' : ' A card that was not given for it is not charged unless you agree then.';
   const next =
     again === null
-      ? 'There is nothing more to pay.'
+      ? 'No further payments are due.'
       : `${isCardGiven ? 'It goes on by itself: the' : 'The'} next payment is on ${again}.${asked} You can cancel at any time.`;
   return {
     kind: 'receipt',

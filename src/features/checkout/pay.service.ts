@@ -130,7 +130,7 @@ async function collectCard(
   const trialDays = await ports.subscriptions.trialDaysFor(ports.db, customer.id, row.trial_days);
   if (row.amount_cents > 0 && trialDays === 0) return NO_CARD;
   const number = ports.testCardOf(card);
-  if (isSandbox && number === null) throw badRequest('card', 'Give the number of one of the test cards.');
+  if (isSandbox && number === null) throw badRequest('card', 'Enter a test card number.');
   try {
     const returnUrl = `${ports.publicUrl}/checkout/${row.id}/return`;
     const given = await ports.cards.collect(customer.id, { card: number, checkoutId: row.id, returnUrl });
@@ -191,7 +191,7 @@ export async function payFor(
   payment: Given,
 ): Promise<BegunPayment> {
   const email = row.kind === 'BOOKING' ? row.customer_email : parseEmail(payment.email);
-  if (email === null) throw badRequest('email', 'Give an e-mail address, such as name@example.com.');
+  if (email === null) throw badRequest('email', 'Enter a valid email address, such as name@example.com.');
   await keepWorkspace(work.tx, row.workspace_id);
   await assertSells(ports, work.tx, row.workspace_id);
   const { until, name } = await claimOrRefuse(ports, work, row);
@@ -223,7 +223,7 @@ async function claimOrRefuse(ports: CheckoutPorts, work: Work, row: CheckoutRow)
   if ('until' in claimed) return claimed;
   if (claimed.missing === 'place') {
     throw new AppError('CONFLICT', {
-      message: 'There is no place left just now. Nothing was charged; a place may become free again.',
+      message: 'No spots are available right now. Nothing was charged; a spot may become available again.',
     });
   }
   const message = 'The discount code does not hold any more. Nothing was charged.';
@@ -240,7 +240,7 @@ async function charge(
 ): Promise<BegunPayment> {
   const number = ports.testCardOf(card);
   if (row.amount_cents > 0 && isSandbox && number === null) {
-    throw badRequest('card', 'Give the number of one of the test cards: other cards are never taken here.');
+    throw badRequest('card', 'Enter a test card number. Real cards are not accepted here.');
   }
   const page = `${ports.publicUrl}/checkout/${row.id}`;
   const isSame = await isSamePurchase(ports, { tx, append }, row, customer);
@@ -302,7 +302,8 @@ async function setCode(ports: CheckoutPorts, known: CheckoutRow, text: string): 
     if (code !== null) await ports.discountCodes.keep(tx, code);
     const row = await lock(ports, { tx, append }, known.id);
     assertOpen(row, ports.clock.now());
-    if (row.payment_id !== null) throw new AppError('CONFLICT', { message: 'This is being paid just now.' });
+    if (row.payment_id !== null)
+      throw new AppError('CONFLICT', { message: 'A payment is already in progress.' });
     const after = await repository.updateCheckout(tx, row.id, {
       amount_cents: priceCents - discountCents,
       discount_cents: discountCents,
@@ -318,7 +319,8 @@ async function expire(ports: CheckoutPorts, id: string): Promise<CheckoutRow> {
   return ports.events.transaction(async (tx, append) => {
     const row = await lock(ports, { tx, append }, id);
     assertOpen(row, ports.clock.now());
-    if (row.payment_id !== null) throw new AppError('CONFLICT', { message: 'This is being paid just now.' });
+    if (row.payment_id !== null)
+      throw new AppError('CONFLICT', { message: 'A payment is already in progress.' });
     return end(ports, { tx, append }, row, 'EXPIRED');
   });
 }

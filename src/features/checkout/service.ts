@@ -133,9 +133,9 @@ async function bookingOffer(
   waitlistEntryId: string | null,
 ): Promise<BookingOffer> {
   const email = parseEmail(customer.email);
-  if (email === null) throw badRequest('customer.email', 'The e-mail address is malformed.');
+  if (email === null) throw badRequest('customer.email', 'Enter a valid email address.');
   const name = inOneLine(customer.name);
-  if (name === '') throw badRequest('customer.name', 'The name has nothing to be read.');
+  if (name === '') throw badRequest('customer.name', 'The name must contain visible characters.');
   const timezone =
     customer.timezone == null ? null : normaliseTimezone(customer.timezone, 'customer.timezone');
   return bookings.offer(workspaceId, {
@@ -160,7 +160,7 @@ async function create(
   await assertAddress(ports, caller, 'cancelUrl', input.cancelUrl);
   const email = input.customerEmail === undefined ? null : parseEmail(input.customerEmail);
   if (input.customerEmail !== undefined && email === null) {
-    throw badRequest('customerEmail', 'The e-mail address is malformed.');
+    throw badRequest('customerEmail', 'Enter a valid email address.');
   }
   const sold = { priceCents, productId: offer.booking?.productId ?? null };
   const code =
@@ -255,9 +255,10 @@ async function assertAddress(
   text: string,
 ): Promise<void> {
   const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol)) throw badRequest(field, `${field} is no web address.`);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw badRequest(field, `${field} must be a valid URL.`);
   if (url.username !== '' || url.password !== '') {
-    throw badRequest(field, `${field} may not have a user name or password in it.`);
+    throw badRequest(field, `${field} must not contain a username or password.`);
   }
   if (await ports.mayLeadTo(caller, url)) return;
   const message = `${field} must be an https address of this platform or of a verified integration domain.`;

@@ -27,9 +27,10 @@ export function createCheckoutSimulations(deps: {
     async simulate(workspaceId, id, { outcome, countMail }) {
       const row = await checkouts.get(workspaceId, id);
       if (outcome === 'EXPIRED') return checkoutPayments.expire(id);
-      if (row.status !== 'OPEN') throw new AppError('CONFLICT', { message: 'The checkout has ended.' });
+      if (row.status !== 'OPEN')
+        throw new AppError('CONFLICT', { message: 'The checkout is no longer open.' });
       if (outcome === 'DECLINED' && (row.amount_cents === 0 || row.trial_days > 0)) {
-        throw new AppError('CONFLICT', { message: 'Nothing is due now: nothing can be declined.' });
+        throw new AppError('CONFLICT', { message: 'Nothing is due, so no payment can be declined.' });
       }
       const payment = { email: row.customer_email ?? BUYER, card: CARDS[outcome] };
       await checkoutPayments.pay(id, payment, countMail);

@@ -76,15 +76,15 @@ export function assertTimes(times: Times, bufferMin: number): void {
   assertYear('endsAt', endsAt);
   assertYear('enrollmentOpensAt', opensAt);
   assertYear('enrollmentClosesAt', closesAt);
-  if (endsAt !== null && endsAt <= startsAt) throw badRequest('endsAt', 'endsAt is after startsAt.');
+  if (endsAt !== null && endsAt <= startsAt) throw badRequest('endsAt', 'endsAt must be after startsAt.');
   if (opensAt !== null && opensAt >= startsAt) {
-    throw badRequest('enrollmentOpensAt', 'The enrolment begins before the cohort does.');
+    throw badRequest('enrollmentOpensAt', 'Enrollment must open before the cohort starts.');
   }
   if (closesAt !== null && closesAt > startsAt) {
-    throw badRequest('enrollmentClosesAt', 'The enrolment ends before the cohort begins, or with its start.');
+    throw badRequest('enrollmentClosesAt', 'Enrollment must close by the start of the cohort.');
   }
   if (opensAt !== null && closesAt !== null && closesAt <= opensAt) {
-    throw badRequest('enrollmentClosesAt', 'The enrolment ends after it has begun.');
+    throw badRequest('enrollmentClosesAt', 'Enrollment must close after it opens.');
   }
   for (const [index, session] of sessions.entries()) assertSession(`sessions.${index}`, session, times);
   assertApart(sessions, bufferMin);
@@ -93,12 +93,12 @@ export function assertTimes(times: Times, bufferMin: number): void {
 function assertSession(at: string, { startsAt, endsAt }: Session, cohort: Times): void {
   assertYear(`${at}.startsAt`, startsAt);
   assertYear(`${at}.endsAt`, endsAt);
-  if (endsAt <= startsAt) throw badRequest(`${at}.endsAt`, 'A session ends after its start.');
+  if (endsAt <= startsAt) throw badRequest(`${at}.endsAt`, 'A session must end after it starts.');
   if (startsAt < cohort.startsAt) {
-    throw badRequest(`${at}.startsAt`, 'No session begins before the cohort does.');
+    throw badRequest(`${at}.startsAt`, 'A session cannot start before the cohort.');
   }
   if (cohort.endsAt !== null && endsAt > cohort.endsAt) {
-    throw badRequest(`${at}.endsAt`, 'No session ends after the cohort does.');
+    throw badRequest(`${at}.endsAt`, 'A session cannot end after the cohort.');
   }
 }
 
@@ -110,7 +110,7 @@ function assertApart(sessions: readonly Session[], bufferMin: number): void {
     if (before === undefined || before.endsAt.getTime() + bufferMin * MINUTE_MS <= startsAt.getTime())
       continue;
     const buffer = bufferMin === 0 ? '' : ` and the ${bufferMin} minutes after it`;
-    throw badRequest(`sessions.${index}.startsAt`, `The session overlaps another one${buffer}.`);
+    throw badRequest(`sessions.${index}.startsAt`, `The session overlaps another session${buffer}.`);
   }
 }
 

@@ -12,12 +12,17 @@ const MAX_POSITION = 1_000_000_000;
 
 const settings = {
   title: Nullable(Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' })),
-  endsAt: Nullable(Type.String({ format: 'date-time', description: 'Null: with its last session.' })),
-  timezone: Type.String({ maxLength: 64, description: 'IANA; unless said that of the availability.' }),
-  capacity: Nullable(
-    Type.Integer({ minimum: 1, maximum: MAX_CAPACITY, description: 'Null: as many as the product says.' }),
+  endsAt: Nullable(
+    Type.String({ format: 'date-time', description: 'Null: at the end of the last session.' }),
   ),
-  enrollmentOpensAt: Nullable(Type.String({ format: 'date-time', description: 'Null: at once.' })),
+  timezone: Type.String({
+    maxLength: 64,
+    description: "IANA time zone; defaults to the availability's time zone.",
+  }),
+  capacity: Nullable(
+    Type.Integer({ minimum: 1, maximum: MAX_CAPACITY, description: "Null: the product's capacity." }),
+  ),
+  enrollmentOpensAt: Nullable(Type.String({ format: 'date-time', description: 'Null: immediately.' })),
   enrollmentClosesAt: Nullable(Type.String({ format: 'date-time', description: 'Null: with the start.' })),
 };
 const startsAt = Instant;

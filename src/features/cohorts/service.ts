@@ -211,7 +211,9 @@ async function cancel(
   const before = found(await repository.lockOwnCohort(tx, workspaceId, id));
   if (before.status === 'CANCELED') return wholeOf(tx, before);
   if (before.status === 'RUNNING' || before.status === 'COMPLETED') {
-    throw new AppError('CONFLICT', { message: 'The cohort has begun: cancel its bookings one by one.' });
+    throw new AppError('CONFLICT', {
+      message: 'The cohort has already started. Cancel its bookings individually.',
+    });
   }
   const now = ports.clock.now();
   for (const session of await content.sessionsOf(tx, [id])) {
@@ -231,7 +233,7 @@ async function addVideo(
   if (!(await ports.hasVideo(tx, workspaceId, videoId))) throw notFound('videoId');
   const videos = await content.videosOf(tx, [id]);
   if (videos.length >= MAX_VIDEOS) {
-    throw new AppError('CONFLICT', { message: `A cohort has at most ${MAX_VIDEOS} videos.` });
+    throw new AppError('CONFLICT', { message: `Limit of ${MAX_VIDEOS} videos per cohort reached.` });
   }
   const row = await content.insertVideo(tx, {
     id: newId('cvi'),
@@ -273,23 +275,24 @@ function toDate(instant: string | null | undefined): Date | null | undefined {
 }
 
 function assertTakesCohorts({ type, status }: ProductRow): void {
-  if (type !== 'COHORT') throw new AppError('CONFLICT', { message: 'The product is no COHORT.' });
+  if (type !== 'COHORT') throw new AppError('CONFLICT', { message: 'The product is not of type COHORT.' });
   if (status === 'ARCHIVED') throw new AppError('CONFLICT', { message: 'The product is archived.' });
 }
 
 function assertOpenToChange({ status }: CohortRow): void {
   if (status === 'CANCELED') throw new AppError('CONFLICT', { message: 'The cohort was canceled.' });
-  if (status === 'COMPLETED') throw new AppError('CONFLICT', { message: 'The cohort is over.' });
+  if (status === 'COMPLETED') throw new AppError('CONFLICT', { message: 'The cohort has ended.' });
 }
 
 function assertFuture(startsAt: Date, now: Date): void {
-  if (startsAt <= now) throw badRequest('startsAt', 'startsAt is in the future.');
+  if (startsAt <= now) throw badRequest('startsAt', 'startsAt must be in the future.');
 }
 
 /** Nobody who is there is sent away. */
 function assertCapacity(row: CohortRow, capacity: number): void {
   const { enrolled_count: enrolled, reserved_count: claimed } = row;
-  if (capacity < enrolled) throw badRequest('capacity', `The cohort has ${enrolled} members.`);
+  if (capacity < enrolled)
+    throw badRequest('capacity', `capacity cannot be lower than the ${enrolled} current members.`);
   if (capacity < enrolled + claimed) throw fixed('capacity', 'Somebody pays for a place just now.');
 }
 

@@ -41,7 +41,7 @@ export function readSessions(
   const seen = new Set<string>();
   return input.map(({ id, startsAt, endsAt }, index) => {
     if (id !== undefined && (seen.has(id) || !held.some((session) => session.id === id))) {
-      throw badRequest(`sessions.${index}.id`, 'It is the id of a session of this cohort, once.');
+      throw badRequest(`sessions.${index}.id`, 'id must be a unique session ID of this cohort.');
     }
     if (id !== undefined) seen.add(id);
     return { id, startsAt: dateFromText(startsAt), endsAt: dateFromText(endsAt) };

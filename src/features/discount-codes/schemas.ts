@@ -9,15 +9,15 @@ import { STATUSES, statusOf } from './rules.ts';
 const MAX_INTEGER = 2_147_483_647;
 
 const settings = {
-  code: Type.String({ minLength: 1, maxLength: 64, description: 'Kept in upper case; unique.' }),
+  code: Type.String({ minLength: 1, maxLength: 64, description: 'Stored in uppercase; unique.' }),
   productId: Nullable(
-    Type.String({ maxLength: 64, description: 'The one product it is for; null: everything that is sold.' }),
+    Type.String({ maxLength: 64, description: 'The product the code applies to; null: all products.' }),
   ),
   percentOff: Nullable(Type.Integer({ minimum: 1, maximum: 100 })),
   amountCentsOff: Nullable(Type.Integer({ minimum: 1, maximum: MAX_INTEGER })),
   maxUses: Nullable(Type.Integer({ minimum: 1, maximum: MAX_INTEGER })),
   expiresAt: Nullable(Instant),
-  notes: Nullable(Type.String({ maxLength: 500, description: 'For you alone.' })),
+  notes: Nullable(Type.String({ maxLength: 500, description: 'Only visible to you.' })),
 };
 
 const { code, ...others } = settings;

@@ -211,17 +211,17 @@ function assertOpenToChange(
 ): void {
   const { used_count: used, reserved_count: claimed } = row;
   if (change.max_uses !== null && change.max_uses < used) {
-    throw badRequest('maxUses', `The code was used ${used} times already.`);
+    throw badRequest('maxUses', `maxUses cannot be lower than the ${used} existing uses.`);
   }
   if (change.max_uses !== null && change.max_uses < used + claimed) {
-    throw new AppError('CONFLICT', { field: 'maxUses', message: 'Somebody pays with the code just now.' });
+    throw new AppError('CONFLICT', { field: 'maxUses', message: 'A payment with this code is in progress.' });
   }
   if (used + claimed === 0) return;
   const columns = ['code', 'product_id', 'percent_off', 'amount_cents_off'] as const;
   const changed = columns.find((column) => change[column] !== row[column]);
   if (changed === undefined) return;
   const field = FIXED[changed];
-  throw new AppError('CONFLICT', { field, message: `${field} is fixed once the code was used.` });
+  throw new AppError('CONFLICT', { field, message: `${field} cannot be changed after the code was used.` });
 }
 
 const MISSING = 'There is no such discount code.';
@@ -250,7 +250,7 @@ async function assertProduct(deps: Deps, tx: Tx, workspaceId: string, productId:
 function taken(): AppError {
   return new AppError('CONFLICT', {
     field: 'code',
-    message: 'There is a discount code of this text already.',
+    message: 'This discount code already exists.',
   });
 }
 

@@ -23,9 +23,9 @@ export function domainRoutes({ domains, cursors }: Deps): Route[] {
       operationId: 'integrationDomains.create',
       method: 'POST',
       path,
-      summary: 'Declare an integration domain',
+      summary: 'Add an integration domain',
       description:
-        'A live domain is PENDING until its TXT record or its file is found; a test domain is VERIFIED at once.',
+        'A live domain is PENDING until its TXT record or verification file is found; a test domain is VERIFIED immediately.',
       body: DomainIn,
       reply: { status: 201, schema: IntegrationDomain },
       errors: ['CONFLICT', 'QUOTA_EXCEEDED'],
@@ -37,7 +37,7 @@ export function domainRoutes({ domains, cursors }: Deps): Route[] {
       method: 'GET',
       path,
       summary: 'List integration domains',
-      description: 'With the proof that is asked for each and when it was last seen.',
+      description: 'Includes the required verification record and when it was last seen.',
       query: listQuery({}),
       reply: { status: 200, schema: IntegrationDomain, list: true },
       async handler({ caller }, { query }) {
@@ -52,7 +52,7 @@ export function domainRoutes({ domains, cursors }: Deps): Route[] {
       method: 'GET',
       path: `${path}/{id}`,
       summary: 'Get an integration domain',
-      description: 'With what to publish to prove it, by DNS or as a file.',
+      description: 'Includes the DNS record and file to publish for verification.',
       params: Id,
       reply: { status: 200, schema: IntegrationDomain },
       handler: async ({ caller }, { params }) =>
@@ -63,8 +63,8 @@ export function domainRoutes({ domains, cursors }: Deps): Route[] {
       operationId: 'integrationDomains.delete',
       method: 'DELETE',
       path: `${path}/{id}`,
-      summary: 'Withdraw an integration domain',
-      description: 'Its token is good no more; declaring it again makes another.',
+      summary: 'Remove an integration domain',
+      description: 'Invalidates the verification token. Adding the domain again creates a new one.',
       params: Id,
       reply: { status: 200, schema: Deleted },
       async handler({ caller }, { params }) {
@@ -77,8 +77,8 @@ export function domainRoutes({ domains, cursors }: Deps): Route[] {
       operationId: 'integrationDomains.verify',
       method: 'POST',
       path: `${path}/{id}/verify`,
-      summary: 'Look for the proof now',
-      description: 'A proof that is not there is no error: see `status` and `lastError`.',
+      summary: 'Verify an integration domain now',
+      description: 'A missing record is not an error: check `status` and `lastError`.',
       limits: [
         { bucket: 'domain-verify', per: 'key', param: 'id', max: 1, windowSec: 10, refusal: 'RATE_LIMITED' },
       ],

@@ -119,7 +119,7 @@ async function declare({ events, clock }: Deps, owner: Owner, input: DomainInput
   if (includeSubdomains && method === 'WELL_KNOWN') {
     throw new AppError('BAD_REQUEST', {
       field: 'method',
-      message: 'Subdomains are proven by DNS_TXT alone.',
+      message: 'Subdomains can only be verified by DNS_TXT.',
     });
   }
   const now = clock.now();
@@ -138,7 +138,7 @@ async function declare({ events, clock }: Deps, owner: Owner, input: DomainInput
     const { plan } = await lockWorkspace(tx, workspaceId);
     const limit = PLANS[plan].integrationDomains;
     if (await repository.hasDomain(tx, workspaceId, domain)) {
-      throw new AppError('CONFLICT', { field: 'domain', message: 'This domain is declared already.' });
+      throw new AppError('CONFLICT', { field: 'domain', message: 'This domain has already been added.' });
     }
     if ((await repository.countDomains(tx, workspaceId)) >= limit) {
       throw quotaExceeded(

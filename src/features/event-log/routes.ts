@@ -17,7 +17,7 @@ const EventId = Type.Object({
     examples: ['7c9e6679-7425-40de-944b-e07fc1f90ae7'],
   }),
 });
-const types = CommaTexts('Types or `prefix.*`; absent means every type.');
+const types = CommaTexts('Event types or `prefix.*` patterns; omit for all types.');
 
 /** An event as a webhook receives it (docs/concepts/webhooks.md#the-request). */
 export const EventOut = named(
@@ -26,7 +26,7 @@ export const EventOut = named(
     id: Type.String(),
     type: Type.String(),
     created: Type.Integer({ description: 'Unix seconds.' }),
-    livemode: Type.Boolean({ description: 'The platform environment, not the key mode.' }),
+    livemode: Type.Boolean({ description: "The platform's environment, not the key's mode." }),
     data: AnyObject,
   }),
   {
@@ -61,9 +61,9 @@ export function eventLogRoutes({ eventLog, cursors }: Deps): Route[] {
       operationId: 'events.list',
       method: 'GET',
       path: '/me/events',
-      summary: 'List the events of the last 30 days',
+      summary: 'List events',
       description:
-        'Those of the mode of the key, as webhooks get them. Each stays for 30 days, whether or not a webhook took it.',
+        'Lists events in the mode of the key, as webhooks receive them. Events are retained for 30 days, whether or not a webhook received them.',
       query: listQuery({ type: types }),
       reply: { status: 200, schema: EventOut, list: true },
       async handler({ caller }, { query }) {
@@ -81,7 +81,7 @@ export function eventLogRoutes({ eventLog, cursors }: Deps): Route[] {
       operationId: 'events.trigger',
       method: 'POST',
       path: '/me/events/trigger',
-      summary: 'Show a sample event to the open event streams',
+      summary: 'Trigger a sample event',
       description:
         'For local development (`marquee webhook trigger`). The event is not kept, and no webhook gets it. ' +
         '`payload` is laid over the sample data.',
@@ -97,8 +97,8 @@ export function eventLogRoutes({ eventLog, cursors }: Deps): Route[] {
       operationId: 'events.get',
       method: 'GET',
       path: '/me/events/{eventId}',
-      summary: 'Get an event of the last 30 days',
-      description: 'The same body that webhooks get.',
+      summary: 'Get an event',
+      description: 'Returns the same body that webhooks receive.',
       params: EventId,
       reply: { status: 200, schema: EventOut },
       handler: async ({ caller }, { params }) =>
@@ -118,7 +118,7 @@ function tailRoutes(eventLog: EventLog): Route[] {
       ...reads('events:read'),
       ...named,
       method: 'GET',
-      summary: 'Follow the events as they happen',
+      summary: 'Stream events (SSE)',
       description:
         'Server-sent events: `ready`, then `event` with the exact body that webhooks receive, `resync` when ' +
         'Last-Event-ID is unknown or expired, and `bye` before the server ends the stream. Counts to the ' +
@@ -126,7 +126,9 @@ function tailRoutes(eventLog: EventLog): Route[] {
         '`/me/events/stream` are one.',
       query: Type.Object({
         type: types,
-        lastEventId: Type.Optional(Type.String({ description: 'For clients that cannot send the header.' })),
+        lastEventId: Type.Optional(
+          Type.String({ description: 'Alternative for clients that cannot set the header.' }),
+        ),
       }),
       reply: { status: 200, schema: EventOut, envelope: 'events', perAccount: MAX_TAILS_PER_ACCOUNT },
       async handler({ caller }, { query }) {

@@ -84,7 +84,7 @@ export function createEventLog(deps: Deps): EventLog {
       const data = { ...definition.sample, ...payload };
       const body = JSON.stringify({ id, type, created, livemode, data });
       if (Buffer.byteLength(body) > SAMPLE_BYTES) {
-        throw badRequest('payload', `The event must not be larger than ${SAMPLE_BYTES} bytes.`);
+        throw badRequest('payload', `The event must not exceed ${SAMPLE_BYTES} bytes.`);
       }
       bus.publish(SAMPLE_TOPIC, `${workspaceId}\n${type}\n${body}`);
       return { id, type, body };
@@ -93,7 +93,7 @@ export function createEventLog(deps: Deps): EventLog {
       const items = (text ?? '').split(',').map((item) => item.trim());
       const patterns = items.filter((item) => item !== '' && item !== '*');
       if (!patterns.every((item) => catalogue.isPattern(item))) {
-        throw badRequest('type', 'There is no such event type; see GET /me/webhooks/events.');
+        throw badRequest('type', 'Unknown event type; see GET /me/webhooks/events.');
       }
       return items.includes('*') ? [] : patterns;
     },

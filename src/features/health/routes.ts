@@ -109,7 +109,7 @@ export function healthRoutes({ probes, readiness, clock }: Deps): Route[] {
       operationId: 'health.get',
       method: 'GET',
       path: '/health',
-      summary: 'Is the service up?',
+      summary: 'Check service health',
       isPolled: true,
       description:
         'A DEGRADED platform returns 200. Returns 503 `SERVICE_UNAVAILABLE` while the database does not answer.',
@@ -125,7 +125,7 @@ export function healthRoutes({ probes, readiness, clock }: Deps): Route[] {
       operationId: 'health.ready',
       method: 'GET',
       path: '/health/ready',
-      summary: 'How are the parts of the service?',
+      summary: 'Get component status',
       isPolled: true,
       description:
         'Each part is tried out, at most once in five seconds. A part whose probe fails or takes too long is DOWN. Returns 503 `SERVICE_UNAVAILABLE` when the whole is DOWN, as it is without the database; a DEGRADED platform still returns 200. `ffmpeg` is null without a key.',

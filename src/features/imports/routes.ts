@@ -24,9 +24,9 @@ export function importRoutes({ imports, cursors }: Deps): Route[] {
       operationId: 'imports.create',
       method: 'POST',
       path: '/imports',
-      summary: 'Import a video from an address',
+      summary: 'Import a video from a URL',
       description:
-        'The file is fetched in the background and becomes the video `videoId`. Up to five redirects are followed; addresses inside private networks are refused.',
+        'Downloads the file in the background as video `videoId`. Follows up to five redirects; private network addresses are rejected.',
       body: ImportIn,
       reply: { status: 201, schema: Import },
       errors: ['QUOTA_EXCEEDED'],
@@ -38,7 +38,7 @@ export function importRoutes({ imports, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/imports',
       summary: 'List imports',
-      description: 'With the progress of those that are under way.',
+      description: 'Includes the progress of running imports.',
       query: listQuery({
         status: CommaList(VALUES.import.status),
         provider: CommaList(VALUES.import.provider),
@@ -60,7 +60,7 @@ export function importRoutes({ imports, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/imports/{id}',
       summary: 'Get an import',
-      description: 'With its state and how much has come. `error` says why a FAILED one failed.',
+      description: 'Includes the status and the bytes received. `error` says why a FAILED import failed.',
       handler: async ({ caller }, { params }) => toImport(await imports.get(caller.workspaceId, params.id)),
     }),
     defineRoute({
@@ -70,7 +70,7 @@ export function importRoutes({ imports, cursors }: Deps): Route[] {
       method: 'POST',
       path: '/imports/{id}/cancel',
       summary: 'Cancel an import',
-      description: 'Its video fails. 409 when the import has ended already.',
+      description: 'Fails the video. Returns 409 if the import has already finished.',
       errors: ['CONFLICT'],
       handler: async ({ caller }, { params }) =>
         toImport(await imports.cancel(caller.workspaceId, params.id)),
@@ -81,8 +81,9 @@ export function importRoutes({ imports, cursors }: Deps): Route[] {
       operationId: 'imports.retry',
       method: 'POST',
       path: '/imports/{id}/retry',
-      summary: 'Import again',
-      description: 'Fetches the file anew, for a new video. 409 unless the import is FAILED or CANCELED.',
+      summary: 'Retry an import',
+      description:
+        'Downloads the file again, for a new video. Returns 409 unless the import is FAILED or CANCELED.',
       errors: ['CONFLICT', 'QUOTA_EXCEEDED'],
       handler: async ({ caller }, { params }) => toImport(await imports.retry(caller.workspaceId, params.id)),
     }),

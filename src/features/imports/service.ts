@@ -75,7 +75,7 @@ export interface Imports {
 const URL_LENGTH = 4096;
 /** So that a full storage refuses an import at once; its length is known only later. */
 const FIRST_BYTES = 1;
-const CANCELED = { code: 'UPLOAD_EXPIRED', message: 'The import was cancelled.' } as const;
+const CANCELED = { code: 'UPLOAD_EXPIRED', message: 'The import was canceled.' } as const;
 
 export function createImports(deps: ImportDeps): Imports {
   const { db } = deps;
@@ -109,11 +109,11 @@ async function create(
 ): Promise<ImportRow> {
   const url = URL.parse(input.sourceUrl);
   await checkSource(deps, input.sourceUrl);
-  if (url === null) throw badRequest('sourceUrl', 'The address is malformed.');
+  if (url === null) throw badRequest('sourceUrl', 'sourceUrl must be a valid URL.');
   if (input.visibility === 'PURCHASE') {
     throw badRequest(
       'visibility',
-      'A video for sale has a price: import it as PRIVATE and give it one then.',
+      'PURCHASE visibility requires a price. Import the video as PRIVATE, then set a price.',
     );
   }
   const { provider, refusal } = rules.sourceOf(url);
@@ -147,7 +147,7 @@ async function checkSource({ fetcher }: ImportDeps, url: string): Promise<void> 
     await fetcher.checkUrl(url, { maxLength: URL_LENGTH, http: true });
   } catch (error) {
     if (!(error instanceof GuardError)) throw error;
-    throw badRequest('sourceUrl', `This address cannot be fetched from: ${error.reason}.`);
+    throw badRequest('sourceUrl', `Cannot fetch from this URL: ${error.reason}.`);
   }
 }
 

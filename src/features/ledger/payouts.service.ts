@@ -82,7 +82,7 @@ export function createPayouts({ db, events, clock, ledger, startElsewhere }: Dep
 
     async start({ workspaceId, amountCents, outcome }) {
       if (!(await repository.isWorkspace(db, workspaceId))) {
-        throw badRequest('workspaceId', 'There is no such workspace.');
+        throw badRequest('workspaceId', 'Workspace not found.');
       }
       await assertNotHeld(db, workspaceId);
       const elsewhere = outcome === 'FAILED' ? null : await startElsewhere(workspaceId, amountCents ?? null);
@@ -91,9 +91,9 @@ export function createPayouts({ db, events, clock, ledger, startElsewhere }: Dep
         await lockWorkspace(tx, workspaceId);
         await assertNotHeld(tx, workspaceId);
         const { cents } = await repository.readCreatorBalance(tx, workspaceId, 'SANDBOX', clock.now());
-        if (cents <= 0) throw conflict('There is nothing to pay out.');
+        if (cents <= 0) throw conflict('No balance available for payout.');
         if (amountCents !== undefined && amountCents > cents) {
-          throw badRequest('amountCents', 'That is more than there is to pay out.');
+          throw badRequest('amountCents', 'amountCents exceeds the available balance.');
         }
         const row = await send(tx, workspaceId, amountCents ?? Math.min(cents, MAX_CENTS));
         return outcome === 'FAILED' ? comeBack(tx, append, row) : row;
@@ -123,7 +123,8 @@ export function createPayouts({ db, events, clock, ledger, startElsewhere }: Dep
 }
 
 async function assertNotHeld(db: Db, workspaceId: string): Promise<void> {
-  if (await isSuspended(db, workspaceId)) throw conflict('The account is suspended: its payouts are held.');
+  if (await isSuspended(db, workspaceId))
+    throw conflict('The account is suspended; its payouts are on hold.');
 }
 
 function conflict(message: string): AppError {

@@ -24,9 +24,8 @@ export function revenueRoutes({ revenue, payouts, cursors }: Deps): Route[] {
       operationId: 'monetization.revenue',
       method: 'GET',
       path: '/monetization/revenue',
-      summary: 'Read revenue over time',
-      description:
-        'Each movement stands on its own day. Pieces of the range without a movement are there, too.',
+      summary: 'Get revenue over time',
+      description: 'Each transaction counts on its own day. Buckets without transactions are included.',
       query: RevenueQuery,
       reply: { status: 200, schema: RevenueOut },
       handler: async ({ caller }, { query }) => toRevenue(await revenue.read(caller.workspaceId, query)),
@@ -37,7 +36,7 @@ export function revenueRoutes({ revenue, payouts, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/me/payouts',
       summary: 'List payouts',
-      description: 'What has left to the bank of the creator, and what is on its way.',
+      description: "Payouts to the creator's bank, completed and in transit.",
       query: listQuery({ status: CommaList(STATUSES) }),
       reply: { status: 200, schema: PayoutOut, list: true },
       async handler({ caller: { workspaceId } }, { query }) {
@@ -51,9 +50,9 @@ export function revenueRoutes({ revenue, payouts, cursors }: Deps): Route[] {
       operationId: 'payouts.create',
       method: 'POST',
       path: '/monetization/payouts',
-      summary: 'Start a payout',
+      summary: 'Create a payout',
       description:
-        'For the operator: pays out at once what the provider holds for a workspace, beside what it does by itself.',
+        'For operators: pays out the provider balance of a workspace now, in addition to the automatic schedule.',
       freshPassword: true,
       body: PayoutIn,
       reply: { status: 201, schema: PayoutOut },

@@ -7,9 +7,9 @@ import { GROUPINGS, PIECES, type RevenueReport } from './revenue.service.ts';
 import type { RevenueSums } from './rules.ts';
 
 const SUMS = {
-  grossCents: Type.Integer({ description: 'What buyers paid.' }),
-  feeCents: Type.Integer({ description: 'The fee of the platform, less what went back with refunds.' }),
-  refundCents: Type.Integer({ description: 'Refunds, and disputes that were lost.' }),
+  grossCents: Type.Integer({ description: 'Gross amount paid by buyers.' }),
+  feeCents: Type.Integer({ description: 'Platform fee, net of refunds.' }),
+  refundCents: Type.Integer({ description: 'Refunds and lost disputes.' }),
   netCents: Type.Integer({ description: 'Gross less fee and refunds.' }),
   count: Type.Integer({ description: 'Sales.' }),
 };
@@ -18,14 +18,18 @@ const sums = { grossCents: 5000, feeCents: 500, refundCents: 1000, netCents: 350
 
 export const RevenueQuery = Type.Object({
   from: Type.Optional(
-    Type.String({ description: 'A day, or an instant. Default: 28 days before `to`.', maxLength: 40 }),
+    Type.String({ description: 'A date or date-time. Defaults to 28 days before `to`.', maxLength: 40 }),
   ),
   to: Type.Optional(
-    Type.String({ description: 'Excluded. A day, or an instant. Default: tomorrow.', maxLength: 40 }),
+    Type.String({ description: 'A date or date-time, exclusive. Defaults to tomorrow.', maxLength: 40 }),
   ),
   granularity: OneOf(PIECES, { default: 'DAY', description: 'Weeks begin on Monday.' }),
   groupBy: OneOf(GROUPINGS, { default: 'kind', description: 'What `breakdown` has rows of.' }),
-  timezone: Type.String({ default: 'UTC', description: 'Whose days: an IANA name.', maxLength: 100 }),
+  timezone: Type.String({
+    default: 'UTC',
+    description: 'IANA time zone used for day boundaries.',
+    maxLength: 100,
+  }),
 });
 
 export const RevenueOut = named(

@@ -25,8 +25,8 @@ export function mailRoutes({ mailbox, isSent }: Deps): Route[] {
       operationId: 'mails.list',
       method: 'GET',
       path,
-      summary: 'List the mails of the development mailbox',
-      description: 'The newest hundred. 404 where a mail server takes them (`SMTP_URL`).',
+      summary: 'List development mailbox emails',
+      description: 'The 100 most recent emails. Returns 404 when a mail server is configured (`SMTP_URL`).',
       reply: { status: 200, schema: Mail, list: true },
       errors: ['NOT_FOUND'],
       async handler() {
@@ -39,8 +39,9 @@ export function mailRoutes({ mailbox, isSent }: Deps): Route[] {
       operationId: 'mails.get',
       method: 'GET',
       path: `${path}/{id}`,
-      summary: 'Read a mail of the development mailbox',
-      description: 'With its text, links included. 404 where a mail server takes the mails (`SMTP_URL`).',
+      summary: 'Get a development mailbox email',
+      description:
+        "Includes the email's text and links. Returns 404 when a mail server is configured (`SMTP_URL`).",
       params: IdParams('mail', 'mail'),
       reply: { status: 200, schema: MailWithText },
       async handler(_context, { params }) {

@@ -70,7 +70,7 @@ ${requestFields(creator)}`,
 export function requestedPage(): Page {
   return page(
     200,
-    'Look into your mailbox',
+    'Check your email',
     html`<p>If something was bought with this address, a link is on its way. It works once, for 15 minutes.</p>`,
   );
 }
@@ -84,7 +84,7 @@ export function enterPage(creator: Creator, token: string): Page {
 <input type="hidden" name="token" value="${token}">
 <button class="button" type="submit">Go on</button>
 </form>
-<p>You stay signed in on this device for a day.</p>`,
+<p>You'll stay signed in on this device for one day.</p>`,
   );
 }
 
@@ -92,13 +92,13 @@ export function enterPage(creator: Creator, token: string): Page {
 export function expiredPage(creator: Creator): Page {
   return page(
     404,
-    'This link is no longer good',
+    'This link is invalid or has expired',
     html`<p>A link works once, for 15 minutes. You can have a new one.</p>\n${requestFields(creator)}`,
   );
 }
 
 export function missingPage(): Page {
-  return page(404, 'There is nobody of this name here', html`<p>The address may be mistyped.</p>`);
+  return page(404, 'Creator not found', html`<p>The address may be mistyped.</p>`);
 }
 
 export function failedPage(error: AppError): Page {
@@ -115,7 +115,7 @@ export function memberPage(view: MemberView, status = 200): Page {
     html`${testNote(creator)}${news && html`<p class="member-news" role="${news.isProblem ? 'alert' : 'status'}">${news.text}</p>`}
 <p>Signed in as <b>${member.email}</b>.</p>
 <section aria-labelledby="subscriptions"><h2 id="subscriptions">Subscriptions</h2>
-${subscriptions.length === 0 && html`<p>You have no subscription.</p>`}
+${subscriptions.length === 0 && html`<p>No subscriptions.</p>`}
 ${subscriptions.map((row) => subscriptionCard(view, row))}</section>
 ${cardSection(view)}
 ${watchSection(view)}
@@ -208,7 +208,7 @@ function cardSection(view: MemberView): SafeHtml {
   const { card_brand: brand, card_last4: last4, card_exp_month: month, card_exp_year: year } = member;
   const known =
     brand === null
-      ? 'No card is saved.'
+      ? 'No saved card.'
       : `${brand}, ends in ${last4}${year === null ? '' : `, good until ${String(month).padStart(2, '0')}/${year}`}.`;
   return html`<section aria-labelledby="card"><h2 id="card">Card</h2>
 <p>${known} It pays only for the subscriptions that you choose it for.</p>
@@ -230,7 +230,7 @@ function watchSection({ watchable }: MemberView): SafeHtml {
   const list = watchable.map(
     ({ id, title }) => html`<li><a href="/watch/${id}"><bdi>${title}</bdi></a></li>`,
   );
-  return html`<section aria-labelledby="watch"><h2 id="watch">What you can watch</h2>
+  return html`<section aria-labelledby="watch"><h2 id="watch">Your content</h2>
 ${list.length === 0 ? html`<p>Nothing yet.</p>` : html`<ul>${list}</ul>`}</section>`;
 }
 
@@ -248,7 +248,7 @@ function receiptSection({ receipts }: MemberView): SafeHtml {
   return html`<section aria-labelledby="receipts"><h2 id="receipts">Receipts</h2>
 ${
   rows.length === 0
-    ? html`<p>Nothing was charged yet.</p>`
+    ? html`<p>No charges yet.</p>`
     : html`<table class="member-receipts"><thead><tr><th scope="col">Day</th><th scope="col">What</th><th scope="col">Amount</th></tr></thead><tbody>${rows}</tbody></table>`
 }</section>`;
 }

@@ -14,7 +14,7 @@ const Id = IdParams('ntf', 'notification');
 const path = '/notifications';
 
 const filters = {
-  unread: Type.Optional(Type.Boolean({ description: 'Absent means both.' })),
+  unread: Type.Optional(Type.Boolean({ description: 'Omit for both.' })),
   type: CommaTexts('Types of the events that they tell of.'),
 };
 
@@ -40,8 +40,8 @@ function listRoutes({ notifications, cursors }: Deps): Route[] {
       operationId: 'notifications.list',
       method: 'GET',
       path,
-      summary: 'List the notifications of the last 90 days',
-      description: 'Of the account: live and test keys see the same.',
+      summary: 'List notifications',
+      description: 'Belongs to the account: live and test keys return the same list.',
       query: listQuery(filters),
       reply: { status: 200, schema: Notification, list: true },
       async handler({ caller }, { query }) {
@@ -59,8 +59,8 @@ function listRoutes({ notifications, cursors }: Deps): Route[] {
       isPolled: true,
       method: 'GET',
       path: `${path}/unread-count`,
-      summary: 'Count the unread notifications',
-      description: 'Of the last 90 days, for a badge.',
+      summary: 'Count unread notifications',
+      description: 'For the last 90 days.',
       reply: { status: 200, schema: UnreadCount },
       handler: async ({ caller }) => ({ count: await notifications.countUnread(readerOf(caller)) }),
     }),
@@ -70,8 +70,8 @@ function listRoutes({ notifications, cursors }: Deps): Route[] {
       operationId: 'notifications.readAll',
       method: 'POST',
       path: `${path}/read-all`,
-      summary: 'Mark every notification as read',
-      description: '`updated` is how many were unread.',
+      summary: 'Mark all notifications as read',
+      description: '`updated` is the number of notifications marked as read.',
       reply: { status: 200, schema: ReadAll },
       handler: async ({ caller }) => ({ updated: await notifications.readAll(readerOf(caller)) }),
     }),
@@ -86,8 +86,8 @@ function preferenceRoutes({ notifications }: Deps): Route[] {
       operationId: 'notifications.getPreferences',
       method: 'GET',
       path: `${path}/preferences`,
-      summary: 'Which notifications go over which channel?',
-      description: 'The defaults for mail and in-app, and the types that differ from them.',
+      summary: 'Get notification preferences',
+      description: 'The defaults for email and in-app notifications, and the types that override them.',
       reply: { status: 200, schema: Preferences },
       handler: ({ caller }) => notifications.preferences(caller.accountId),
     }),
@@ -97,8 +97,8 @@ function preferenceRoutes({ notifications }: Deps): Route[] {
       operationId: 'notifications.putPreferences',
       method: 'PUT',
       path: `${path}/preferences`,
-      summary: 'Set which notifications go over which channel',
-      description: 'Replaces the whole choice. It takes effect with the next notification.',
+      summary: 'Replace notification preferences',
+      description: 'Replaces all preferences. Applies to future notifications.',
       body: PreferencesIn,
       reply: { status: 200, schema: Preferences },
       handler: ({ caller }, { body }) => notifications.setPreferences(caller.accountId, body),
@@ -114,7 +114,7 @@ function singleRoutes({ notifications }: Deps): Route[] {
       method: 'GET',
       path: `${path}/{id}`,
       summary: 'Get a notification',
-      description: 'Those of the last 90 days. Reading it here does not mark it as read.',
+      description: 'Available for 90 days. Does not mark the notification as read.',
       params: Id,
       reply: { status: 200, schema: Notification },
       handler: async ({ caller }, { params }) =>
@@ -127,7 +127,7 @@ function singleRoutes({ notifications }: Deps): Route[] {
       method: 'POST',
       path: `${path}/{id}/read`,
       summary: 'Mark a notification as read',
-      description: 'Again changes nothing: `readAt` stays.',
+      description: 'Idempotent; `readAt` is not changed.',
       params: Id,
       reply: { status: 200, schema: Notification },
       handler: async ({ caller }, { params }) =>
@@ -139,7 +139,7 @@ function singleRoutes({ notifications }: Deps): Route[] {
       method: 'DELETE',
       path: `${path}/{id}`,
       summary: 'Delete a notification',
-      description: 'For the whole account. It cannot be undone.',
+      description: 'Deletes it for the whole account. Cannot be undone.',
       params: Id,
       reply: { status: 200, schema: Deleted },
       async handler({ caller }, { params }) {

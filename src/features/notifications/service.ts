@@ -62,8 +62,7 @@ export function createNotifications({ db, clock, catalogue }: Deps): Notificatio
     },
     async setPreferences(accountId, choice) {
       const unknown = unknownType(choice.types, types);
-      if (unknown !== null)
-        throw badRequest(`types.${unknown.slice(0, 100)}`, 'No notification has this type.');
+      if (unknown !== null) throw badRequest(`types.${unknown.slice(0, 100)}`, 'Unknown notification type.');
       await repository.putPreference(db, accountId, choice.channels, choice.types);
       return effectiveChoice(choice, types);
     },

@@ -94,7 +94,7 @@ export function createConnectAccounts(deps: Deps): ConnectAccounts {
   const needed = async (workspaceId: string): Promise<PaymentProvider> => {
     const provider = await chosen(workspaceId);
     if (provider !== null) return provider;
-    throw new AppError('CONFLICT', { message: 'The operator of this platform has set up no payments yet.' });
+    throw new AppError('CONFLICT', { message: 'Payments are not set up on this platform.' });
   };
 
   return {
@@ -143,7 +143,7 @@ export function createConnectAccounts(deps: Deps): ConnectAccounts {
       const provider = await needed(workspaceId);
       const row = await repository.findAccount(db, workspaceId);
       if (provider.name !== 'SANDBOX' && row?.provider !== provider.name) {
-        throw new AppError('CONFLICT', { message: 'There is no account with the payment provider yet.' });
+        throw new AppError('CONFLICT', { message: 'No payment account has been set up yet.' });
       }
       return reaching(() => provider.dashboardLink(row?.provider_ref ?? ''));
     },

@@ -110,7 +110,7 @@ async function purchaseFor(ports: PaymentPorts, tx: Tx, charge: NewCharge): Prom
     const row = await repository.lockPurchase(tx, charge.purchaseId);
     if (row?.workspace_id !== charge.workspaceId) throw notFound();
     if (row.status !== 'PENDING' && row.status !== 'FAILED') {
-      throw new AppError('CONFLICT', { message: 'This is paid already.' });
+      throw new AppError('CONFLICT', { message: 'This has already been paid.' });
     }
     return row;
   }
@@ -161,7 +161,7 @@ async function insertCharge(
     created_at: now,
   });
   // Another transaction took the key since it was looked for: the caller's whole transaction is done again.
-  if (row === undefined) throw new AppError('CONFLICT', { message: 'This is being paid just now.' });
+  if (row === undefined) throw new AppError('CONFLICT', { message: 'A payment is already in progress.' });
   return row;
 }
 
@@ -174,7 +174,7 @@ function cardOf(
   if (chosen?.name !== 'SANDBOX' || (card === null && method !== null)) return null;
   const testCard = testCardOf(card);
   if (testCard !== null) return testCard;
-  throw badRequest('card', 'No real card is taken here: use one of the test cards.');
+  throw badRequest('card', 'Real cards are not accepted here. Use a test card.');
 }
 
 /** What a purchase pays for: whoever hears that it is paid makes a new subscription under this id. */

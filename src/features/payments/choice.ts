@@ -27,7 +27,7 @@ export async function nameOf({ providers, config }: Needs, db: Db, workspaceId: 
 export async function choose(needs: Needs, db: Db, workspaceId: string): Promise<ChosenProvider> {
   const name = await nameOf(needs, db, workspaceId);
   if (name === null) {
-    throw new AppError('CONFLICT', { message: 'The operator of this platform has set up no payments yet.' });
+    throw new AppError('CONFLICT', { message: 'Payments are not set up on this platform.' });
   }
   if (name === 'SANDBOX') return { name, accountRef: null };
   const account = await accounts.findAccount(db, workspaceId);

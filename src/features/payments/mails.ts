@@ -30,7 +30,7 @@ ${seller} has given back ${amount} of what you paid for "${what}". It goes to th
 export function disputeMail({ id }: Pick<PurchaseRow, 'id'>, purchasesUrl: string): Words {
   return {
     kind: 'dispute',
-    subject: 'A buyer disputes a payment',
+    subject: 'A payment was disputed',
     text: `A buyer has disputed a payment at the bank (purchase ${id}). What it paid for is suspended, and the money is held back, until the bank has decided.
 
 Answer it where the payment provider asks you for evidence, soon: who does not answer loses. Your account there is reached from ${purchasesUrl}

@@ -65,7 +65,7 @@ export function createPayoutService(ports: PaymentPorts): PayoutService {
       const key = `payout:${newUuid()}`;
       const answer = await reaching(() => provider.payOut({ key, accountRef, amountCents }));
       if (answer.status === 'TOO_MUCH') {
-        throw badRequest('amountCents', 'That is more than there is to pay out.');
+        throw badRequest('amountCents', 'amountCents exceeds the available balance.');
       }
       if (answer.status === 'REFUSED') {
         throw new AppError('CONFLICT', { field: 'workspaceId', message: answer.message });

@@ -59,7 +59,7 @@ async function begin(ports: PaymentPorts, tx: Tx, refund: NewRefund): Promise<{ 
   if (known !== undefined) return { paymentId: repeated(known, refund) };
   const charge = await repository.findPaidCharge(tx, purchase.id);
   assertRefundable(purchase);
-  if (charge === undefined) throw new AppError('CONFLICT', { message: 'This was never paid.' });
+  if (charge === undefined) throw new AppError('CONFLICT', { message: 'There is no payment to refund.' });
   const amountCents = await amountOf(tx, purchase, refund.amountCents);
   const now = ports.clock.now();
   const id = newId('pay', ports.clock);
@@ -113,7 +113,7 @@ async function amountOf(tx: Tx, purchase: PurchaseRow, wanted: number | null): P
     const message = pending > 0 ? 'The rest is being refunded just now.' : 'There is nothing to give back.';
     throw new AppError('CONFLICT', { message });
   }
-  if (wanted !== null && wanted < 1) throw badRequest('amountCents', 'A refund has at least one cent.');
+  if (wanted !== null && wanted < 1) throw badRequest('amountCents', 'amountCents must be at least 1.');
   if (wanted !== null && wanted > left) {
     const message = `Only ${left} cents of this purchase are left to give back.`;
     throw new AppError('CONFLICT', { field: 'amountCents', message });

@@ -118,7 +118,7 @@ export async function reaching<T>(ask: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof ProviderUnavailable)) throw error;
     throw new AppError('SERVICE_UNAVAILABLE', {
-      message: 'The payment provider does not answer. Nothing was made: the same request may be repeated.',
+      message: 'The payment provider is not responding. Nothing was created; you can retry the request.',
     });
   }
 }

@@ -29,7 +29,7 @@ export function stripeWebhookPage({ stripe, hints }: Deps): (app: FastifyInstanc
       scope.post('/webhooks/stripe', async ({ body, headers }: FastifyRequest) => {
         const hint = Buffer.isBuffer(body) ? await stripe.readWebhook(body, headers) : null;
         if (hint === null) {
-          throw badRequest('Stripe-Signature', 'The signature is missing, wrong or older than five minutes.');
+          throw badRequest('Stripe-Signature', 'Missing, invalid or expired signature.');
         }
         if (hint !== 'OTHER') await hints.keep('STRIPE', hint);
         return { received: true };

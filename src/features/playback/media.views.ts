@@ -140,7 +140,7 @@ export function missingPages(noun: string): { watch: Page; embed: Page } {
   });
   const embed = notice({
     heading: `This ${noun} is not available.`,
-    text: 'It may have been removed, or it may be open to invited viewers only.',
+    text: 'It may have been removed, or you may not have access.',
     isOff: true,
   });
   return {

@@ -40,7 +40,7 @@ export function oembedPage({ publicUrl, hosts, find }: Deps): (app: FastifyInsta
     app.get('/oembed', async (request: FastifyRequest<{ Querystring: Query }>, reply) => {
       const { url, format = 'json', maxwidth, maxheight } = request.query;
       if (typeof url !== 'string' || !URL.canParse(url))
-        throw badRequest('url', 'url is the address of a page.');
+        throw badRequest('url', 'url must be the URL of a watch page.');
       if (format !== 'json') return reply.status(501).type('text/plain; charset=utf-8').send('Only JSON.\n');
       const max = {
         width: limit('maxwidth', maxwidth) ?? EMBED_SIZE.width,
@@ -89,6 +89,6 @@ function oembedOf(
 function limit(field: string, value: unknown): number | null {
   if (value === undefined || value === '') return null;
   const number = typeof value === 'string' && /^\d{1,6}$/.test(value) ? Number(value) : 0;
-  if (number < 1) throw badRequest(field, `${field} is a whole number of pixels.`);
+  if (number < 1) throw badRequest(field, `${field} must be a whole number of pixels.`);
   return number;
 }

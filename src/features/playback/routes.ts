@@ -129,9 +129,9 @@ export function playbackTokenRoutes({ streams, videos, tokens, sessions, publicU
       ...writes('videos:write'),
       operationId: 'videos.createPlaybackToken',
       path: '/videos/{id}/playback-tokens',
-      summary: 'Let somebody watch a video for a while',
+      summary: 'Create a playback token for a video',
       description:
-        'Whoever has one of the addresses can watch the video until it expires, whatever its visibility. It cannot be called back, but the video can be deleted.',
+        'Anyone with one of the URLs can watch the video until the token expires, regardless of its visibility. Tokens cannot be revoked, but the video can be deleted.',
       async handler({ caller }, { params: { id }, body }) {
         if ((await videos.get(id))?.workspaceId !== caller.workspaceId) throw notFound();
         return mint(id, 'v', body);
@@ -142,9 +142,9 @@ export function playbackTokenRoutes({ streams, videos, tokens, sessions, publicU
       ...writes('streams:write'),
       operationId: 'streams.createPlaybackToken',
       path: '/streams/{id}/playback-tokens',
-      summary: 'Let somebody watch a stream for a while',
+      summary: 'Create a playback token for a stream',
       description:
-        'Whoever has one of the addresses can watch every broadcast of the stream until it expires, whatever its visibility; not the preview. It cannot be called back, but the stream can be deleted.',
+        'Anyone with one of the URLs can watch every broadcast of the stream until the token expires, regardless of its visibility. The preview is not included. Tokens cannot be revoked, but the stream can be deleted.',
       async handler({ caller }, { params: { id }, body }) {
         if ((await streams.get(id))?.workspaceId !== caller.workspaceId) throw notFound();
         return mint(id, 'live', body);
@@ -161,9 +161,9 @@ export function downloadRoutes({ downloads }: { downloads: Downloads }): Route[]
       operationId: 'videos.download',
       method: 'GET',
       path: '/videos/{id}/download',
-      summary: 'Get an address to download a video from',
+      summary: 'Create a download URL',
       description:
-        'The file as it came, or a rendition with its sound as one MP4. Whoever has the address can download until it ends; it cannot be called back.',
+        'The original file, or a rendition with audio as an MP4. Anyone with the URL can download the file until it expires; it cannot be revoked.',
       params: Id,
       query: Type.Object({
         rendition: Type.String({

@@ -164,7 +164,7 @@ export function createPlaylists({ db, events, clock, videosOf, hasVideo }: Playl
 
 function changedMeanwhile(): AppError {
   return new AppError('CONFLICT', {
-    message: 'The playlist was changed meanwhile: read its items again.',
+    message: 'The playlist was changed in the meantime. Fetch its items again.',
   });
 }
 
@@ -197,7 +197,7 @@ async function updateSettings({ tx, row, save }: Change, input: PlaylistPatch): 
   const { thumbnailVideoId = row.thumbnail_video_id } = input;
   const isChosen = thumbnailVideoId !== null && thumbnailVideoId !== row.thumbnail_video_id;
   if (isChosen && !(await repository.hasItemOf(tx, row.id, thumbnailVideoId))) {
-    throw badRequest('thumbnailVideoId', 'The thumbnail is that of a video of the playlist.');
+    throw badRequest('thumbnailVideoId', 'thumbnailVideoId must be a video in the playlist.');
   }
   const isSame =
     title === row.title &&
@@ -213,7 +213,7 @@ async function addItem({ tx, row, save }: Change, input: PlaylistItemIn, now: Da
   checkSpan({ startSec, stopSec });
   const count = await repository.countItems(tx, row.id);
   if (count >= MAX_ITEMS) {
-    throw new AppError('CONFLICT', { message: `A playlist has at most ${MAX_ITEMS} items.` });
+    throw new AppError('CONFLICT', { message: `Limit of ${MAX_ITEMS} items per playlist reached.` });
   }
   const item = await repository.insertItem(tx, {
     id: newId('pli'),
@@ -257,6 +257,6 @@ function checkSpan(span: Span): void {
 }
 
 function checkPosition(position: number, last: number): number {
-  if (position > last) throw badRequest('position', `The last position is ${last}.`);
+  if (position > last) throw badRequest('position', `position must be at most ${last}.`);
   return position;
 }

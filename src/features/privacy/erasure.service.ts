@@ -90,9 +90,11 @@ export function createErasure(deps: ErasureDeps): Erasure {
     },
     async erasePerson(given) {
       const email = parseEmail(given);
-      if (email === null) throw badRequest('email', 'This is no e-mail address.');
+      if (email === null) throw badRequest('email', 'Enter a valid email address.');
       if (await isOfAccount(deps, email)) {
-        throw new AppError('CONFLICT', { message: 'An account has this address: erase the account.' });
+        throw new AppError('CONFLICT', {
+          message: 'This email address belongs to an account. Erase the account instead.',
+        });
       }
       refuseRunning(namesOfOwn(await repository.countOwn(db, { accountId: '', email })));
       await deps.forgetSubscriber(email);
@@ -144,5 +146,5 @@ async function schedule(
 /** @throws {AppError} CONFLICT with what is running, and how it ends. */
 function refuseRunning(open: readonly string[]): void {
   if (open.length === 0) return;
-  throw new AppError('CONFLICT', { message: `First has to end: ${open.join('; ')}.` });
+  throw new AppError('CONFLICT', { message: `End these first: ${open.join('; ')}.` });
 }

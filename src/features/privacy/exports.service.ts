@@ -49,7 +49,7 @@ export function createExports(deps: Deps): Exports {
         });
       } catch (error) {
         if (brokenConstraint(error) !== 'account_export_pending') throw error;
-        throw new AppError('CONFLICT', { message: 'An archive is being made already.', cause: error });
+        throw new AppError('CONFLICT', { message: 'An export is already in progress.', cause: error });
       }
     },
     async latest(accountId) {

@@ -13,7 +13,7 @@ const shape = {
 };
 const data = named('BookingProductEventData', Type.Object(shape));
 const changes = Type.Record(Type.String(), Type.Object({ from: Type.Unknown(), to: Type.Unknown() }), {
-  description: 'Each changed field with its old and its new value.',
+  description: 'Changed fields with old and new values.',
 });
 
 const sample = {

@@ -46,9 +46,8 @@ function collection(deps: Deps): Route[] {
       operationId: 'products.create',
       method: 'POST',
       path: '/booking/products',
-      summary: 'Create a product',
-      description:
-        'It is a draft until it is published. Left out: an hour, one seat, no buffer, no recording.',
+      summary: 'Create a booking product',
+      description: 'Created as a draft. Defaults: one hour, one seat, no buffer, no recording.',
       body: ProductIn,
       reply: { status: 201, schema: Product },
       errors: ['CONFLICT'],
@@ -62,8 +61,8 @@ function collection(deps: Deps): Route[] {
       operationId: 'products.list',
       method: 'GET',
       path: '/booking/products',
-      summary: 'List products',
-      description: 'Archived ones too.',
+      summary: 'List booking products',
+      description: 'Includes archived products.',
       query: listQuery({ status: CommaList(STATUSES), type: CommaList(TYPES) }),
       reply: { status: 200, schema: Product, list: true },
       async handler({ caller }, { query }) {
@@ -103,8 +102,8 @@ function resource(deps: Deps): Route[] {
       operationId: 'products.get',
       method: 'GET',
       path: '/booking/products/{id}',
-      summary: 'Get a product',
-      description: 'With the address of its page while it is published.',
+      summary: 'Get a booking product',
+      description: 'Includes the URL of its page while it is published.',
       params: Id,
       reply: { status: 200, schema: Product },
       handler: async ({ caller }, { params }) => {
@@ -117,8 +116,9 @@ function resource(deps: Deps): Route[] {
       operationId: 'products.update',
       method: 'PATCH',
       path: '/booking/products/{id}',
-      summary: 'Change a product',
-      description: 'Bookings that there are keep their time and price. `type` is fixed once there is one.',
+      summary: 'Update a booking product',
+      description:
+        'Existing bookings keep their time and price. `type` cannot change after the first booking.',
       params: Id,
       body: ProductPatch,
       reply: { status: 200, schema: Product },
@@ -133,8 +133,8 @@ function resource(deps: Deps): Route[] {
       operationId: 'products.delete',
       method: 'DELETE',
       path: '/booking/products/{id}',
-      summary: 'Archive or remove a product',
-      description: 'A product that was ever booked is archived: the bookings of it stand.',
+      summary: 'Archive or delete a booking product',
+      description: 'A product with bookings is archived; its bookings are unchanged.',
       params: Id,
       reply: { status: 200, schema: ProductEnded },
       async handler({ caller }, { params }) {
@@ -143,12 +143,12 @@ function resource(deps: Deps): Route[] {
       },
     }),
     changes('publish', {
-      summary: 'Publish a product',
-      description: 'A ONE_TO_ONE needs weekly windows, a COHORT a cohort. Repeating it changes nothing.',
+      summary: 'Publish a booking product',
+      description: 'A ONE_TO_ONE product needs weekly availability, a COHORT product a cohort. Idempotent.',
     }),
     changes('unpublish', {
-      summary: 'Take a product back to draft',
-      description: 'Nobody can book it any more; the bookings that there are stand.',
+      summary: 'Unpublish a booking product',
+      description: 'The product can no longer be booked; existing bookings are unchanged.',
     }),
   ];
 }

@@ -13,20 +13,20 @@ export function assertProduct(input: {
 function assertPicture(url: string | null): void {
   if (url === null) return;
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return;
-  throw badRequest('thumbnailUrl', 'thumbnailUrl is an address such as https://example.com/picture.jpg.');
+  throw badRequest('thumbnailUrl', 'thumbnailUrl must be a URL, such as https://example.com/image.jpg.');
 }
 
 function assertFields(fields: readonly IntakeField[]): void {
   const keys = new Set<string>();
   for (const [index, { key, type, options }] of fields.entries()) {
     const at = `intakeFields.${index}`;
-    if (keys.has(key)) throw badRequest(`${at}.key`, `There are two fields with the key ${key}.`);
+    if (keys.has(key)) throw badRequest(`${at}.key`, `Duplicate field key: ${key}.`);
     keys.add(key);
     if (type === 'SELECT' && options === undefined) {
-      throw badRequest(`${at}.options`, 'A SELECT needs options.');
+      throw badRequest(`${at}.options`, 'options is required for SELECT fields.');
     }
     if (type !== 'SELECT' && options !== undefined) {
-      throw badRequest(`${at}.options`, 'A SELECT alone has options.');
+      throw badRequest(`${at}.options`, 'options is only allowed for SELECT fields.');
     }
   }
 }

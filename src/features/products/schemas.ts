@@ -43,7 +43,7 @@ const settings = {
   bufferMin: Type.Integer({
     minimum: 0,
     maximum: MAX_BUFFER_MIN,
-    description: 'After each booking, in which nothing else begins.',
+    description: 'Buffer after each booking.',
   }),
   capacity: Type.Integer({
     minimum: 1,
@@ -55,19 +55,15 @@ const settings = {
   replayAccessDays: Type.Integer({
     minimum: 0,
     maximum: MAX_DAYS,
-    description: 'After its end, in which customers may watch the recording.',
+    description: 'Days after the booking in which customers can watch the recording.',
   }),
   refundPolicyDays: Type.Integer({
     minimum: 0,
     maximum: MAX_DAYS,
-    description: 'Before the start: who cancels earlier is given everything back. 0: until the start.',
+    description: 'Days before the start until which a cancellation is fully refunded. 0: until the start.',
   }),
-  intakeFields: NullableObject(
-    Type.Array(IntakeField, { maxItems: 20, description: 'What customers are asked.' }),
-  ),
-  slug: Nullable(
-    Type.String({ maxLength: 100, pattern: '^[a-z0-9-]+$', description: 'In its address; unique.' }),
-  ),
+  intakeFields: NullableObject(Type.Array(IntakeField, { maxItems: 20, description: 'Intake questions.' })),
+  slug: Nullable(Type.String({ maxLength: 100, pattern: '^[a-z0-9-]+$', description: 'URL slug; unique.' })),
 };
 
 const { title, type, priceCents, ...others } = settings;

@@ -155,10 +155,10 @@ async function publish(work: Work, workspaceId: string, id: string): Promise<Pro
 
 async function assertBookable({ tx, hasWindows, hasCohort }: Work, row: ProductRow): Promise<void> {
   if (row.type === 'ONE_TO_ONE' && !(await hasWindows(tx, row.workspace_id))) {
-    throw badRequest('availability', 'First say in PUT /booking/availability when you have time.');
+    throw badRequest('availability', 'Set your availability first with PUT /booking/availability.');
   }
   if (row.type === 'COHORT' && !(await hasCohort(tx, row.id, 'bookable'))) {
-    throw badRequest('cohorts', 'First make a cohort of this product.');
+    throw badRequest('cohorts', 'Create a cohort for this product first.');
   }
 }
 

@@ -24,8 +24,8 @@ export function quotaRoutes({ quota, heights }: Deps): Route[] {
       operationId: 'quota.get',
       method: 'GET',
       path: '/quota',
-      summary: 'What the plan includes, and what of it is used',
-      description: 'Of the workspace: live and test count by themselves.',
+      summary: 'Get plan limits and usage',
+      description: 'Per workspace: live and test usage is counted separately.',
       reply: { status: 200, schema: QuotaOut },
       async handler({ caller }) {
         const { workspaceId, mode } = caller;
@@ -45,8 +45,8 @@ export function quotaRoutes({ quota, heights }: Deps): Route[] {
       operationId: 'quota.resource',
       method: 'GET',
       path: '/quota/{key}',
-      summary: 'One resource of the plan',
-      description: 'As `GET /quota` has it: how much the plan includes, and how much is used.',
+      summary: 'Get a plan resource',
+      description: 'The plan limit and current usage, as in `GET /quota`.',
       params: ResourceParams,
       reply: { status: 200, schema: Resource },
       handler: async ({ caller }, { params }) =>

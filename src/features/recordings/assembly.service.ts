@@ -64,7 +64,7 @@ async function originalOf(
 ): Promise<Original | Failure> {
   const [only] = parts;
   if (only === undefined) {
-    return { code: 'INTERNAL', message: 'Nothing of the recording could be kept.' };
+    return { code: 'INTERNAL', message: 'No part of the recording could be saved.' };
   }
   if (parts.length === 1 && !mayBeTooLong(only)) {
     return { key: partKey(recording, only.id), sizeBytes: only.size_bytes ?? 0 };
@@ -78,7 +78,7 @@ async function originalOf(
       throw new JobDeferredError('no space is left for a recording', FULL_DISK_PAUSE_SEC);
     if (!run.isLast) throw error;
     deps.log.error({ err: error, recordingId: recording.id }, 'a recording could not be joined');
-    return { code: 'INTERNAL', message: 'The parts of the recording could not be joined.' };
+    return { code: 'INTERNAL', message: 'The recording segments could not be merged.' };
   }
 }
 

@@ -18,7 +18,7 @@ export function requestLogRoutes({ requestLog, cursors }: Deps): Route[] {
       operationId: 'requests.list',
       method: 'GET',
       path: '/me/requests',
-      summary: 'List the requests of the last 7 days',
+      summary: 'List API requests',
       description:
         'Every error, and successes: of one key the first ten in ten seconds, and every tenth of the others. A ' +
         'request is here a second after its answer. `from` and `to` are what `createdAfter` and `createdBefore` ' +

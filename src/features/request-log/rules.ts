@@ -88,7 +88,7 @@ function parseStatus(text: string): StatusRange {
   if (text === 'errors') return { from: 400, to: 599 };
   const [, family, digits] = /^([1-5])(xx|\d\d)$/i.exec(text) ?? [];
   if (family === undefined || digits === undefined) {
-    throw badRequest('status', 'A status is a number such as 404, a family such as 4xx, or "errors".');
+    throw badRequest('status', 'status must be a number, such as 404, a class, such as 4xx, or "errors".');
   }
   const start = Number(family) * 100;
   if (/x/i.test(digits)) return { from: start, to: start + 99 };

@@ -46,12 +46,12 @@ export function createRequestLog({ db, clock, log, basePath, isOn, onDropped }: 
     },
     async list(workspaceId, { requestId, status, path, keyId, from, to }, page) {
       if (requestId !== undefined && !isUuidV4(requestId)) {
-        throw badRequest('requestId', 'A request id is a UUID, as X-SVC-Request-Id has it.');
+        throw badRequest('requestId', 'requestId must be a UUID from X-SVC-Request-Id.');
       }
       const begin = from === undefined ? null : dateFromText(from);
       const end = to === undefined ? undefined : dateFromText(to);
       if (begin !== null && end !== undefined && begin >= end) {
-        throw badRequest('to', 'to is after from.');
+        throw badRequest('to', 'to must be after from.');
       }
       const kept = dateFromMs(clock.ms() - KEPT_MS);
       const filter = {

@@ -48,7 +48,7 @@ export async function checkPlace(
     await fetcher.checkUrl(address.guarded);
   } catch (error) {
     if (!(error instanceof GuardError)) throw error;
-    throw badRequest(`${prefix}url`, `Nothing can be sent to this address: ${error.reason}.`);
+    throw badRequest(`${prefix}url`, `Cannot send to this URL: ${error.reason}.`);
   }
 }
 

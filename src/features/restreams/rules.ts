@@ -147,18 +147,18 @@ export function readTarget(
 ): { url: string; address: PushAddress } {
   const preset = PRESETS[platform];
   const url = given ?? preset.urls[0];
-  if (url === undefined) throw badRequest(`${prefix}url`, 'A CUSTOM target needs an address.');
+  if (url === undefined) throw badRequest(`${prefix}url`, 'url is required for CUSTOM targets.');
   const address = parsePushAddress(url);
   if (typeof address === 'string') throw badRequest(`${prefix}url`, `The address is refused: ${address}.`);
   const isOther = preset.hosts.length > 0 && !preset.hosts.some((host) => isBelow(address.host, host));
   if (isOther) {
-    throw badRequest(`${prefix}url`, `This is no server of ${preset.name}; use the platform CUSTOM.`);
+    throw badRequest(`${prefix}url`, `This URL does not belong to ${preset.name}; use platform CUSTOM.`);
   }
   if (address.scheme !== 'srt' && (streamKey ?? '') === '') {
-    throw badRequest(`${prefix}streamKey`, 'An RTMP target needs a stream key.');
+    throw badRequest(`${prefix}streamKey`, 'streamKey is required for RTMP targets.');
   }
   if (address.scheme !== 'srt' && passphrase) {
-    throw badRequest(`${prefix}passphrase`, 'Only SRT has a passphrase.');
+    throw badRequest(`${prefix}passphrase`, 'passphrase is only allowed for SRT targets.');
   }
   if (streamKey && streamKey !== KEPT_KEY && !preset.key.test(streamKey)) {
     throw badRequest(

@@ -164,7 +164,7 @@ async function insert(
   const { tx, now } = change;
   const id = newId('rst', deps.clock);
   const title = await deps.streams.attach(tx, workspaceId, input.streamId, id);
-  if (title === undefined) throw badRequest('streamId', 'There is no such stream.');
+  if (title === undefined) throw badRequest('streamId', 'Stream not found.');
   if ((await repository.countRestreams(tx, input.streamId)) >= MAX_PER_STREAM) {
     const message = `A stream has at most ${MAX_PER_STREAM} restreams.`;
     throw new AppError('CONFLICT', { field: 'streamId', message });

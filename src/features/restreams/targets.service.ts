@@ -146,13 +146,13 @@ function nextTarget(
     if (passphrase === undefined && row.passphrase !== null) {
       throw badRequest(
         'passphrase',
-        'Give the passphrase too: the one that is kept is not used with another server.',
+        'Provide the passphrase too: the stored one is not used with a different server.',
       );
     }
     if (input.streamKey === undefined && row.stream_key !== null) {
       throw badRequest(
         'streamKey',
-        'Give the stream key too: the one that is kept is not sent to another server.',
+        'Provide the stream key too: the stored one is not sent to a different server.',
       );
     }
   }

@@ -27,7 +27,7 @@ function wordsOf({ log }: Deps, error: unknown): { code: string; message: string
   if (error instanceof AppError) return { code: error.code, message: error.message };
   if (error instanceof BadSignal) return { code: 'BAD_SIGNAL', message: error.message };
   log.error({ err: error }, 'a message of somebody in a room failed');
-  return { code: 'INTERNAL_ERROR', message: 'Something went wrong on our side.' };
+  return { code: 'INTERNAL_ERROR', message: 'Internal server error.' };
 }
 
 async function take(
@@ -44,7 +44,7 @@ async function take(
     return connection.close('LEFT');
   }
   if (connection.shown !== 'IN') {
-    throw new AppError('CONFLICT', { message: 'You are not in the room yet.' });
+    throw new AppError('CONFLICT', { message: 'You have not joined the room yet.' });
   }
   switch (message.type) {
     case 'signal':
@@ -61,8 +61,10 @@ async function take(
 }
 
 function chat({ clock }: Deps, room: LocalRoom | undefined, row: ParticipantRow, text: string): void {
-  if (!row.can_publish_data) throw new AppError('PERMISSION_DENIED', { message: 'You may not write here.' });
-  if (!isSaid(text)) throw new AppError('BAD_REQUEST', { message: 'The text has nothing to be seen.' });
+  if (!row.can_publish_data)
+    throw new AppError('PERMISSION_DENIED', { message: 'You are not allowed to post here.' });
+  if (!isSaid(text))
+    throw new AppError('BAD_REQUEST', { message: 'The message must contain visible characters.' });
   const { identity, name } = row;
   room?.broadcast({ type: 'chat', identity, name, text, at: clock.now().toISOString() });
 }

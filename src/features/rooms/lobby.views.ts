@@ -37,7 +37,7 @@ export const MISSING_ROOM: Page = {
   title: 'Not found',
   head: NOINDEX,
   body: notice({
-    heading: 'There is no such room here.',
+    heading: 'Room not found.',
     text: 'The address may be mistyped, or the room may have been removed. Ask whoever gave you the address.',
     isOff: true,
   }),
@@ -50,7 +50,7 @@ export const ENDED_ROOM: Page = {
   head: NOINDEX,
   body: notice({
     heading: 'The room has ended.',
-    text: 'Nobody can join it any more. Ask whoever gave you the address whether there is another one.',
+    text: 'No one can join it anymore. Ask the person who shared the link for a new one.',
     isOff: true,
   }),
   frames: "'none'",
@@ -58,7 +58,7 @@ export const ENDED_ROOM: Page = {
 
 /** For link previews: they are made by programs that anybody may run, so they name neither the room nor a person. */
 function joinHead({ joinUrl, pictureUrl }: JoinView): SafeHtml {
-  const summary = 'You are invited to a room with sound and pictures. It opens in the browser.';
+  const summary = "You're invited to a video call. It opens in your browser.";
   return html`${NOINDEX}
 <meta name="referrer" content="no-referrer">
 <meta name="description" content="${summary}">
@@ -97,7 +97,7 @@ function lobby({ creator, recordEnabled, isBroadcast }: JoinView): SafeHtml {
 <p class="lobby-by">Hosted by <bdi>${creator}</bdi></p>
 <ul class="lobby-facts">
 <li>Camera and microphone stay off until you turn them on. You can join without them.</li>
-<li data-guest>The host lets you in.</li>
+<li data-guest>The host will admit you.</li>
 ${recordEnabled && html`<li>The room may be recorded. You are told when it is.</li>`}
 <li data-broadcast${isBroadcast ? '' : html` hidden`}>This room is being broadcast: whoever watches the stream sees and hears what you send.</li>
 </ul>

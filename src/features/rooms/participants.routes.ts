@@ -13,7 +13,7 @@ import type { Rooms } from './service.ts';
 const Id = IdParams('room', 'room');
 const OnePerson = Type.Object({
   ...Id.properties,
-  identity: Type.String({ description: 'As their token has it.', examples: ['customer-17'] }),
+  identity: Type.String({ description: 'As in the token.', examples: ['customer-17'] }),
 });
 const STATES = VALUES.room_participant.state;
 
@@ -33,9 +33,9 @@ export function participantRoutes({ rooms, moderation, cursors }: Deps): Route[]
       operationId: 'rooms.participants',
       method: 'GET',
       path: '/rooms/{id}/participants',
-      summary: 'List the participants of a room',
+      summary: 'List participants',
       description:
-        'One row for each stay, those who have left included; `state=ACTIVE` has who is there now.',
+        'One row per stay, including participants who left. Use `state=ACTIVE` for current participants.',
       params: Id,
       query: listQuery({
         state: CommaList(STATES),
@@ -55,7 +55,7 @@ export function participantRoutes({ rooms, moderation, cursors }: Deps): Route[]
       path: '/rooms/{id}/participants/{identity}',
       summary: 'Remove a participant',
       description:
-        'And ban the identity from this room, unless `ban=false`. Also one that has left can be banned.',
+        'Also bans the identity from this room unless `ban=false`. Participants who already left can be banned too.',
       params: OnePerson,
       query: Type.Object({ ban: Type.Boolean({ default: true, description: 'They may not come back.' }) }),
       reply: { status: 200, schema: Gone },
@@ -69,8 +69,8 @@ export function participantRoutes({ rooms, moderation, cursors }: Deps): Route[]
       operationId: 'rooms.unban',
       method: 'DELETE',
       path: '/rooms/{id}/bans/{identity}',
-      summary: 'Lift the ban of an identity',
-      description: 'It can have tokens again, and those that it has are good again.',
+      summary: 'Lift a room ban',
+      description: 'The identity can get new tokens, and its existing tokens are valid again.',
       params: OnePerson,
       reply: { status: 200, schema: Gone },
       async handler({ caller }, { params }) {
@@ -90,7 +90,8 @@ function personRoutes({ moderation }: Pick<Deps, 'moderation'>): Route[] {
       method: 'POST',
       path: '/rooms/{id}/participants/{identity}/mute',
       summary: 'Mute a participant',
-      description: 'Until `muted: false` lifts it: they cannot lift it themselves.',
+      description:
+        'Stays in effect until it is lifted with `muted: false`; participants cannot unmute themselves.',
       params: OnePerson,
       body: MuteIn,
       reply: { status: 200, schema: Participant },
@@ -104,8 +105,8 @@ function personRoutes({ moderation }: Pick<Deps, 'moderation'>): Route[] {
       operationId: 'rooms.admit',
       method: 'POST',
       path: '/rooms/{id}/participants/{identity}/admit',
-      summary: 'Let somebody in from the waiting room',
-      description: '404 when nobody of that identity waits, 409 when the room is full.',
+      summary: 'Admit a waiting participant',
+      description: 'Returns 404 if the identity is not waiting and 409 if the room is full.',
       params: OnePerson,
       reply: { status: 200, schema: Participant },
       errors: ['CONFLICT'],
@@ -117,8 +118,8 @@ function personRoutes({ moderation }: Pick<Deps, 'moderation'>): Route[] {
       operationId: 'rooms.deny',
       method: 'POST',
       path: '/rooms/{id}/participants/{identity}/deny',
-      summary: 'Turn somebody in the waiting room away',
-      description: 'They may ask again; remove them to ban them.',
+      summary: 'Reject a waiting participant',
+      description: 'The person can ask again. Use kick to ban them.',
       params: OnePerson,
       reply: { status: 200, schema: Gone },
       async handler({ caller }, { params }) {

@@ -38,7 +38,7 @@ export function createNoRecorder(engine: () => Pick<RoomEngine, 'name'>): RoomRe
 /** @throws {AppError} CONFLICT. */
 export function refuseUnrecorded(room: Pick<RoomRow, 'status' | 'record_enabled'>): void {
   if (room.status !== 'ACTIVE') {
-    throw new AppError('CONFLICT', { message: 'Nobody is in the room: there is nothing to record.' });
+    throw new AppError('CONFLICT', { message: 'The room is empty, so there is nothing to record.' });
   }
   if (!room.record_enabled) {
     const message = 'The room may not be recorded: it has recordEnabled false.';

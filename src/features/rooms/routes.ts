@@ -43,7 +43,8 @@ function wholeRoutes({ rooms, cursors, publicUrl }: Deps): Route[] {
       method: 'POST',
       path: '/rooms',
       summary: 'Create a room',
-      description: 'It is there until it ends; who may come is said by tokens. `expiresAt` is in the future.',
+      description:
+        'A room exists until it ends. Access is granted with tokens. `expiresAt` must be in the future.',
       idempotent: true,
       body: RoomIn,
       reply: { status: 201, schema: Room },
@@ -57,7 +58,7 @@ function wholeRoutes({ rooms, cursors, publicUrl }: Deps): Route[] {
       method: 'GET',
       path: '/rooms',
       summary: 'List rooms',
-      description: 'With how many people are in each of them.',
+      description: 'Includes the number of participants in each room.',
       query: listQuery({ status: CommaList(VALUES.room.status) }),
       reply: { status: 200, schema: Room, list: true },
       async handler({ caller: { workspaceId, mode } }, { query }) {
@@ -74,7 +75,7 @@ function wholeRoutes({ rooms, cursors, publicUrl }: Deps): Route[] {
       method: 'GET',
       path: '/rooms/{id}',
       summary: 'Get a room',
-      description: 'Its settings, its state, and how many people are in it.',
+      description: 'Includes settings, status and the number of participants.',
       params: Id,
       reply: { status: 200, schema: Room },
       handler: async ({ caller }, { params }) =>
@@ -85,9 +86,9 @@ function wholeRoutes({ rooms, cursors, publicUrl }: Deps): Route[] {
       operationId: 'rooms.update',
       method: 'PATCH',
       path: '/rooms/{id}',
-      summary: 'Change a room',
+      summary: 'Update a room',
       description:
-        'Also while people are in it; nobody is sent away by that. `recordEnabled: false` ends its recording. Not when it has ended.',
+        'Can be changed while the room is in use; no participant is removed. `recordEnabled: false` stops the recording. Not allowed after the room has ended.',
       params: Id,
       body: RoomPatch,
       reply: { status: 200, schema: Room },
@@ -101,7 +102,7 @@ function wholeRoutes({ rooms, cursors, publicUrl }: Deps): Route[] {
       method: 'DELETE',
       path: '/rooms/{id}',
       summary: 'Delete a room',
-      description: 'It ends for whoever is in it; who was there is forgotten.',
+      description: 'Ends the room for all participants and deletes its participant records.',
       params: Id,
       reply: { status: 200, schema: Deleted },
       async handler({ caller }, { params }) {
@@ -120,9 +121,9 @@ function actionRoutes({ rooms, publicUrl }: Deps): Route[] {
       operationId: 'rooms.createToken',
       method: 'POST',
       path: '/rooms/{id}/tokens',
-      summary: 'Let somebody into a room',
+      summary: 'Create a join token',
       description:
-        'A token for one person: it is good for coming in until it expires, and then for as long as they stay. 409 for an identity that is banned.',
+        'Creates a token for one person, valid for joining until it expires and then for the rest of their stay. Returns 409 for a banned identity.',
       params: Id,
       body: TokenIn,
       reply: { status: 201, schema: Token },
@@ -150,8 +151,7 @@ function actionRoutes({ rooms, publicUrl }: Deps): Route[] {
       method: 'POST',
       path: '/rooms/{id}/end',
       summary: 'End a room',
-      description:
-        'For good: whoever is in it is let go, and nobody can come any more. Repeats change nothing.',
+      description: 'Permanent: disconnects all participants and prevents anyone from joining. Idempotent.',
       params: Id,
       reply: { status: 200, schema: Room },
       handler: async ({ caller }, { params }) => {
@@ -164,9 +164,9 @@ function actionRoutes({ rooms, publicUrl }: Deps): Route[] {
       operationId: 'rooms.startRecording',
       method: 'POST',
       path: '/rooms/{id}/recording/start',
-      summary: 'Record a room',
+      summary: 'Start recording a room',
       description:
-        'Whoever is in it is told. 409 when nobody is there, without `recordEnabled`, and where the platform cannot record; 403 where the storage of the plan is full. `layout` is that of the room unless given; repeats change nothing.',
+        "Participants are notified. Returns 409 when the room is empty, `recordEnabled` is false or recording is not available, and 403 when the plan's storage is full. `layout` defaults to the room's layout. Idempotent.",
       params: Id,
       body: RecordingIn,
       optionalBody: true,
@@ -181,7 +181,7 @@ function actionRoutes({ rooms, publicUrl }: Deps): Route[] {
       method: 'POST',
       path: '/rooms/{id}/recording/stop',
       summary: 'Stop recording a room',
-      description: 'A video is made of what was recorded. Repeats change nothing.',
+      description: 'Creates a video from the recording. Idempotent.',
       params: Id,
       reply: { status: 200, schema: Room },
       handler: async ({ caller: { workspaceId, mode } }, { params }) =>

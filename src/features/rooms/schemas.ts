@@ -36,12 +36,12 @@ const settings = {
   emptyTimeoutSec: Type.Integer({
     minimum: 0,
     maximum: 24 * HOUR_SEC,
-    description: 'Whoever waits to be let in is sent away after nobody was in the room for so long.',
+    description: 'Waiting participants are removed after the room has been empty for this long.',
   }),
   departureTimeoutSec: Type.Integer({
     minimum: 0,
     maximum: 300,
-    description: 'So long a seat is kept for a lost connection, and a room for somebody to come back.',
+    description: "How long a dropped participant's seat is held, and an empty room stays open.",
   }),
   maxDurationSec: Nullable(
     Type.Integer({ minimum: 60, maximum: 24 * HOUR_SEC, description: 'Null: as long as the plan allows.' }),
@@ -50,14 +50,19 @@ const settings = {
     Type.Integer({
       minimum: 10,
       maximum: 24 * HOUR_SEC,
-      description: 'Ends after one was left alone for so long.',
+      description: 'The room ends after one participant has been alone for this long.',
     }),
   ),
   scheduledStartAt: Nullable(Instant),
-  expiresAt: Nullable(Type.String({ ...Instant, description: 'It ends then, whoever is in it.' })),
-  recordEnabled: Type.Boolean({ description: 'It is recorded from the first person on.' }),
+  expiresAt: Nullable(
+    Type.String({
+      ...Instant,
+      description: 'The room ends at this time, even if participants are connected.',
+    }),
+  ),
+  recordEnabled: Type.Boolean({ description: 'Recording starts with the first participant.' }),
   recordLayout: Layout,
-  waitingRoom: Type.Boolean({ description: 'Everybody but hosts waits until a host lets them in.' }),
+  waitingRoom: Type.Boolean({ description: 'Everyone except hosts waits until a host admits them.' }),
   metadata: Metadata,
 };
 const { name, ...others } = settings;

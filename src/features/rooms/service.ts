@@ -209,7 +209,7 @@ function refuseInput({ name }: RoomPatch): void {
 
 function refuseTimes({ expiresAt }: RoomPatch, now: Date): void {
   if (typeof expiresAt === 'string' && Date.parse(expiresAt) <= now.getTime()) {
-    throw badRequest('expiresAt', 'expiresAt is in the past.');
+    throw badRequest('expiresAt', 'expiresAt must be in the future.');
   }
 }
 
@@ -238,7 +238,7 @@ async function refuseSize(
       `The plan allows ${roomParticipants} people in one room.`,
     );
   }
-  throw badRequest('maxParticipants', `Rooms of this platform take at most ${engineMax()} people.`);
+  throw badRequest('maxParticipants', `Rooms on this platform are limited to ${engineMax()} participants.`);
 }
 
 /** What the API says of one who comes by a token. */

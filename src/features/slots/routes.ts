@@ -16,8 +16,8 @@ export function slotRoutes({ slots }: { slots: Slots }): Route[] {
       operationId: 'slots.list',
       method: 'GET',
       path: '/booking/products/{id}/slots',
-      summary: 'List the times that can be booked now',
-      description: 'At most 62 days, and 10,000 slots. None of a COHORT or an archived product.',
+      summary: 'List available slots',
+      description: 'At most 62 days and 10,000 slots. Empty for COHORT and archived products.',
       params: IdParams('bkp', 'product'),
       query: Type.Object({
         from: Day('The first day, in `timezone`; today.'),

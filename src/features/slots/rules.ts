@@ -49,8 +49,8 @@ export function readDays(query: { from?: string; to?: string }, timezone: string
   const from = query.from === undefined ? today : readDay('from', query.from);
   const to = query.to === undefined ? from.add({ days: DEFAULT_DAYS - 1 }) : readDay('to', query.to);
   const days = from.until(to).days + 1;
-  if (days < 1) throw badRequest('to', 'to is from or a day after it.');
-  if (days > MAX_DAYS) throw badRequest('to', `from and to are at most ${MAX_DAYS} days, both included.`);
+  if (days < 1) throw badRequest('to', 'to must not be before from.');
+  if (days > MAX_DAYS) throw badRequest('to', `The range must not exceed ${MAX_DAYS} days, inclusive.`);
   return { fromMs: startOf(from, timezone), toMs: startOf(to.add({ days: 1 }), timezone) };
 }
 
@@ -58,7 +58,7 @@ const YEARS = { first: 1970, last: 9998 } as const;
 
 function readDay(field: 'from' | 'to', text: string): Temporal.PlainDate {
   const day = DAY.test(text) ? plainDate(text) : null;
-  if (day === null) throw badRequest(field, `${field} is a day such as 2026-11-20.`);
+  if (day === null) throw badRequest(field, `${field} must be a date, such as 2026-11-20.`);
   if (day.year < YEARS.first || day.year > YEARS.last) {
     throw badRequest(field, `${field} is in the years ${YEARS.first} to ${YEARS.last}.`);
   }

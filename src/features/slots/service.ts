@@ -90,7 +90,7 @@ export function createSlots({ db, clock, calendar, products, availability }: Slo
         ...bookable(await occurrences(db, product, range), hours, clock.ms()).filter(hasSeats),
       ].toSorted((a, b) => a.startMs - b.startMs);
       if (open.length > MAX_SLOTS) {
-        throw badRequest('to', `These days have more than ${MAX_SLOTS} slots: ask for fewer days.`);
+        throw badRequest('to', `The range contains more than ${MAX_SLOTS} slots. Request fewer days.`);
       }
       const localStart = localTimes(timezone, range);
       return {
@@ -125,7 +125,7 @@ const NO_SLOT = 'No slot of this product begins then: GET /booking/products/{id}
 const NOT_OFFERED = 'This time is not offered: it is too soon, too far ahead, or the creator is away.';
 
 function takenAlready(): AppError {
-  return new AppError('CONFLICT', { field: 'startsAt', message: 'This time is taken.' });
+  return new AppError('CONFLICT', { field: 'startsAt', message: 'This time slot is no longer available.' });
 }
 
 const lengthsOf = ({ duration_min, buffer_min }: SlotProduct): Lengths => ({

@@ -5,10 +5,10 @@ import { Instant, Nullable, OneOf, Visibility } from '../../http/schema.ts';
 const streamId = Type.String();
 const sequence = Type.Integer({
   minimum: 1,
-  description: 'Counts the events about this stream, but for the four of a broadcast.',
+  description: "Sequence number of this stream's events, excluding the four broadcast events.",
 });
 const changes = Type.Record(Type.String(), Type.Object({ from: Type.Unknown(), to: Type.Unknown() }), {
-  description: 'Each changed field with its old and its new value.',
+  description: 'Changed fields with old and new values.',
 });
 const SAMPLE_ID = 'str_01kafe3n4pfx2v9yq6m8d7t5zr';
 

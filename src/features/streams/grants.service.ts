@@ -40,7 +40,7 @@ function nameOf(keyHash: Uint8Array): string {
 export async function admitBridge(db: Db, streamId: string): Promise<PublishGrant | string> {
   const found = await findTarget(db, streamId);
   if (typeof found === 'string') return found;
-  return found.ingest_id === null ? grantOf(found) : 'Somebody else publishes to the stream.';
+  return found.ingest_id === null ? grantOf(found) : 'Another encoder is already publishing to this stream.';
 }
 
 export async function admitEncoder(db: Db, streamId: string): Promise<PublishGrant | string> {
@@ -51,9 +51,9 @@ export async function admitEncoder(db: Db, streamId: string): Promise<PublishGra
 /** @returns why nothing may be published to it, in words. */
 async function findTarget(db: Db, streamId: string) {
   const found = await bridges.findTarget(db, streamId);
-  if (found === undefined) return 'The stream is gone.';
+  if (found === undefined) return 'The stream no longer exists.';
   const isOpen = found.enabled && found.suspended_at === null;
-  return isOpen ? found : 'The stream may not be published to now.';
+  return isOpen ? found : 'Publishing to this stream is not allowed right now.';
 }
 
 type Publishable = Pick<StreamRow, 'id' | 'latency_mode'> & { plan: Plan; mode: Mode };

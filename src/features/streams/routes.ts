@@ -33,14 +33,14 @@ interface Deps {
 }
 
 const START = {
-  summary: 'Go live',
+  summary: 'Start a broadcast',
   description:
-    'Raises `isLive`, with or without a signal: viewers may watch from here on. Again, it changes nothing. 403 when as many broadcasts are on as the plan has, 409 when the stream is disabled.',
+    "Sets `isLive`, with or without a signal; viewers can watch from now on. Idempotent. Returns 403 when the plan's concurrent broadcast limit is reached and 409 when the stream is disabled.",
 };
 const STOP = {
-  summary: 'End the broadcast',
+  summary: 'Stop a broadcast',
   description:
-    'Lowers `isLive`: the master playlist is 404 at once, and who was watching gets the rest for at most 15 seconds. The encoder stays connected. `stop` and `end` are the same.',
+    'Clears `isLive`: the master playlist returns 404 immediately, and current viewers receive the remaining media for up to 15 seconds. The encoder stays connected. `stop` and `end` are equivalent.',
 };
 
 /** `/streams` (docs/concepts/streams.md#states). */
@@ -73,7 +73,7 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
       path: '/streams',
       summary: 'Create a stream',
       description:
-        'With its `streamKey`: an encoder publishes to `ingest.rtmpUrl`, a slash and that key. PUBLIC unless you say otherwise, and watched by nobody before `start`.',
+        'Returns the `streamKey`; encoders publish to `ingest.rtmpUrl`, a slash and the key. PUBLIC by default. Not watchable before `start`.',
       idempotent: true,
       body: StreamIn,
       reply: { status: 201, schema: Stream },
@@ -90,8 +90,8 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
       summary: 'List streams',
       description: '`streamKey` is null in lists.',
       query: listQuery({
-        isLive: Type.Optional(Type.Boolean({ description: 'Absent means both.' })),
-        hasSignal: Type.Optional(Type.Boolean({ description: 'Absent means both.' })),
+        isLive: Type.Optional(Type.Boolean({ description: 'Omit for both.' })),
+        hasSignal: Type.Optional(Type.Boolean({ description: 'Omit for both.' })),
         visibility: CommaList(VISIBILITIES),
       }),
       reply: { status: 200, schema: Stream, list: true },
@@ -112,7 +112,7 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
       path: '/streams/{id}',
       summary: 'Get a stream',
       description:
-        'With both flags, the health of the signal and the number of viewers. `streamKey` is shown to keys that may write streams.',
+        'Includes both flags, signal health and the viewer count. `streamKey` is included for keys with write access to streams.',
       params: Id,
       reply: { status: 200, schema: Stream },
       async handler({ caller }, { params }) {
@@ -125,9 +125,9 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
       operationId: 'streams.update',
       method: 'PATCH',
       path: '/streams/{id}',
-      summary: 'Change a stream',
+      summary: 'Update a stream',
       description:
-        'Members that are left out stay as they are; null empties what may be empty. Neither flag can be set here.',
+        'Omitted fields are unchanged; null clears nullable fields. `hasSignal` and `isLive` cannot be set.',
       params: Id,
       body: StreamPatch,
       reply: { status: 200, schema: Stream },
@@ -141,7 +141,7 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
       method: 'DELETE',
       path: '/streams/{id}',
       summary: 'Delete a stream',
-      description: 'Cuts its encoder off. 409 while the stream is live.',
+      description: 'Disconnects the encoder. Returns 409 while the stream is live.',
       params: Id,
       reply: { status: 200, schema: Deleted },
       errors: ['CONFLICT'],
@@ -158,8 +158,8 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
       operationId: 'streams.rotateKey',
       method: 'POST',
       path: '/streams/{id}/rotate-key',
-      summary: 'Replace the stream key',
-      description: 'The old key stops working at once and its publisher is cut off.',
+      summary: 'Rotate the stream key',
+      description: 'The old key stops working immediately and its publisher is disconnected.',
       params: Id,
       reply: { status: 200, schema: Stream },
       async handler({ caller }, { params }) {
@@ -172,7 +172,7 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
       operationId: 'streams.simulateSignal',
       method: 'POST',
       path: '/streams/{id}/simulate-signal',
-      summary: 'Let the platform be the encoder of a test stream',
+      summary: 'Simulate a signal (test mode)',
       description:
         'Publishes a moving test picture and a tone to the real ingest, so that flags, events, preview and playback ' +
         'are those of a real signal. It ends by itself after `seconds`; a stream that is disabled, deleted or taken ' +
@@ -190,7 +190,7 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
       operationId: 'streams.health',
       method: 'GET',
       path: '/streams/{id}/health',
-      summary: 'Get the health of a signal',
+      summary: 'Get signal health',
       description:
         'Now, with a remedy for each issue, and over the last hour. A time without a signal, or in which nothing was ' +
         'measured, has no points.',
@@ -204,9 +204,9 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
       operationId: 'streams.sessions',
       method: 'GET',
       path: '/streams/{id}/sessions',
-      summary: 'List the sessions of a stream',
+      summary: 'List stream sessions',
       description:
-        'A session is one time with a signal, and goes on over gaps within `reconnectWindowSec`. `error` says why it was ended or not recorded.',
+        'A session is one continuous period with a signal; gaps within `reconnectWindowSec` do not end it. `error` says why a session ended or was not recorded.',
       params: Id,
       query: listQuery({}),
       reply: { status: 200, schema: StreamSession, list: true },

@@ -212,7 +212,7 @@ export function createStreams(deps: StreamDeps): Streams {
         await deps.assertOwnTiers(tx, workspaceId, input.tierIds);
         if (input.enabled === true) assertNotTakenDown(row);
         if (input.enabled === false && row.is_live)
-          throw liveConflict('It cannot be disabled while it is live.', 'enabled');
+          throw liveConflict('A live stream cannot be disabled.', 'enabled');
         if (input.enabled === false) await kick({ tx, endWhip }, id, 'disabled');
         const now = clock.now();
         const updated = await repository.updateStream(tx, id, { ...columns(input), updated_at: now });

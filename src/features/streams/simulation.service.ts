@@ -53,7 +53,7 @@ export function createSignalSimulations({ db, bus, clock, secrets, streams }: De
         const now = clock.now();
         if ((await repository.countOthers(tx, workspaceId, { streamId, now })) >= MAX_PER_WORKSPACE) {
           throw new AppError('QUOTA_EXCEEDED', {
-            message: `At most ${MAX_PER_WORKSPACE} signals are simulated at once.`,
+            message: `Limit of ${MAX_PER_WORKSPACE} simulated signals reached.`,
           });
         }
         await repository.begin(tx, workspaceId, streamId, dateFromMs(now.getTime() + seconds * 1000));

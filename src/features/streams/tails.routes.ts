@@ -13,7 +13,9 @@ import { statusOf } from './status.ts';
 
 const Id = IdParams('str', 'stream');
 const Resume = Type.Object({
-  lastEventId: Type.Optional(Type.String({ description: 'For clients that cannot send the header.' })),
+  lastEventId: Type.Optional(
+    Type.String({ description: 'Alternative for clients that cannot set the header.' }),
+  ),
 });
 
 interface Deps {
@@ -59,8 +61,9 @@ export function streamTailRoutes(deps: Deps): Route[] {
       operationId: 'streams.status',
       method: 'GET',
       path: '/streams/{id}/status',
-      summary: 'Get the status of a stream, or follow it',
-      description: 'JSON; with `Accept: text/event-stream` events: the status as it is, then each change.',
+      summary: "Get or stream a stream's status",
+      description:
+        'Returns JSON, or with `Accept: text/event-stream` the current status followed by every change.',
       params: Id,
       query: Resume,
       reply: { status: 200, schema: StreamStatus, tail: StreamStatus },
@@ -75,8 +78,9 @@ export function streamTailRoutes(deps: Deps): Route[] {
       operationId: 'streams.viewers',
       method: 'GET',
       path: '/streams/{id}/viewers',
-      summary: 'Get the viewers of a stream, or follow their number',
-      description: 'JSON; with `Accept: text/event-stream` events: the number as it is, then what changes.',
+      summary: 'Get or stream viewer counts',
+      description:
+        'Returns JSON, or with `Accept: text/event-stream` the current count followed by every change.',
       params: Id,
       query: Resume,
       reply: { status: 200, schema: StreamViewers, tail: StreamViewers },
@@ -91,7 +95,7 @@ export function streamTailRoutes(deps: Deps): Route[] {
       operationId: 'streams.tail',
       method: 'GET',
       path: '/streams/{id}/tail',
-      summary: 'Follow everything about a stream in one connection',
+      summary: 'Stream all events of a stream',
       description:
         'Server-sent events of the status, the viewers and the health of a stream, of its chat where the key ' +
         'holds `chat:read`, and of its restreams where it holds `restreams:read`. One place of the 25 that a key has.',

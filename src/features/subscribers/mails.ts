@@ -16,7 +16,7 @@ export function confirmMail({
   return {
     kind: 'subscriber-confirm',
     to,
-    subject: `May ${creator} write to you?`,
+    subject: `Confirm your subscription to ${creator}`,
     text: `Somebody, hopefully you, has put this address on the list of people to whom ${creator} writes.
 
 Open this link within ${CONFIRM_DAYS} days and confirm it:

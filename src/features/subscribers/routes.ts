@@ -24,9 +24,9 @@ export function subscriberRoutes({ subscribers, cursors }: Deps): Route[] {
       operationId: 'subscribers.add',
       method: 'POST',
       path: '/subscribers',
-      summary: 'Add somebody to the list',
+      summary: 'Add a subscriber',
       description:
-        'Without `consentAt` the person is asked by mail, at most once a day. 200 with the row that is there for an address that is on the list.',
+        'Without `consentAt`, the person is asked to confirm by email, at most once a day. Returns 200 with the existing entry if the address is already on the list.',
       limits: [{ bucket: 'subscribers', per: 'key', max: 100, windowSec: HOUR_SEC, refusal: 'RATE_LIMITED' }],
       body: SubscriberIn,
       reply: { status: 201, schema: Subscriber, existing: true },
@@ -42,8 +42,8 @@ export function subscriberRoutes({ subscribers, cursors }: Deps): Route[] {
       operationId: 'subscribers.list',
       method: 'GET',
       path: '/subscribers',
-      summary: 'List who is on the list',
-      description: 'Those who have left, too. `q` looks for a part of the address or the name.',
+      summary: 'List subscribers',
+      description: 'Includes unsubscribed people. `q` matches part of the address or name.',
       query: listQuery({
         status: CommaList(STATUSES),
         q: Type.Optional(
@@ -63,8 +63,8 @@ export function subscriberRoutes({ subscribers, cursors }: Deps): Route[] {
       operationId: 'subscribers.delete',
       method: 'DELETE',
       path: '/subscribers/{id}',
-      summary: 'Remove somebody from the list',
-      description: 'An address that has left has to confirm when it is added again, all the same.',
+      summary: 'Delete a subscriber',
+      description: 'An unsubscribed address must still confirm if it is added again.',
       params: IdParams('sbr', 'subscriber'),
       reply: { status: 200, schema: Deleted },
       async handler({ caller }, { params }) {

@@ -119,10 +119,10 @@ function parse(
   now: Date,
 ): Entry {
   const email = parseEmail(text);
-  if (email === null) throw badRequest('email', 'Give an e-mail address, such as name@example.com.');
+  if (email === null) throw badRequest('email', 'Enter a valid email address, such as name@example.com.');
   const agreed = consentAt ? dateFromMs(Temporal.Instant.from(consentAt).epochMilliseconds) : null;
   if (agreed !== null && agreed.getTime() > now.getTime() + AHEAD_MS) {
-    throw badRequest('consentAt', 'consentAt is in the future.');
+    throw badRequest('consentAt', 'consentAt must not be in the future.');
   }
   return {
     email,
@@ -136,7 +136,7 @@ function parse(
 function parseLine(field: string, text: string | null): string | null {
   const line = text?.trim() ?? '';
   if (CONTROL.test(line))
-    throw badRequest(field, `${field} may not contain line breaks or control characters.`);
+    throw badRequest(field, `${field} must not contain line breaks or control characters.`);
   return line === '' ? null : line;
 }
 

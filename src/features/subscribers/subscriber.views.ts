@@ -16,7 +16,7 @@ const form = (token: string, label: string) =>
 export function confirmPage({ creator, email }: Whose, token: string): Page {
   return linkPage(
     200,
-    'Stay in touch?',
+    'Subscribe?',
     html`<p>May <bdi>${creator}</bdi> write to <b><bdi>${email}</bdi></b>? You can leave the list whenever you like, by a link in each mail.</p>
 ${form(token, 'Yes, write to me')}`,
   );
@@ -25,7 +25,7 @@ ${form(token, 'Yes, write to me')}`,
 export function confirmedPage(creator: string): Page {
   return linkPage(
     200,
-    'You are on the list',
+    "You're subscribed",
     html`<p><bdi>${creator}</bdi> may write to you now. Each mail has a link to leave the list.</p>`,
   );
 }
@@ -33,16 +33,16 @@ export function confirmedPage(creator: string): Page {
 export function leavePage({ creator, email }: Whose, token: string): Page {
   return linkPage(
     200,
-    'Leave the list?',
+    'Unsubscribe?',
     html`<p><bdi>${creator}</bdi> will not write to <b><bdi>${email}</bdi></b> any more.</p>
-${form(token, 'Leave the list')}`,
+${form(token, 'Unsubscribe')}`,
   );
 }
 
 export function leftPage(): Page {
   return linkPage(
     200,
-    'You are not on the list',
+    "You're unsubscribed",
     html`<p>You get no more mail from it. If you are put on it again, you are asked before.</p>`,
   );
 }

@@ -23,7 +23,7 @@ const day = (date: Date, { row }: About) =>
 
 function mail(kind: string, about: About, subject: string, lines: readonly string[]): Mail {
   const { email, creator_name: name, username, page, mode } = about;
-  const test = mode === 'test' ? ['This is a subscription of the test mode: no money moves.'] : [];
+  const test = mode === 'test' ? ['This is a test mode subscription. No money moves.'] : [];
   const paragraphs = [
     ...test,
     ...lines,
@@ -50,14 +50,14 @@ export function failedCardMail(about: About, { priceCents, failureCode, next }: 
   if (next !== null && isAsked) return confirmMail(about, priceCents, next);
   const lines =
     next === null
-      ? ['The last try has failed, and your subscription is over. Nothing was charged.']
+      ? ['The final payment attempt failed, so your subscription has ended. You were not charged.']
       : [
           `We try again on ${day(next, about)}. Until then you lose nothing. On the page below you can pay now, or save another card: the payment is then tried at once.`,
         ];
   return mail(
     next === null ? 'subscription-expired' : 'subscription-card-failed',
     about,
-    next === null ? `Your subscription to ${what(about)} is over` : 'Your card was declined',
+    next === null ? `Your subscription to ${what(about)} has ended` : 'Your card was declined',
     [
       `The renewal of ${what(about)}, ${money(priceCents)}, could not be charged to ${card(about)}.`,
       ...lines,
@@ -69,12 +69,12 @@ export function failedCardMail(about: About, { priceCents, failureCode, next }: 
 function confirmMail(about: About, priceCents: number, next: Date): Mail {
   const { row } = about;
   if (row.payment_method === null) {
-    return mail('subscription-confirm', about, `Do you want to pay for ${what(about)}?`, [
+    return mail('subscription-confirm', about, `Continue your subscription to ${what(about)}?`, [
       `No card was given for ${what(about)}. Now ${money(priceCents)} a ${every[row.interval]} are due, and no card of yours is charged for it unless you want that.`,
       `If you do, open the page below and press "Pay now". If you do not, or if it was not you who began it, do nothing: it ends by itself, and nothing is charged.`,
     ]);
   }
-  return mail('subscription-confirm', about, 'Your bank wants you to confirm a payment', [
+  return mail('subscription-confirm', about, 'Confirm your payment', [
     `The renewal of ${what(about)}, ${money(priceCents)}, was to be charged to ${card(about)}, and your bank wants you to confirm it yourself.`,
     `Open the page below and press "Pay now". Until ${day(next, about)}, when we try again without you, you lose nothing.`,
   ]);
@@ -90,7 +90,7 @@ export function yearlyRenewalMail(about: About): Mail {
   const { row } = about;
   return mail('subscription-renews', about, `Your subscription to ${what(about)} renews soon`, [
     `On ${day(row.current_period_end, about)} your subscription to ${what(about)} renews for a year, and ${card(about)} is charged ${money(row.pending_price_cents ?? row.price_cents)}${row.payment_method === null ? ' if you agree to it then' : ''}.`,
-    'If you do not want that, cancel it on the page below before that day.',
+    'To avoid the charge, cancel on the page below before that date.',
   ]);
 }
 
@@ -110,9 +110,9 @@ export function priceMail(about: About): Mail {
           `From ${from} on, you have ${planned} for ${money(priceCents)} a ${every[interval]}.`,
           ...(stays === null ? [] : [`Where that has no place by then, you stay as you are, and ${stays}.`]),
         ];
-  return mail('subscription-price', about, `The price of your subscription to ${what(about)} changes`, [
+  return mail('subscription-price', about, `Your price for ${what(about)} is changing`, [
     ...lines,
-    'If you do not want that, cancel it on the page below before that day.',
+    'To avoid the charge, cancel on the page below before that date.',
   ]);
 }
 

@@ -173,7 +173,7 @@ async function payNow(
     if (row.payment_id !== null && row.charge_kind === 'CONFIRMATION') return row.payment_id;
     const isClosed = await isSuspended(tx, workspaceId);
     if (row.payment_id !== null || isClosed || !rules.isConfirmable(row)) {
-      throw new AppError('CONFLICT', { message: 'Nothing is to be paid just now.' });
+      throw new AppError('CONFLICT', { message: 'No payment is due.' });
     }
     const work = { tx, append };
     const able = await withPlace(ports, work, row);
@@ -189,7 +189,7 @@ async function payNow(
   if (settled.status === 'ACTION') return settled.url;
   if (settled.status === 'FAILED') throw new AppError('CONFLICT', { message: settled.message });
   throw new AppError('SERVICE_UNAVAILABLE', {
-    message: 'The bank has not decided yet: look again in a minute.',
+    message: 'The payment is still processing. Try again in a minute.',
   });
 }
 

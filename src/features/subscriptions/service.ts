@@ -117,7 +117,7 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
     async resume(workspaceId, id) {
       await locked(workspaceId, id, async (work, row) => {
         const change = rules.resumed(row);
-        if (change === null) throw conflict('Nothing is to be resumed: the subscription is not canceled.');
+        if (change === null) throw conflict('The subscription is not canceled.');
         await apply(ports, work, row, change);
       });
       return get(workspaceId, id);
@@ -141,7 +141,7 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
       db.transaction().execute((tx) => ports.payments.saveMethod(tx, customerId, method)),
     useSavedCard: (workspaceId, id) =>
       locked(workspaceId, id, async ({ tx }, row) => {
-        if (row.ended_at !== null) throw conflict('The subscription is over.');
+        if (row.ended_at !== null) throw conflict('The subscription has ended.');
         const method = await ports.payments.savedMethodOf(tx, row.customer_id);
         if (method === null) throw conflict('Save a card first.');
         await useCard(ports, tx, row, method);
@@ -149,7 +149,7 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
     opens: (customerId, guarded) => repository.opensTier(db, customerId, guarded),
     async migratePrice({ tx }, workspaceId, tierId) {
       const tier = await repository.findTier(tx, workspaceId, tierId);
-      if (tier === undefined) throw badRequest('tierId', 'There is no such tier.');
+      if (tier === undefined) throw badRequest('tierId', 'Tier not found.');
       await repository.migratePrice(tx, tierId, tier.price_cents, clock.now());
     },
   };
@@ -193,7 +193,7 @@ async function cancel(
   row: SubscriptionRow,
   { atPeriodEnd, by }: Cancellation,
 ): Promise<void> {
-  if (row.ended_at !== null) throw conflict('The subscription is over.');
+  if (row.ended_at !== null) throw conflict('The subscription has ended.');
   if (atPeriodEnd && row.cancel_at_period_end) return;
   const now = ports.clock.now();
   const change = atPeriodEnd

@@ -45,7 +45,7 @@ export async function beginSwitch(
     return { paymentId: await switchNow(ports, work, row, { to, dueCents, method }) };
   }
   const isStep = plan.when === 'later';
-  if (!isStep && row.pending_tier_id === null) throw conflict('This is the present tier already.', 'tierId');
+  if (!isStep && row.pending_tier_id === null) throw conflict('This is already the current tier.', 'tierId');
   if (isStep && row.pending_tier_id === tierId) return 'DONE';
   const change = switches.pendingSwitch(row, isStep ? to : null, ports.clock.now());
   if (change !== null) await apply(ports, work, row, change);
@@ -70,24 +70,24 @@ async function methodFor(
 
 function assertChargeable(dueCents: number): void {
   if (dueCents >= rules.MIN_CHARGE_CENTS) return;
-  throw conflict('The difference is below what card networks charge: 50 cents.', 'tierId');
+  throw conflict('The price difference is below the minimum charge of 50 cents.', 'tierId');
 }
 
 function assertSwitchable(row: SubscriptionRow): void {
-  if (row.ended_at !== null) throw conflict('The subscription is over.');
-  if (row.payment_id !== null) throw conflict('A charge is under way: try again in a minute.');
-  if (row.status === 'PAST_DUE') throw conflict('A renewal is not paid yet: another card comes first.');
+  if (row.ended_at !== null) throw conflict('The subscription has ended.');
+  if (row.payment_id !== null) throw conflict('A charge is in progress. Try again in a minute.');
+  if (row.status === 'PAST_DUE') throw conflict('A renewal is unpaid. Update the card first.');
   if (row.is_disputed) throw conflict('The last charge is disputed.');
-  if (row.cancel_at_period_end) throw conflict('The subscription is canceled: resume it first.');
+  if (row.cancel_at_period_end) throw conflict('The subscription is canceled. Resume it first.');
 }
 
 /** The present tier keeps the member's own price. */
 async function termsOf(tx: Work['tx'], row: SubscriptionRow, tierId: string): Promise<Terms> {
   if (tierId === row.tier_id) return { tierId, priceCents: row.price_cents, interval: row.interval };
   const tier = await repository.findTier(tx, row.workspace_id, tierId);
-  if (tier === undefined) throw badRequest('tierId', 'There is no such tier.');
+  if (tier === undefined) throw badRequest('tierId', 'Tier not found.');
   if (!tier.is_active || tier.archived_at !== null) {
-    throw conflict('This tier takes no new members.', 'tierId');
+    throw conflict('This tier is closed to new members.', 'tierId');
   }
   return { tierId, priceCents: tier.price_cents, interval: tier.interval };
 }
@@ -101,7 +101,7 @@ async function switchNow(
   if (!(await ports.places.claim(work.tx, to.tierId))) throw conflict('This tier is full.', 'tierId');
   // The claim has waited for whoever was changing the tier.
   const tier = await repository.findTier(work.tx, row.workspace_id, to.tierId);
-  if (tier?.price_cents !== to.priceCents) throw conflict('The price has just changed.', 'tierId');
+  if (tier?.price_cents !== to.priceCents) throw conflict('The price has changed. Try again.', 'tierId');
   const { paymentId } = await ports.payments.begin(work.tx, work.append, {
     workspaceId: row.workspace_id,
     customerId: row.customer_id,

@@ -14,8 +14,9 @@ export function summaryRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] 
       operationId: 'summary.get',
       method: 'GET',
       path: '/summary',
-      summary: 'What there is, in numbers',
-      description: 'Of the workspace; notifications and tickets of the account. No money.',
+      summary: 'Get workspace summary',
+      description:
+        'Counts for the workspace; notifications and tickets for the account. Financial data is not included.',
       reply: { status: 200, schema: Summary },
       async handler({ caller }) {
         const { workspaceId, accountId } = caller;

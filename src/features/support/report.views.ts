@@ -47,7 +47,7 @@ export function reportPage({ type, path }: Reported, { reason, message, email, p
 <p class="field"><label for="message">Tell us more</label>
 <textarea id="message" name="message" rows="6" maxlength="${MAX_REPORT}"${marked('message')}>${message}</textarea></p>
 ${wrong('message')}
-<p class="field"><label for="email">Your e-mail address, if you want an answer</label>
+<p class="field"><label for="email">Your email address (optional, for a reply)</label>
 <input id="email" name="email" type="email" autocomplete="email" maxlength="254" value="${email}"${marked('email')}></p>
 ${wrong('email')}
 <button class="button main" type="submit">Send the report</button>
@@ -74,7 +74,7 @@ export function sentPage({ path }: Reported): Page {
 
 export function failedPage(error: AppError): Page {
   return failurePage(error, {
-    heading: 'There is nothing to report here',
+    heading: 'Nothing to report',
     text: 'The address may be mistyped. Use the link “Report” on the page that you mean.',
   });
 }

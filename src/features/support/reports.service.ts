@@ -41,14 +41,14 @@ export function createReports({ db, clock, mailbox, config, exists }: Deps): Rep
       if (reported === null) throw notFound();
       const text = message.trim();
       if (text.length > MAX_REPORT) {
-        throw badRequest('message', `The report has at most ${MAX_REPORT} characters.`);
+        throw badRequest('message', `The report must not exceed ${MAX_REPORT} characters.`);
       }
       if (text === '' && reason === 'Something else') {
-        throw badRequest('message', 'Please say what is wrong.');
+        throw badRequest('message', 'Describe the problem.');
       }
       const reporter = email.trim() === '' ? null : parseEmail(email);
       if (reporter === null && email.trim() !== '') {
-        throw badRequest('email', 'This is no e-mail address. You may leave it empty.');
+        throw badRequest('email', 'Enter a valid email address, or leave it empty.');
       }
       // Nobody learns here whether it is there.
       if (!(await exists(reported))) return;

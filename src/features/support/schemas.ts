@@ -61,7 +61,7 @@ const members = {
   subject: Type.String(),
   category: Category,
   priority: Priority,
-  status: OneOf(status, { description: 'PENDING waits for you, OPEN for the operator.' }),
+  status: OneOf(status, { description: 'PENDING: awaiting your reply; OPEN: awaiting the operator.' }),
   requestId: Nullable(Type.String()),
   lastMessageAt: Instant,
   createdAt: Instant,

@@ -108,7 +108,7 @@ export function createSupport(deps: Deps): Support {
     close: (whose, id) => locked(whose, id, (change) => move(change, 'CLOSE')),
     async answer(id, message) {
       if (message.trim() === '' || message.length > MAX_MESSAGE) {
-        throw badRequest('message', `The message has 1 to ${MAX_MESSAGE} characters.`);
+        throw badRequest('message', `message must have 1 to ${MAX_MESSAGE} characters.`);
       }
       return locked('ANY', id, async (change) => {
         const row = await addMessage(change, 'STAFF', message);
@@ -206,7 +206,7 @@ async function addMessage(
 async function move({ tx, append, ticket, now }: Change, deed: Deed): Promise<TicketRow> {
   const status = nextStatus(ticket.status, deed);
   if (status === null) {
-    throw new AppError('CONFLICT', { message: 'The ticket is closed: open another one.' });
+    throw new AppError('CONFLICT', { message: 'The ticket is closed. Open a new one.' });
   }
   const isReply = deed === 'PARTNER_REPLIES' || deed === 'STAFF_REPLIES';
   if (status === ticket.status && !isReply) return ticket;

@@ -74,7 +74,7 @@ export function createInvitations(deps: Deps): Invitations {
   return {
     async invite(by, { email: given, teamRole }) {
       const email = parseEmail(given);
-      if (email === null) throw badRequest('email', 'This is no e-mail address.');
+      if (email === null) throw badRequest('email', 'Enter a valid email address.');
       return db.transaction().execute((tx) => invite(deps, tx, by, { email, teamRole }));
     },
     invitations: (accountId, filter, page) =>
@@ -152,7 +152,7 @@ async function invite(
 async function assertNew(tx: Tx, owner: { userId: string; email: string }, email: string): Promise<void> {
   const members = await repository.listMembers(tx, owner.userId);
   if (email === owner.email || members.some((member) => member.email === email)) {
-    throw new AppError('CONFLICT', { field: 'email', message: `${email} is in the team already.` });
+    throw new AppError('CONFLICT', { field: 'email', message: `${email} is already a team member.` });
   }
   if (await repository.isInvited(tx, owner.userId, email)) {
     const message = `${email} is invited already: revoke that invitation first to send another one.`;

@@ -19,7 +19,7 @@ export function invitationMail({ email, teamRole, accountName, link }: Invitatio
   return {
     kind: 'team-invitation',
     to: email,
-    subject: 'You are invited to a team',
+    subject: "You've been invited to a team",
     text: `You are invited to work in this Marquee account, as an ${ROLES[teamRole]}:
 
 ${accountName.replaceAll(/\s+/g, ' ')}

@@ -23,7 +23,7 @@ export function statusAt(
 /** What the routes ask for, asked again. @throws {AppError} PERMISSION_DENIED. */
 export function assertMayWrite(by: Authority): void {
   if (mayWrite(by, 'team:write')) return;
-  throw new AppError('PERMISSION_DENIED', { message: 'You may change this team no more.' });
+  throw new AppError('PERMISSION_DENIED', { message: 'You can no longer manage this team.' });
 }
 
 /**
@@ -35,7 +35,7 @@ export function assertMayGive(by: Authority, role: TeamRole): void {
   if (covers(by, RIGHTS[role])) return;
   throw new AppError('MINT_CEILING_EXCEEDED', {
     field: 'teamRole',
-    message: `${role} may do more than you may yourself.`,
+    message: `You cannot assign the role ${role}, which has more permissions than yours.`,
   });
 }
 
@@ -43,7 +43,7 @@ export function assertMayGive(by: Authority, role: TeamRole): void {
 export function assertMayChange(by: Authority, role: TeamRole): void {
   if (covers(by, RIGHTS[role])) return;
   throw new AppError('PERMISSION_DENIED', {
-    message: `This member has the role ${role}, which may do more than you may yourself.`,
+    message: `You cannot change this member: the role ${role} has more permissions than yours.`,
   });
 }
 

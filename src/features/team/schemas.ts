@@ -48,7 +48,7 @@ export const TeamOut = named(
 export const InvitationIn = named(
   'TeamInvitationCreate',
   Type.Object({
-    email: Type.String({ maxLength: 300, description: 'At most 254 characters; trimmed and lower-cased.' }),
+    email: Type.String({ maxLength: 300, description: 'At most 254 characters; trimmed and lowercased.' }),
     teamRole: GivenRoleName,
   }),
   { email: 'grace@example.com', teamRole: 'EDITOR' },

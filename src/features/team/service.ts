@@ -194,7 +194,7 @@ async function accept(deps: Deps, userId: string, token: string) {
       throw new AppError('CONFLICT', { field: 'token', message });
     }
     if (userId === accountId || (await repository.findMemberId(tx, accountId, userId)) !== undefined) {
-      throw new AppError('CONFLICT', { field: 'token', message: 'You are in this team already.' });
+      throw new AppError('CONFLICT', { field: 'token', message: 'You are already a member of this team.' });
     }
     const { members } = await repository.countSeats(tx, accountId, now);
     if (1 + members + 1 > PLANS[plan].teamSeats) {

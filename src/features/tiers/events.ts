@@ -5,7 +5,7 @@ const tierId = Type.String();
 const name = Type.String();
 const sequence = Type.Integer({ minimum: 1, description: 'Counts the events about this tier.' });
 const changes = Type.Record(Type.String(), Type.Object({ from: Type.Unknown(), to: Type.Unknown() }), {
-  description: 'Each changed field with its old and its new value.',
+  description: 'Changed fields with old and new values.',
 });
 const SAMPLE_ID = 'tier_01kafe3n4pfx2v9yq6m8d7t5zr';
 

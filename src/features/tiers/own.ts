@@ -15,7 +15,7 @@ export async function assertOwnTiers(
   if (tierIds.length === 0) return;
   const known = await repository.knownTiers(db, workspaceId, tierIds);
   const index = tierIds.findIndex((id) => !known.includes(id));
-  if (index >= 0) throw badRequest(`tierIds.${index}`, 'There is no such tier.');
+  if (index >= 0) throw badRequest(`tierIds.${index}`, 'Tier not found.');
 }
 
 /** As features take it that show things to members. */

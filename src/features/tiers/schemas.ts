@@ -16,7 +16,7 @@ const settings = {
   interval: OneOf(VALUES.tier.interval),
   trialDays: Type.Integer({ minimum: 0, maximum: 90 }),
   benefits: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 20 }),
-  position: Type.Integer({ minimum: 0, maximum: MAX_COUNT, description: 'Yours, to put tiers in order.' }),
+  position: Type.Integer({ minimum: 0, maximum: MAX_COUNT, description: 'Sort order.' }),
   isActive: Type.Boolean({ description: 'Open to new members.' }),
   maxMembers: Nullable(Type.Integer({ minimum: 1, maximum: MAX_COUNT })),
 };

@@ -102,7 +102,7 @@ export function createTiers(deps: Deps): Tiers {
         await lockWorkspace(tx, workspaceId);
         if ((await repository.countTiers(tx, workspaceId)) >= MAX_TIERS) {
           throw new AppError('CONFLICT', {
-            message: `There are at most ${MAX_TIERS} tiers: archive one first.`,
+            message: `Limit of ${MAX_TIERS} active tiers reached. Archive one first.`,
           });
         }
         const now = clock.now();

@@ -55,22 +55,23 @@ const SWEEP_BATCH = 100;
 const MISMATCH: Ending = {
   status: 'FAILED',
   code: 'CHECKSUM_MISMATCH',
-  message: 'The file that was received has another SHA-256 than was promised.',
+  message: 'The received file does not match the expected SHA-256 checksum.',
 };
 const EXPIRED: Ending = {
   status: 'EXPIRED',
   code: 'UPLOAD_EXPIRED',
-  message: 'No bytes came for seven days.',
+  message: 'The upload received no data for seven days.',
 };
 const WITHDRAWN: Ending = {
   status: 'CANCELED',
   code: 'UPLOAD_EXPIRED',
-  message: 'The upload was cancelled: its key was revoked, or who opened it may upload here no more.',
+  message:
+    'The upload was canceled: its key was revoked, or its creator can no longer upload to this workspace.',
 };
 export const CANCELED: Ending = {
   status: 'CANCELED',
   code: 'UPLOAD_EXPIRED',
-  message: 'The upload was cancelled.',
+  message: 'The upload was canceled.',
 };
 
 /** @throws {AppError} BAD_REQUEST, field `sha256`, when the file was not what had been promised. */
@@ -82,7 +83,7 @@ export function assertIntact(row: UploadRow): UploadRow {
 /** @throws {AppError} CONFLICT when the upload was complete before it could be cancelled. */
 export function assertCanceled(row: UploadRow): void {
   if (row.status !== 'COMPLETED') return;
-  throw new AppError('CONFLICT', { message: 'The upload is complete: delete its video instead.' });
+  throw new AppError('CONFLICT', { message: 'The upload is complete. Delete its video instead.' });
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: an object of short methods that share their steps.

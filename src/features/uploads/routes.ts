@@ -17,9 +17,9 @@ export const CREATION = {
   operationId: 'uploads.create',
   method: 'POST',
   path: '/upload',
-  summary: 'Start an upload',
+  summary: 'Create an upload session',
   description:
-    'Answers an `uploadUrl` that takes the bytes without a key. The storage of the whole file is reserved.',
+    'Returns an `uploadUrl` that accepts the bytes without a key. Reserves storage for the whole file.',
   reply: { status: 201, schema: Upload },
   errors: ['NOT_FOUND', 'CONFLICT', 'QUOTA_EXCEEDED', 'INSUFFICIENT_STORAGE'],
 } as const;
@@ -39,8 +39,8 @@ export function uploadRoutes({ uploads, cursors }: { uploads: Uploads; cursors: 
       operationId: 'uploads.list',
       method: 'GET',
       path: '/upload',
-      summary: 'List uploads',
-      description: '`uploadUrl`, which takes bytes without a key, is null for keys that may not write.',
+      summary: 'List upload sessions',
+      description: '`uploadUrl`, which accepts bytes without a key, is null for read-only keys.',
       query: listQuery({
         status: CommaList(VALUES.upload.status),
       }),
@@ -57,8 +57,9 @@ export function uploadRoutes({ uploads, cursors }: { uploads: Uploads; cursors: 
       operationId: 'uploads.get',
       method: 'GET',
       path: '/upload/{id}',
-      summary: 'Get an upload',
-      description: '`receivedBytes` is what is stored durably: an interrupted transfer goes on from there.',
+      summary: 'Get an upload session',
+      description:
+        '`receivedBytes` is what has been stored durably; resume an interrupted transfer from there.',
       params: Id,
       reply: { status: 200, schema: Upload },
       handler: async ({ caller }, { params }) =>
@@ -71,7 +72,7 @@ export function uploadRoutes({ uploads, cursors }: { uploads: Uploads; cursors: 
       path: '/upload/{id}/complete',
       summary: 'Complete an upload',
       description:
-        'The last byte completes an upload by itself; this asks for it, and checks a SHA-256. 409 while bytes are missing. A wrong sum is 400 and fails the upload and its video, or the replacement of its file.',
+        'An upload completes automatically with its last byte; this call verifies it against a SHA-256. Returns 409 while bytes are missing. A mismatch returns 400 and fails the upload and its video, or the file replacement.',
       params: Id,
       body: CompleteIn,
       optionalBody: true,
@@ -87,7 +88,7 @@ export function uploadRoutes({ uploads, cursors }: { uploads: Uploads; cursors: 
       path: '/upload/{id}',
       summary: 'Cancel an upload',
       description:
-        'What was received is removed and its video fails, or keeps the file that it has. 409 when the upload is complete.',
+        'Deletes the received data. The video fails, or keeps its current file. Returns 409 if the upload is complete.',
       params: Id,
       reply: { status: 200, schema: Deleted },
       errors: ['CONFLICT'],

@@ -21,7 +21,7 @@ export function titleOf(filename: string): string {
 export function checkedOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.origin !== text.replace(/\/$/, '')) {
-    throw badRequest('corsOrigin', 'corsOrigin is an origin such as https://studio.example.com.');
+    throw badRequest('corsOrigin', 'corsOrigin must be an origin, such as https://studio.example.com.');
   }
   return url.origin;
 }
@@ -37,7 +37,7 @@ const WHOLE = /^(0|[1-9]\d{0,15})$/;
 export function byteCount(header: string, value: string | string[] | undefined): number | null {
   if (value === undefined) return null;
   if (typeof value !== 'string' || !WHOLE.test(value) || !Number.isSafeInteger(Number(value))) {
-    throw badRequest(header, `${header} is a number of bytes.`);
+    throw badRequest(header, `${header} must be a number of bytes.`);
   }
   return Number(value);
 }
@@ -45,7 +45,7 @@ export function byteCount(header: string, value: string | string[] | undefined):
 /** @throws {AppError} BAD_REQUEST when no video file can have so many bytes (docs/concepts/plans.md). */
 export function checkedSize(field: string, bytes: number): number {
   if (bytes < 1 || bytes > MAX_FILE_BYTES) {
-    throw badRequest(field, `${field} is from 1 to ${MAX_FILE_BYTES} bytes.`);
+    throw badRequest(field, `${field} must be 1 to ${MAX_FILE_BYTES} bytes.`);
   }
   return bytes;
 }
@@ -72,7 +72,10 @@ export function parseChecksum(
   const value = Buffer.from(digest, 'base64');
   if (!isAlgorithm(algorithm) || rest.length > 0 || value.length !== DIGEST_BYTES[algorithm]) {
     const known = CHECKSUM_ALGORITHMS.join(', ');
-    throw badRequest('Upload-Checksum', `Upload-Checksum is one of ${known}, a space and a base64 digest.`);
+    throw badRequest(
+      'Upload-Checksum',
+      `Upload-Checksum must be one of ${known}, a space and a base64 digest.`,
+    );
   }
   return { algorithm, value };
 }
@@ -107,7 +110,10 @@ function decoded(base64: string): string | null {
 }
 
 function badMetadata() {
-  return badRequest('Upload-Metadata', 'Upload-Metadata has pairs of a key and a UTF-8 value in base64.');
+  return badRequest(
+    'Upload-Metadata',
+    'Upload-Metadata must be key-value pairs with base64-encoded UTF-8 values.',
+  );
 }
 
 export interface ContentRange {
@@ -133,7 +139,10 @@ export function parseContentRange(header: string | undefined): ContentRange | nu
     isBackward ||
     (range.total !== null && range.end >= range.total && range.start !== null)
   ) {
-    throw badRequest('Content-Range', 'Content-Range is such as "bytes 1000-1999/5000", or "bytes */5000".');
+    throw badRequest(
+      'Content-Range',
+      'Content-Range must look like "bytes 1000-1999/5000" or "bytes */5000".',
+    );
   }
   return range;
 }

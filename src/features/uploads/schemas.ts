@@ -46,7 +46,7 @@ const creation = <S extends TSchema>(sizeBytes: S) =>
       Nullable(
         Type.String({
           maxLength: 255,
-          description: 'The only web page origin that may upload; any unless given.',
+          description: 'The only origin allowed to upload; defaults to any.',
         }),
       ),
     ),

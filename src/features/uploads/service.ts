@@ -103,7 +103,10 @@ export function createUploads(deps: UploadDeps): Uploads {
       const { workspaceId } = by;
       const { title, description, visibility, metadata, videoId: given, ...file } = input;
       if (given === undefined && visibility === 'PURCHASE') {
-        throw badRequest('visibility', 'A video for sale has a price: make it with POST /videos.');
+        throw badRequest(
+          'visibility',
+          'PURCHASE visibility requires a price. Create the video with POST /videos.',
+        );
       }
       const id = newId('upl', deps.clock);
       const fresh = {
@@ -151,7 +154,7 @@ async function incomplete({ store, clock }: UploadDeps, row: UploadRow): Promise
   const state = partialOf(row);
   const received = state === null ? 0 : (await store.partials.inspect(keyOf(row), state)).sizeBytes;
   const size = row.size_bytes ?? 'a number not yet known';
-  return new AppError('CONFLICT', { message: `${received} bytes have been received, of ${size}.` });
+  return new AppError('CONFLICT', { message: `Received ${received} of ${size} bytes.` });
 }
 
 async function open(

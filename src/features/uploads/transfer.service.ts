@@ -115,7 +115,7 @@ export function createTransfers(deps: TransferDeps): Transfers {
 function wrongOffset(offset: number): AppError {
   return new AppError('CONFLICT', {
     field: 'Upload-Offset',
-    message: `The upload stands at ${offset} bytes.`,
+    message: `The current upload offset is ${offset} bytes.`,
     headers: { 'Upload-Offset': String(offset) },
   });
 }
@@ -188,7 +188,7 @@ async function write(deps: TransferDeps, row: UploadRow, writing: Writing): Prom
     await deps.endings.giveUp(saved, {
       status: 'FAILED',
       code: 'SIZE_EXCEEDED',
-      message: 'More bytes came than the upload had announced.',
+      message: 'Received more bytes than the declared upload size.',
     });
     throw tooLong(sized);
   }
@@ -227,7 +227,7 @@ async function declare(
   if (totalBytes === null) return row;
   const field = protocol === 'TUS' ? 'Upload-Length' : 'Content-Length';
   if (row.size_bytes !== null && row.size_bytes !== totalBytes) {
-    throw badRequest(field, `The upload was announced with ${row.size_bytes} bytes.`);
+    throw badRequest(field, `The declared upload size is ${row.size_bytes} bytes.`);
   }
   if (row.size_bytes !== null) return row;
   rules.checkedSize(field, totalBytes);
@@ -243,5 +243,5 @@ async function declare(
 
 function tooLong(row: UploadRow): AppError {
   const most = row.size_bytes ?? MAX_FILE_BYTES;
-  return new AppError('PAYLOAD_TOO_LARGE', { message: `The upload has ${most} bytes and not more.` });
+  return new AppError('PAYLOAD_TOO_LARGE', { message: `The upload size is ${most} bytes.` });
 }

@@ -63,7 +63,7 @@ export function restrictOrigin(
   if (origin === undefined || origin === corsOrigin) return;
   throw new AppError('DOMAIN_NOT_ALLOWED', {
     field: 'Origin',
-    message: 'This upload is for pages of another origin.',
+    message: 'This upload is restricted to another origin.',
   });
 }
 

@@ -77,7 +77,10 @@ function acceptCreations(scope: FastifyInstance, uploads: Uploads): void {
     const { caller } = request;
     if (caller === null) throw new AppError('UNAUTHORIZED');
     if (request.headers['upload-concat'] !== undefined) {
-      throw badRequest('Upload-Concat', 'A file comes in one upload: send it without parallel parts.');
+      throw badRequest(
+        'Upload-Concat',
+        'Concatenated uploads are not supported. Send the file in one upload.',
+      );
     }
     const row = await uploads.create(caller, validate(creationOf(request)));
     reply.header('Location', uploads.urlOf(row));
@@ -168,10 +171,7 @@ async function receive(
     return answer(reply, status, await uploads.transfers.receive(row, piece));
   } catch (error) {
     if (!(error instanceof DigestMismatch)) throw error;
-    const refusal = badRequest(
-      'Upload-Checksum',
-      'The body does not have this checksum; none of it was kept.',
-    );
+    const refusal = badRequest('Upload-Checksum', 'Checksum mismatch. The data was discarded.');
     return reply.status(CHECKSUM_MISMATCH).send(refusal.body());
   }
 }
@@ -216,7 +216,7 @@ function putPiece(request: FastifyRequest, row: UploadRow): Piece | null {
   const range = rules.parseContentRange(headers['content-range']);
   if (range !== null && range.start === null) return null;
   const length = rules.byteCount('Content-Length', headers['content-length']);
-  if (length === null) throw badRequest('Content-Length', 'A PUT says its Content-Length.');
+  if (length === null) throw badRequest('Content-Length', 'Content-Length is required.');
   if (length > rules.MAX_PUT_BYTES) {
     const message = 'One PUT brings at most 5 GB: use tus for larger files.';
     throw new AppError('PAYLOAD_TOO_LARGE', { message });
@@ -224,7 +224,7 @@ function putPiece(request: FastifyRequest, row: UploadRow): Piece | null {
   const piece = { protocol: 'PUT', pieceBytes: length, digest: null, body: incomingOf(request.raw) } as const;
   if (range !== null && range.start !== null) {
     if (length !== range.end - range.start + 1) {
-      throw badRequest('Content-Range', 'Content-Range does not fit Content-Length.');
+      throw badRequest('Content-Range', 'Content-Range does not match Content-Length.');
     }
     return { ...piece, offset: range.start, totalBytes: range.total };
   }
@@ -241,7 +241,7 @@ function putPiece(request: FastifyRequest, row: UploadRow): Piece | null {
 function creationOf({ headers }: FastifyRequest): Record<string, unknown> {
   const deferred = headers['upload-defer-length'];
   if (deferred !== undefined && deferred !== '1') {
-    throw badRequest('Upload-Defer-Length', 'Upload-Defer-Length is 1.');
+    throw badRequest('Upload-Defer-Length', 'Upload-Defer-Length must be 1.');
   }
   const length = rules.byteCount('Upload-Length', headers['upload-length']);
   if ((length === null) === (deferred === undefined)) {

@@ -31,9 +31,9 @@ export function usageRoutes({ usage, cursors }: Deps): Route[] {
       operationId: 'usage.get',
       method: 'GET',
       path: '/usage',
-      summary: 'What was used over time',
+      summary: 'Get usage over time',
       description:
-        'Storage, transfer, minutes, requests and deliveries of the workspace. Pieces in which nothing was used are there, too.',
+        'Storage, egress, minutes, requests and deliveries of the workspace. Buckets without usage are included.',
       query: UsageQuery,
       reply: { status: 200, schema: UsageOut, csv: USAGE_COLUMNS },
       async handler({ caller: { workspaceId }, acceptsCsv }, { query: { metric, ...range } }) {
@@ -47,8 +47,8 @@ export function usageRoutes({ usage, cursors }: Deps): Route[] {
       operationId: 'usage.requests',
       method: 'GET',
       path: '/usage/requests',
-      summary: 'Requests by key and day',
-      description: 'A row for each key and UTC day on which it was used; without a key, the dashboard.',
+      summary: 'Get requests by key and day',
+      description: 'One row per key and UTC day of use. Requests without a key are from the dashboard.',
       query: RequestsQuery,
       reply: { status: 200, schema: UsageRequests, list: true, csv: REQUEST_COLUMNS },
       async handler({ caller: { workspaceId }, acceptsCsv }, { query }) {

@@ -9,14 +9,18 @@ import type { UsageReport } from './service.ts';
 
 const GRANULARITIES = ['HOUR', 'DAY', 'MONTH'] as const;
 const Day = (description: string) => Type.Optional(Type.String({ description, maxLength: 40 }));
-const FROM = 'A day, or an instant. Default: 28 days before `to`.';
-const TO = 'Excluded. A day, or an instant. Default: tomorrow.';
+const FROM = 'A date or date-time. Defaults to 28 days before `to`.';
+const TO = 'A date or date-time, exclusive. Defaults to tomorrow.';
 
 export const UsageQuery = Type.Object({
   from: Day(FROM),
   to: Day(TO),
   granularity: OneOf(GRANULARITIES, { default: 'DAY', description: 'By the HOUR at most 14 days.' }),
-  timezone: Type.String({ default: 'UTC', description: 'Whose days: an IANA name.', maxLength: 100 }),
+  timezone: Type.String({
+    default: 'UTC',
+    description: 'IANA time zone used for day boundaries.',
+    maxLength: 100,
+  }),
   metric: CommaList(USAGE_NAMES, 'Only these. Default: all.'),
 });
 

@@ -109,7 +109,7 @@ function daysOf({ from, to }: RequestsQuery, nowMs: number): Span {
   const range = readRange({ ...given, granularity: 'DAY' }, nowMs);
   for (const field of ['from', 'to'] as const) {
     if (range[field].getTime() % DAY_MS !== 0) {
-      throw badRequest(field, `${field} is the beginning of a day, in UTC: these numbers are by the day.`);
+      throw badRequest(field, `${field} must be the start of a UTC day.`);
     }
   }
   return range;

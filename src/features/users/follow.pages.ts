@@ -93,7 +93,7 @@ async function senderOf(
   const visitor = await visitors(request);
   if (visitor === null || visitor.sessionId === null) return null;
   if (!secrets.verify(PURPOSE, visitor.sessionId, textOf(request.body, 'formToken'))) {
-    throw new AppError('CSRF_REJECTED', { message: 'Open the page again, and repeat it there.' });
+    throw new AppError('CSRF_REJECTED', { message: 'Reload the page and try again.' });
   }
   await countActor({ counters }, FOLLOW_CAP, visitor.sessionId);
   return visitor.accountId;

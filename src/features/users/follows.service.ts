@@ -68,7 +68,7 @@ export function createFollows(deps: Deps): Follows {
     async follow({ accountId, mode }, username) {
       const channel = await channelOf(username, mode);
       if (channel.id === accountId) {
-        throw new AppError('CONFLICT', { field: 'username', message: 'Nobody follows themselves.' });
+        throw new AppError('CONFLICT', { field: 'username', message: 'You cannot follow yourself.' });
       }
       const row = {
         id: newId('fol'),

@@ -4,7 +4,7 @@ import { IdOf, Instant, Nullable } from '../../http/schema.ts';
 import type { Followed } from './follows.service.ts';
 
 export const Username = Type.Object({
-  username: Type.String({ description: 'The name of the channel, as it is spelled.', examples: ['ada'] }),
+  username: Type.String({ description: "The channel's username.", examples: ['ada'] }),
 });
 
 export const User = named(

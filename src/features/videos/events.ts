@@ -4,13 +4,13 @@ import { Instant, Nullable, OneOf, Visibility } from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 
 const videoId = Type.String();
-const sequence = Type.Integer({ minimum: 1, description: 'Counts the events about this video.' });
+const sequence = Type.Integer({ minimum: 1, description: "Sequence number of this video's events." });
 const attempt = Type.Integer({
   minimum: 0,
   description: 'Counts the processings of the video; 0 when it failed before the first.',
 });
 const changes = Type.Record(Type.String(), Type.Object({ from: Type.Unknown(), to: Type.Unknown() }), {
-  description: 'Each changed field with its old and its new value.',
+  description: 'Changed fields with old and new values.',
 });
 const SAMPLE_ID = 'vid_01kafe3n4pfx2v9yq6m8d7t5zr';
 

@@ -33,8 +33,8 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
       operationId: 'videos.create',
       method: 'POST',
       path: '/videos',
-      summary: 'Create a video and an upload session for its file',
-      description: 'The video is UPLOADING until its file has come to `upload.uploadUrl`.',
+      summary: 'Create a video and its upload session',
+      description: 'The video is UPLOADING until its file has been sent to `upload.uploadUrl`.',
       body: VideoIn,
       reply: { status: 201, schema: newVideo(Upload) },
       errors: ['QUOTA_EXCEEDED', 'INSUFFICIENT_STORAGE'],
@@ -49,8 +49,7 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
       method: 'GET',
       path: '/videos',
       summary: 'List videos',
-      description:
-        'Every video of the workspace but deleted ones, in whatever state. `q` looks for a part of the title.',
+      description: 'Lists all videos of the workspace except deleted ones. `q` matches part of the title.',
       query: listQuery({
         status: CommaList(VALUES.video.status),
         visibility: CommaList(VISIBILITIES),
@@ -81,8 +80,9 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
       path: '/videos/{id}',
       summary: 'Get a video',
       description:
-        'With its state, its renditions, captions and chapters. `playbackUrl` is there as soon as one rendition can be played.',
-      handler: async ({ caller }, { params }) => out(caller, await videos.get(caller.workspaceId, params.id)),
+        'Includes processing state, renditions, captions and chapters. `playbackUrl` is set as soon as one rendition is playable.',
+      handler: async ({ caller }, { params }) =>
+        out(caller, await videos.get(caller.workspaceId, params.id)),
     }),
     defineRoute({
       ...writes('videos:write'),
@@ -90,8 +90,8 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
       operationId: 'videos.update',
       method: 'PATCH',
       path: '/videos/{id}',
-      summary: 'Change a video',
-      description: 'Members that are left out stay as they are; null empties what may be empty.',
+      summary: 'Update a video',
+      description: 'Omitted fields are unchanged; null clears nullable fields.',
       body: VideoPatch,
       handler: async ({ caller }, { params, body }) =>
         out(caller, await videos.update(caller.workspaceId, params.id, body)),
@@ -102,7 +102,8 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
       method: 'DELETE',
       path: '/videos/{id}',
       summary: 'Delete a video',
-      description: 'It is gone at once, and so is what it counts of the storage. Its files go after 30 days.',
+      description:
+        'Takes effect immediately, including for storage accounting. Files are deleted after 30 days.',
       params: Id,
       reply: { status: 200, schema: Deleted },
       async handler({ caller }, { params }) {
@@ -122,9 +123,9 @@ function stateRoutes(videos: Videos, out: (caller: Caller, row: ShownVideo) => V
       operationId: 'videos.publish',
       method: 'POST',
       path: '/videos/{id}/publish',
-      summary: 'Publish a video, now or later',
+      summary: 'Publish or schedule a video',
       description:
-        'A PRIVATE video becomes PUBLIC, at once or at the time `at`. Any other is published already: it stays as it is, and cannot be published later.',
+        'Makes a PRIVATE video PUBLIC, now or at `at`. Videos with any other visibility are already published; they are unchanged and cannot be scheduled.',
       body: PublishIn,
       optionalBody: true,
       errors: ['CONFLICT'],
@@ -137,8 +138,8 @@ function stateRoutes(videos: Videos, out: (caller: Caller, row: ShownVideo) => V
       operationId: 'videos.unpublish',
       method: 'POST',
       path: '/videos/{id}/unpublish',
-      summary: 'Make a video private',
-      description: 'A plan to publish it later is void.',
+      summary: 'Unpublish a video',
+      description: 'Also cancels a scheduled publication.',
       handler: async ({ caller }, { params }) =>
         out(caller, await videos.unpublish(caller.workspaceId, params.id)),
     }),
@@ -148,8 +149,8 @@ function stateRoutes(videos: Videos, out: (caller: Caller, row: ShownVideo) => V
       operationId: 'videos.retry',
       method: 'POST',
       path: '/videos/{id}/retry',
-      summary: 'Process a failed video again',
-      description: '409 unless the video is FAILED and its file is there.',
+      summary: 'Retry processing',
+      description: 'Returns 409 unless the video is FAILED and its file is available.',
       errors: ['CONFLICT'],
       handler: async ({ caller }, { params }) =>
         out(caller, await videos.retry(caller.workspaceId, params.id)),

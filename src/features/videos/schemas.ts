@@ -79,7 +79,7 @@ export const file = {
     Nullable(
       Type.String({
         maxLength: 255,
-        description: 'The only web page origin that may upload; any unless given.',
+        description: 'The only origin allowed to upload; defaults to any.',
       }),
     ),
   ),
@@ -146,7 +146,7 @@ const Processing = Type.Object({
       code: 'CAPTIONS_LEFT_OUT',
       message: 'Track 4 (German) was left out: its subtitles are pictures (PGS) and not text.',
     }),
-    { description: 'What of the file is left out, and why.' },
+    { description: 'Parts of the file that were omitted, and why.' },
   ),
 });
 
@@ -177,21 +177,22 @@ export const Video = named(
     importId: Nullable(IdOf('imp')),
     streamId: Nullable(IdOf('str')),
     thumbnailUrl: Nullable(Type.String()),
-    previewUrl: Nullable(Type.String({ description: 'A short moving picture.' })),
+    previewUrl: Nullable(Type.String({ description: 'A short animated preview.' })),
     storyboardUrl: Nullable(
-      Type.String({ description: 'WebVTT that names a picture for every few seconds, for the seek bar.' }),
+      Type.String({ description: 'WebVTT storyboard with thumbnails for the seek bar.' }),
     ),
     playbackUrl: Nullable(
-      Type.String({ description: 'The HLS master playlist, as soon as one rendition can be played.' }),
+      Type.String({ description: 'HLS master playlist; set as soon as one rendition is playable.' }),
     ),
     embedUrl: Nullable(Type.String()),
     renditions: Type.Array(Rendition, {
-      description:
-        'Those that can be played, highest first; those in other codecs than H264 come after READY.',
+      description: 'Playable renditions, highest first. Codecs other than H264 follow after READY.',
     }),
-    pendingRenditions: Type.Array(PendingRendition, { description: 'Those being made, highest first.' }),
+    pendingRenditions: Type.Array(PendingRendition, {
+      description: 'Renditions in progress, highest first.',
+    }),
     audioTracks: Type.Array(AudioTrack, {
-      description: 'What can be heard, the default one first; empty for a silent video.',
+      description: 'Audio tracks, default first; empty for a silent video.',
     }),
     captions: Type.Array(Caption),
     chapters: Type.Array(Chapter),

@@ -149,7 +149,7 @@ export function createVideos(deps: VideoDeps): Videos {
         if (row.visibility !== 'PRIVATE') {
           throw new AppError('CONFLICT', {
             field: 'at',
-            message: 'The video is not private: it is published.',
+            message: 'The video is already published.',
           });
         }
         const after = await repository.updateVideo(tx, id, { publish_at: publishAt, updated_at: now });
@@ -345,11 +345,11 @@ async function retry(deps: VideoDeps, workspaceId: string, id: string): Promise<
     if (row.status !== 'FAILED') {
       throw new AppError('CONFLICT', {
         field: 'status',
-        message: 'Only a video that FAILED is tried again.',
+        message: 'Only FAILED videos can be retried.',
       });
     }
     if (!isThere) {
-      throw new AppError('CONFLICT', { message: 'There is no file to process: upload it as a new video.' });
+      throw new AppError('CONFLICT', { message: 'No file to process. Upload it as a new video.' });
     }
     const queued = await transitions.retry({ tx, append, row, now: clock.now() });
     if (queued !== null) await processing.start(tx, queued);

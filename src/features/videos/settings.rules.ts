@@ -7,7 +7,7 @@ const YEAR_MS = 366 * 86_400_000;
 /** @throws {AppError} BAD_REQUEST, field `priceCents`: what is sold has a price. */
 export function assertPriced(visibility: Visibility, priceCents: number | null): void {
   if (visibility === 'PURCHASE' && priceCents === null) {
-    throw badRequest('priceCents', 'A video with the visibility PURCHASE has a price.');
+    throw badRequest('priceCents', 'priceCents is required for visibility PURCHASE.');
   }
 }
 
@@ -22,7 +22,7 @@ export function orderChapters<C extends { startSec: number }>(
   const starts = new Set<number>();
   for (const [index, { startSec }] of chapters.entries()) {
     const field = `chapters.${index}.startSec`;
-    if (starts.has(startSec)) throw badRequest(field, 'Another chapter starts at this second.');
+    if (starts.has(startSec)) throw badRequest(field, 'Another chapter already starts at this time.');
     if (durationSec !== null && startSec >= durationSec) {
       throw badRequest(field, `The video ends after ${durationSec} seconds.`);
     }
@@ -41,7 +41,7 @@ export function parsePublishAt(field: string, text: string | null | undefined, n
   if (text === null || text === undefined) return null;
   const at = dateFromMs(Temporal.Instant.from(text).epochMilliseconds);
   const ahead = at.getTime() - now.getTime();
-  if (ahead <= 0 || ahead > YEAR_MS) throw badRequest(field, `${field} is a time within the coming year.`);
+  if (ahead <= 0 || ahead > YEAR_MS) throw badRequest(field, `${field} must be within the next year.`);
   return at;
 }
 
@@ -53,7 +53,7 @@ export function parsePublishAt(field: string, text: string | null | undefined, n
 export function initialVisibility(wanted: Visibility | undefined, publishAt: Date | null): Visibility {
   if (publishAt === null) return wanted ?? 'PUBLIC';
   if (wanted !== undefined && wanted !== 'PRIVATE') {
-    throw badRequest('publishAt', `A video that is published later is PRIVATE until then, not ${wanted}.`);
+    throw badRequest('publishAt', `A scheduled video must be PRIVATE, not ${wanted}.`);
   }
   return 'PRIVATE';
 }

@@ -20,7 +20,9 @@ export function joinedMail({
   return {
     kind: 'waitlist-joined',
     to,
-    subject: isConfirmed ? `You are on the waitlist: ${place}` : `Do you want to wait? ${place}`,
+    subject: isConfirmed
+      ? `You are on the waitlist: ${place}`
+      : `Confirm your place on the waitlist: ${place}`,
     text: `${place}, by ${creator}
 
 You are on the waitlist${asked}. When a place becomes free and it is your turn, we keep it for you and write to you.
@@ -39,7 +41,7 @@ export function offeredMail({ to, place, creator, link, until }: Told & { until:
   return {
     kind: 'waitlist-offered',
     to,
-    subject: `A place is free for you: ${place}`,
+    subject: `A spot is available: ${place}`,
     text: `${place}, by ${creator}
 
 A place is free, and it is kept for you until ${until}. Then it goes to the next who waits.

@@ -99,7 +99,7 @@ async function isFree(
     const cohort = await cohorts.find(db, cohortId);
     if (cohort === undefined || cohort.product_id !== product.id) throw notFound();
     if (GONE.includes(cohort.status) || closesAtOf(cohort) <= clock.now()) {
-      throw new AppError('CONFLICT', { field: 'cohortId', message: 'This cohort takes nobody any more.' });
+      throw new AppError('CONFLICT', { field: 'cohortId', message: 'This cohort is closed to new members.' });
     }
     const capacity = cohort.capacity ?? product.capacity;
     return cohort.status === 'OPEN' && cohort.enrolled_count + cohort.reserved_count < capacity;

@@ -30,8 +30,8 @@ export function offerEnd(now: Date, closesAt: Date): Date | null {
  */
 export function assertPlace(type: BookingProductType, { cohortId, startsAt }: Place, now: Date): void {
   if (type === 'COHORT' && startsAt !== null) {
-    throw badRequest('startsAt', 'A cohort is named by cohortId, not by its start.');
+    throw badRequest('startsAt', 'Use cohortId, not startsAt, for a cohort.');
   }
   if (type !== 'COHORT' && cohortId !== null) throw badRequest('cohortId', 'This product has no cohorts.');
-  if (startsAt !== null && startsAt <= now) throw badRequest('startsAt', 'startsAt is over.');
+  if (startsAt !== null && startsAt <= now) throw badRequest('startsAt', 'startsAt must be in the future.');
 }

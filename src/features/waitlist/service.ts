@@ -125,7 +125,7 @@ async function join(
   const { tx, append } = work;
   if ((await products.find(tx, workspaceId, productId)) === undefined) throw notFound();
   const email = parseEmail(input.email);
-  if (email === null) throw badRequest('email', 'Give an e-mail address, such as name@example.com.');
+  if (email === null) throw badRequest('email', 'Enter a valid email address, such as name@example.com.');
   const { cohortId = null, startsAt = null } = input;
   const name = inOneLine(input.name ?? '') || null;
   const place = { cohortId, startsAt: startsAt === null ? null : instant(startsAt) };
@@ -135,7 +135,7 @@ async function join(
   assertPlace(product.type, place, now);
   if (await offers.places.isFree(tx, product, place)) {
     const field = cohortId === null ? 'startsAt' : 'cohortId';
-    throw new AppError('CONFLICT', { field, message: 'There is a free place: book it.' });
+    throw new AppError('CONFLICT', { field, message: 'A spot is available. Book it instead.' });
   }
   const wanted = { ...place, productId };
   const known = await repository.lockWaiting(tx, { ...wanted, email });
@@ -165,7 +165,7 @@ async function join(
 
 function assertRoom(line: { confirmed: number; unconfirmed: number }, isTyped: boolean): void {
   if (line.confirmed >= MOST_WAITING) {
-    throw new AppError('CONFLICT', { message: `${MOST_WAITING} people wait for this already.` });
+    throw new AppError('CONFLICT', { message: `The waitlist limit of ${MOST_WAITING} people is reached.` });
   }
   if (isTyped && line.unconfirmed >= MOST_UNCONFIRMED) {
     const message = 'Too many people are to confirm just now that they wait for this. Try again tomorrow.';
@@ -200,7 +200,9 @@ async function endOne(
         const entry = found(await repository.findEntry(tx, id, workspaceId));
         if (status === 'EXPIRED' && !isLapsed(entry, clock.now())) return entry;
         if (entry.status === 'CONVERTED') {
-          throw new AppError('CONFLICT', { message: 'Whoever waited has booked: cancel the booking.' });
+          throw new AppError('CONFLICT', {
+            message: 'This entry has been converted to a booking. Cancel the booking instead.',
+          });
         }
         if (!OPEN.includes(entry.status)) return entry;
         const ended = await offers.end({ tx, append }, entry, { status, bookingId: null });

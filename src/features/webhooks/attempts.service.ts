@@ -231,7 +231,7 @@ async function recoverMissed(
     if (until < since) throw badRequest('until', 'until must not be before since.');
     const wanted = parsePatterns(catalogue, input.events ?? []);
     if (!webhook.is_active) {
-      throw new AppError('CONFLICT', { field: 'isActive', message: 'Switch the webhook on first.' });
+      throw new AppError('CONFLICT', { field: 'isActive', message: 'Enable the webhook first.' });
     }
     return recover(tx, {
       workspaceId,

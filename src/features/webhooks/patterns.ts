@@ -9,7 +9,7 @@ import { badRequest } from '../../kernel/errors.ts';
 export function parsePatterns(catalogue: EventCatalogue, patterns: readonly string[]): string[] {
   const unknown = patterns.findIndex((pattern) => pattern !== '*' && !catalogue.isPattern(pattern));
   if (unknown !== -1) {
-    throw badRequest(`events.${unknown}`, 'There is no such event type; see GET /me/webhooks/events.');
+    throw badRequest(`events.${unknown}`, 'Unknown event type; see GET /me/webhooks/events.');
   }
   return patterns.includes('*') ? [] : [...new Set(patterns)];
 }

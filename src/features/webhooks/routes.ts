@@ -53,8 +53,8 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       operationId: 'webhooks.create',
       method: 'POST',
       path: '/me/webhooks',
-      summary: 'Register a webhook',
-      description: 'The signing secret is in this answer and in no other.',
+      summary: 'Create a webhook',
+      description: 'The signing secret is returned only in this response.',
       body: WebhookIn,
       reply: { status: 201, schema: WebhookWithSecret },
       errors: ['QUOTA_EXCEEDED'],
@@ -70,7 +70,7 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       path: '/me/webhooks',
       summary: 'List webhooks',
       description:
-        'Those of the mode of the key, each with its statistics. The signing secret is in no list.',
+        'Lists webhooks in the mode of the key, with delivery statistics. Signing secrets are not included.',
       query: ListQuery,
       reply: { status: 200, schema: Webhook, list: true },
       async handler({ caller }, { query }) {
@@ -84,8 +84,8 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       operationId: 'webhooks.events',
       method: 'GET',
       path: '/me/webhooks/events',
-      summary: 'List the event types',
-      description: 'The names of all types that a webhook can subscribe to.',
+      summary: 'List event types',
+      description: 'Lists every event type a webhook can subscribe to.',
       reply: { status: 200, schema: EventTypes },
       handler: async () => webhooks.eventTypes(),
     }),
@@ -94,9 +94,9 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       operationId: 'webhooks.get',
       method: 'GET',
       path: '/me/webhooks/{id}',
-      summary: 'Get a webhook with its statistics',
+      summary: 'Get a webhook',
       description:
-        'Deliveries and failures so far, failures in a row, and the last answer of the receiver. The signing secret is not shown again.',
+        "Includes delivery and failure counts, consecutive failures, and the receiver's last response. The signing secret is not included.",
       params: Id,
       reply: { status: 200, schema: Webhook },
       handler: async ({ caller }, { params }) =>
@@ -107,7 +107,7 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       operationId: 'webhooks.update',
       method: 'PATCH',
       path: '/me/webhooks/{id}',
-      summary: 'Change a webhook',
+      summary: 'Update a webhook',
       description:
         'The secret is not changed here. Switching the webhook off cancels its pending deliveries; ' +
         '`recover` brings them back.',
@@ -122,8 +122,9 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       operationId: 'webhooks.rotateSecret',
       method: 'POST',
       path: '/me/webhooks/{id}/rotate-secret',
-      summary: 'Replace the signing secret',
-      description: 'The new secret is in this answer and in no other. The old one is invalid at once.',
+      summary: 'Rotate the signing secret',
+      description:
+        'The new secret is returned only in this response. The old secret stops working immediately.',
       params: Id,
       reply: { status: 200, schema: WebhookWithSecret },
       async handler({ caller }, { params }) {
@@ -137,7 +138,7 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       method: 'DELETE',
       path: '/me/webhooks/{id}',
       summary: 'Delete a webhook',
-      description: 'Its pending deliveries and its delivery log go with it.',
+      description: 'Also deletes its pending deliveries and delivery log.',
       params: Id,
       reply: { status: 200, schema: Deleted },
       async handler({ caller }, { params }) {
@@ -150,9 +151,9 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       operationId: 'webhooks.deliveries',
       method: 'GET',
       path: '/me/webhooks/{id}/deliveries',
-      summary: 'List the delivery attempts of the last 30 days',
+      summary: 'List delivery attempts',
       description:
-        'An entry is one attempt, with status, answer and latency. What still waits for an attempt is under `pending`.',
+        'Each entry is one attempt, with its status, response and latency. Deliveries that are still waiting are listed under `pending`.',
       params: Id,
       query: listQuery(deliveryFilters, MAX_DELIVERIES),
       reply: { status: 200, schema: WebhookDelivery, list: true },
@@ -168,8 +169,9 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       operationId: 'webhooks.pending',
       method: 'GET',
       path: '/me/webhooks/{id}/pending',
-      summary: 'List the deliveries that wait for an attempt',
-      description: 'Attempts that were made are in the delivery log; here is what is still to come.',
+      summary: 'List pending deliveries',
+      description:
+        'Lists deliveries with an attempt still to come. Completed attempts are in the delivery log.',
       params: Id,
       query: listQuery({}, MAX_DELIVERIES),
       reply: { status: 200, schema: PendingDelivery, list: true },
@@ -191,8 +193,8 @@ function attemptRoutes({ webhooks }: Deps): Route[] {
       operationId: 'webhooks.test',
       method: 'POST',
       path: '/me/webhooks/{id}/test',
-      summary: 'Send a webhook.test event and wait for the answer',
-      description: 'One attempt, sent whatever `events` and `isActive` say.',
+      summary: 'Send a test event',
+      description: 'Makes one attempt, regardless of `events` and `isActive`.',
       params: Id,
       reply: { status: 200, schema: SingleAttempt },
       handler: ({ caller }, { params }) => webhooks.test(caller.workspaceId, params.id),
@@ -202,9 +204,9 @@ function attemptRoutes({ webhooks }: Deps): Route[] {
       operationId: 'webhooks.simulate',
       method: 'POST',
       path: '/me/webhooks/{id}/simulate',
-      summary: 'Render and sign a delivery without sending it',
+      summary: 'Preview a signed delivery',
       description:
-        'Answers the request as a receiver would get it, with its signature, and whether this webhook would get it at all.',
+        'Returns the exact signed request a receiver would get, and whether this webhook would receive it.',
       params: Id,
       body: SimulateIn,
       reply: { status: 200, schema: Simulation },
@@ -217,7 +219,7 @@ function attemptRoutes({ webhooks }: Deps): Route[] {
       operationId: 'webhooks.replay',
       method: 'POST',
       path: '/me/webhooks/{id}/deliveries/{deliveryId}/replay',
-      summary: 'Send the event of a past delivery once more and wait for the answer',
+      summary: 'Replay a delivery',
       description:
         'One attempt with the same event id and body, a fresh signature, and the current url and secret. ' +
         '404 also when the event is older than 30 days.',
@@ -230,7 +232,7 @@ function attemptRoutes({ webhooks }: Deps): Route[] {
       operationId: 'webhooks.recover',
       method: 'POST',
       path: '/me/webhooks/{id}/recover',
-      summary: 'Deliver again what the webhook missed',
+      summary: 'Recover missed deliveries',
       description:
         'Every kept event of that time that matches and has no successful delivery to this webhook, also ' +
         'those of a time before it existed or when it was not active.',

@@ -355,7 +355,8 @@ function oneOf<V extends string>(
 ): V[] | undefined {
   return split(text)?.map((item) => {
     const known = values.find((value) => value === item);
-    if (known === undefined) throw badRequest(field, `${field} is a list out of ${values.join(', ')}.`);
+    if (known === undefined)
+      throw badRequest(field, `${field} must be a comma-separated list of: ${values.join(', ')}.`);
     return known;
   });
 }

@@ -214,6 +214,6 @@ async function checkUrl(outbound: Pick<Outbound, 'checkUrl'>, url: string): Prom
     await outbound.checkUrl(url, { maxLength: MAX_URL_LENGTH });
   } catch (error) {
     if (!(error instanceof GuardError)) throw error;
-    throw badRequest('url', `Webhooks cannot be sent to this URL: ${error.reason}.`);
+    throw badRequest('url', `Webhooks cannot be delivered to this URL: ${error.reason}.`);
   }
 }

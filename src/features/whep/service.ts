@@ -89,7 +89,7 @@ export function createWhep(deps: Deps): Whep {
   return {
     async play({ streamId, viewer, visit, offer }) {
       if (!offer.startsWith('v=0') || offer.includes('\0'))
-        throw badRequest('body', 'The body is a session description (SDP), which begins with "v=0".');
+        throw badRequest('body', 'The body must be a session description (SDP) starting with "v=0".');
       const admission = await admit(streamId, viewer);
       if (admission === null || admission.shows === null) throw notFound();
       if (!deps.isThere() || !admission.stream.hasSignal)

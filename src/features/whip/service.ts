@@ -71,7 +71,7 @@ export function createWhip(deps: Deps): Whip {
   return {
     async publish({ key, ip, offer }) {
       if (!offer.startsWith('v=0') || offer.includes('\0'))
-        throw badRequest('body', 'The body is a session description (SDP), which begins with "v=0".');
+        throw badRequest('body', 'The body must be a session description (SDP) starting with "v=0".');
       const grant = await deps.authorise({ key, ip, app: 'whip', protocol: 'whip' });
       if (grant === null) throw unauthorised();
       if (!deps.isThere()) throw new AppError('SERVICE_UNAVAILABLE', { message: NOWHERE });

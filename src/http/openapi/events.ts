@@ -22,10 +22,10 @@ function bodyOf(event: DocumentedEvent): object {
     description: event.description,
     required: ['id', 'type', 'created', 'livemode', 'data'],
     properties: {
-      id: { type: 'string', format: 'uuid', description: 'The same in every attempt.' },
+      id: { type: 'string', format: 'uuid', description: 'Identical for every attempt.' },
       type: { type: 'string', const: event.type },
       created: { type: 'integer', description: 'Unix seconds.' },
-      livemode: { type: 'boolean', description: 'The platform environment, not the key mode.' },
+      livemode: { type: 'boolean', description: "The platform's environment, not the key's mode." },
       data: event.data,
     },
   };
@@ -76,7 +76,7 @@ function webhook(event: DocumentedEvent, schema: Json): Json {
         required: true,
         content: { 'application/json': { schema, examples: { sample: { value } } } },
       },
-      responses: { '2XX': { description: 'Received: it is not sent again.' } },
+      responses: { '2XX': { description: 'Success: the delivery is not retried.' } },
     },
   };
 }

@@ -51,19 +51,19 @@ export function securityOf({ auth, gate }: Pick<Route, 'auth' | 'gate'>): { secu
 }
 
 const GATES: Record<Gate, string> = {
-  'finance-read': 'Needs a key of scope FULL_ACCESS, or one with the permission `finance:read`.',
-  'finance-write': 'Needs a key of scope FULL_ACCESS, or one with the permission `finance:write`.',
-  owner: 'Needs a key of scope FULL_ACCESS, the user token of the owner, or a session.',
-  user: 'Needs the user token of the owner, or a session.',
-  'session-owner': 'Needs a session: no API key will do.',
-  admin: 'Needs the session of an administrator: no API key will do.',
+  'finance-read': 'Requires a FULL_ACCESS key or the permission `finance:read`.',
+  'finance-write': 'Requires a FULL_ACCESS key or the permission `finance:write`.',
+  owner: "Requires a FULL_ACCESS key, the owner's user token, or a dashboard session.",
+  user: "Requires the owner's user token or a dashboard session.",
+  'session-owner': 'Requires a dashboard session; API keys are not accepted.',
+  admin: "Requires an administrator's dashboard session; API keys are not accepted.",
 };
 
 const WITHOUT_KEY: Record<Exclude<Route['auth'], 'key'>, string> = {
-  none: 'Takes no key.',
-  public: 'Works without a key.',
+  none: 'No authentication required.',
+  public: 'Authentication is optional.',
   optional: 'Works without a key; one that is sent must be valid.',
-  session: 'Needs a session: no key is read.',
+  session: 'Requires a dashboard session.',
 };
 
 /** What the policy of an endpoint asks for, in words. */
@@ -75,27 +75,29 @@ export function policyText(route: Route): string {
       : [
           ...(gate === null ? [] : [GATES[gate]]),
           ...(permission === null ? [] : [permissionText(permission)]),
-          ...(gate === null && permission === null ? ['Any key will do.'] : []),
+          ...(gate === null && permission === null ? ['Works with any API key.'] : []),
         ];
   return [
     ...access,
-    ...(ownOrigin === true ? ['Only for pages of the platform.'] : []),
-    ...(freshPassword === true ? ['A session has to have confirmed its password within ten minutes.'] : []),
+    ...(ownOrigin === true ? ["Accepts requests only from the platform's own pages."] : []),
+    ...(freshPassword === true
+      ? ['The session must have confirmed its password within the last ten minutes.']
+      : []),
     ...limits.map(limitText),
-    ...(idempotent ? ['Takes an `Idempotency-Key`.'] : []),
-    ...(originLock ? ['Only from a verified integration domain.'] : []),
+    ...(idempotent ? ['Supports `Idempotency-Key`.'] : []),
+    ...(originLock ? ['Accepts requests only from verified integration domains.'] : []),
   ].join(' ');
 }
 
 function permissionText(permission: Permission): string {
   return isContentRead(permission)
     ? `Needs the permission \`${permission}\` where the key's list names a read of own content.`
-    : `Needs the permission \`${permission}\`.`;
+    : `Requires the permission \`${permission}\`.`;
 }
 
 function limitText({ per, param, max, windowSec }: Limit): string {
   const who = `${per === 'ip' ? 'address' : 'key'}${param === undefined ? '' : ` and \`${param}\``}`;
-  return `At most ${max} in ${windowText(windowSec)} per ${who}.`;
+  return `Rate limit: ${max} per ${windowText(windowSec)} per ${who}.`;
 }
 
 function windowText(seconds: number | 'day'): string {

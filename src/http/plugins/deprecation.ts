@@ -65,5 +65,5 @@ function links({ successor }: Deprecation, basePath: string): string {
 
 function refusal({ sunset, successor, code }: Deprecation, basePath: string): AppError {
   const instead = successor === null ? '' : ` Use ${basePath}${successor}.`;
-  return new AppError(code, { message: `This endpoint was withdrawn on ${sunset}.${instead}` });
+  return new AppError(code, { message: `This endpoint was removed on ${sunset}.${instead}` });
 }

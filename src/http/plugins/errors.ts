@@ -24,7 +24,7 @@ function frameworkError(error: unknown): AppError | null {
       return new AppError('UNSUPPORTED_MEDIA_TYPE', { field: 'Content-Type' });
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
-      return badRequest('body', 'The body is not as long as its Content-Length says.');
+      return badRequest('body', 'The body does not match its Content-Length.');
     default:
       return null;
   }

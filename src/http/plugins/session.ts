@@ -77,7 +77,7 @@ function accountOf({ own, teams }: Session, id: string | null): SessionAccount {
   if (id === null || id === own.accountId) return own;
   const account = teams.find(({ accountId }) => accountId === id);
   if (account !== undefined) return account;
-  throw new AppError('NOT_FOUND', { field: 'X-Account-Id', message: 'There is no such account.' });
+  throw new AppError('NOT_FOUND', { field: 'X-Account-Id', message: 'Account not found.' });
 }
 
 /** A foreign page can make a browser send the cookie, but neither our origin nor what only our pages can read. */
@@ -91,6 +91,6 @@ function assertOwnPage(ports: Ports, request: Asking, session: Session): void {
 function modeOf(sent: string | string[] | undefined): Mode {
   if (sent === undefined || sent === '') return 'live';
   const mode = MODES.find((one) => one === sent);
-  if (mode === undefined) throw badRequest(MODE_HEADER, `${MODE_HEADER} is live or test.`);
+  if (mode === undefined) throw badRequest(MODE_HEADER, `${MODE_HEADER} must be "live" or "test".`);
   return mode;
 }

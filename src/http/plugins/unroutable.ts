@@ -49,16 +49,16 @@ export function unroutable(app: FastifyInstance, paths: Paths): void {
     const path = request.url.split('?', 1)[0] ?? '';
     if (paths.withdrawn.includes(path)) return new AppError('CATALOG_DISABLED');
     const methods = paths.allowed(path);
-    if (methods.length === 0) return new AppError('NOT_FOUND', { message: 'There is no such path.' });
+    if (methods.length === 0) return new AppError('NOT_FOUND', { message: 'Path not found.' });
     const allow = methods.join(', ');
     return new AppError('METHOD_NOT_ALLOWED', {
-      message: `${request.method} is not offered here; allowed: ${allow}.`,
+      message: `${request.method} is not supported for this path. Allowed: ${allow}.`,
       headers: { Allow: allow },
     });
   };
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      return done(badRequest('Host', 'An HTTP/1.1 request has a Host header.'));
+      return done(badRequest('Host', 'HTTP/1.1 requests must include a Host header.'));
     }
     done(isUnroutable(request) ? refuse(request) : undefined);
   });

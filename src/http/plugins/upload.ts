@@ -51,7 +51,7 @@ function toUploadError(error: unknown, field: string, maxBytes: number): AppErro
   if (code === 'FST_REQ_FILE_TOO_LARGE') {
     return new AppError('PAYLOAD_TOO_LARGE', {
       field,
-      message: `The file is longer than ${maxBytes} bytes.`,
+      message: `The file exceeds ${maxBytes} bytes.`,
     });
   }
   const internal = error instanceof Error ? error.message : String(error);

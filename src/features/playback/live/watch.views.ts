@@ -86,7 +86,7 @@ function recorded({ recordings }: WatchView, isEmbed: boolean): SafeHtml | null 
 
 function panelMessage(showing: Showing, startsAt: Date | null, playlist: string): SafeHtml {
   if (showing === 'live' || showing === 'preview') {
-    return html`Waiting for the first picture…<noscript> The player needs JavaScript. Without it, <a href="${playlist}">open the stream</a> in a video player.</noscript>`;
+    return html`Waiting for video…<noscript> The player needs JavaScript. Without it, <a href="${playlist}">open the stream</a> in a video player.</noscript>`;
   }
   if (startsAt !== null) return html`Starts ${time(startsAt, 'local')}.`;
   if (showing === 'ended') return html`The broadcast has ended. If it starts again, it plays here.`;

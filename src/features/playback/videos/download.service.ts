@@ -96,7 +96,7 @@ async function describe(files: Deps['files'], video: VideoSnapshot, name: string
   }
   if (rungOf(video, name) !== undefined) return files.describeMp4(title);
   const names = [ORIGINAL, ...rungs.map(({ path }) => nameOf(path))].join(', ');
-  throw badRequest('rendition', `The video has these files: ${names}.`);
+  throw badRequest('rendition', `rendition must be one of: ${names}.`);
 }
 
 function rungOf({ rungs }: VideoSnapshot, name: string) {

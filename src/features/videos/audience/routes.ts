@@ -84,12 +84,12 @@ export function audienceRoutes({ audience, links }: Deps): Route[] {
       operationId: 'videos.related',
       method: 'GET',
       path: '/videos/{id}/related',
-      summary: 'List what goes with a public video',
-      description: 'Of the same channel first, then what shares its tags, then what is new.',
+      summary: 'List related videos',
+      description: 'Videos of the same channel first, then videos with shared tags, then recent videos.',
       params: Id,
       limits: [{ bucket: 'public-reads', per: 'ip', max: 60, windowSec: MINUTE_SEC, refusal: 'plain' }],
       query: Type.Object({
-        limit: Type.Integer({ minimum: 1, maximum: 20, default: 10, description: 'Rows of a page.' }),
+        limit: Type.Integer({ minimum: 1, maximum: 20, default: 10, description: 'Page size.' }),
       }),
       reply: { status: 200, schema: named('RelatedVideos', Type.Array(RelatedVideo)) },
       async handler(_context, { params, query }) {
@@ -109,9 +109,9 @@ export function audienceRoutes({ audience, links }: Deps): Route[] {
       operationId: 'videos.view',
       method: 'POST',
       path: '/videos/{id}/views',
-      summary: 'Count a view',
+      summary: 'Record a view',
       description:
-        'Sent by players. A viewer counts once in 24 hours: with `positionSec` from 10 seconds or a quarter of the video on, without it at once. A video that not everybody may watch needs the `token` of its playback address, or comes from the page that showed it to a follower or a member.',
+        'Sent by players. A viewer counts once per 24 hours: with `positionSec`, after 10 seconds or a quarter of the video; without it, immediately. A restricted video requires the `token` of its playback URL, or a request from the page that showed it to a follower or member.',
       writes: false,
       params: Id,
       limits: [

@@ -51,7 +51,7 @@ export function createAutoCaptions({ db, queue, clock, videos, locked, isThere }
       if (!isThere) throw new AppError('SERVICE_UNAVAILABLE', { message: NO_ENGINE });
       const language = tag === undefined ? null : canonicalLanguage(tag);
       if (tag !== undefined && language === null)
-        throw badRequest('language', 'language is a BCP 47 tag such as en or pt-BR.');
+        throw badRequest('language', 'language must be a BCP 47 tag, such as en or pt-BR.');
       const last = await locked(workspaceId, videoId, async (tx, row) => {
         const known = await repository.findTranscription(tx, videoId);
         if (known !== undefined && known.ended_at === null) return known;
@@ -59,7 +59,7 @@ export function createAutoCaptions({ db, queue, clock, videos, locked, isThere }
           throw new AppError('CONFLICT', { field: 'status', message: 'The video is not READY.' });
         }
         if ((await repository.findSound(tx, videoId)) === undefined) {
-          throw new AppError('CONFLICT', { message: 'The video has no sound.' });
+          throw new AppError('CONFLICT', { message: 'The video has no audio.' });
         }
         const own = language === null ? undefined : await findCaption(tx, videoId, language);
         if (own !== undefined && !own.is_auto) {

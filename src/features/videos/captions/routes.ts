@@ -51,8 +51,8 @@ export function captionRoutes({ captions, links, cursors }: Deps): Route[] {
       operationId: 'videos.captions',
       method: 'GET',
       path: '/videos/{id}/captions',
-      summary: 'List the captions of a video',
-      description: 'One for each language, with the address of its WebVTT file.',
+      summary: 'List captions',
+      description: 'One entry per language, with the URL of its WebVTT file.',
       params: Id,
       query: shortListQuery({}),
       reply: { status: 200, schema: Caption, list: true },
@@ -67,8 +67,9 @@ export function captionRoutes({ captions, links, cursors }: Deps): Route[] {
       operationId: 'videos.putCaptions',
       method: 'POST',
       path: '/videos/{id}/captions',
-      summary: 'Add captions in a language, or replace them',
-      description: 'WebVTT or SubRip (SRT) in UTF-8 up to 1 MB, as a file or as `content`; served as WebVTT.',
+      summary: 'Add or replace captions',
+      description:
+        'Accepts WebVTT or SubRip (SRT) in UTF-8, up to 1 MB, as a file or as `content`. Served as WebVTT.',
       upload: { field: 'file', maxBytes: CAPTIONS_MAX_BYTES },
       params: Id,
       body: CaptionsIn,
@@ -90,8 +91,8 @@ export function captionRoutes({ captions, links, cursors }: Deps): Route[] {
       operationId: 'videos.deleteCaptions',
       method: 'DELETE',
       path: '/videos/{id}/captions/{language}',
-      summary: 'Remove the captions in a language',
-      description: 'The `id` of the answer is the language.',
+      summary: 'Delete captions',
+      description: 'The response `id` is the language.',
       params: Type.Object({
         ...Id.properties,
         language: Type.String({ description: 'BCP 47.', examples: ['en'] }),
@@ -111,6 +112,6 @@ function decode(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    throw badRequest('file', 'The file is not text in UTF-8.');
+    throw badRequest('file', 'The file must be UTF-8 text.');
   }
 }

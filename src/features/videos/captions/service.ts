@@ -74,7 +74,8 @@ export function createCaptions({ db, store, disk, clock, videos, locked }: Deps)
     async put(workspaceId, videoId, { language: tag, label, text, field }) {
       const video = await videos.get(workspaceId, videoId);
       const language = canonicalLanguage(tag);
-      if (language === null) throw badRequest('language', 'language is a BCP 47 tag such as en or pt-BR.');
+      if (language === null)
+        throw badRequest('language', 'language must be a BCP 47 tag, such as en or pt-BR.');
       if (text === null) throw badRequest(field, 'Send a file as multipart/form-data, or {content} as JSON.');
       const content = toWebVtt(text, field);
       const id = newId('cap');

@@ -25,7 +25,7 @@ interface Block {
 export function toWebVtt(text: string, field: string): string {
   const cues = readCues(text, field);
   if (cues.length === 0)
-    throw badRequest(field, 'There is no cue in it: send WebVTT or SubRip (SRT) captions.');
+    throw badRequest(field, 'No cues found. Send captions in WebVTT or SubRip (SRT) format.');
   return write(cues);
 }
 

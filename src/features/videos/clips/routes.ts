@@ -45,9 +45,9 @@ export function clipRoutes({ clips, links }: Deps): Route[] {
       ...create,
       operationId: 'videos.clip',
       path: '/videos/{id}/clips',
-      summary: 'Cut a clip out of a video',
+      summary: 'Create a clip from a video',
       description:
-        'Makes a video of its own, with `source` CLIP, exact to the frame. 409 unless the video is READY.',
+        'Creates a new video with `source` CLIP, cut to the exact frame. Returns 409 unless the video is READY.',
       params: IdParams('vid', 'video'),
       handler: async ({ caller }, { params, body }) =>
         out(caller, await clips.ofVideo(caller.workspaceId, params.id, body)),
@@ -57,9 +57,9 @@ export function clipRoutes({ clips, links }: Deps): Route[] {
       ...create,
       operationId: 'streams.clip',
       path: '/streams/{id}/clips',
-      summary: 'Cut a clip out of a broadcast',
+      summary: 'Create a clip from a broadcast',
       description:
-        'While it is on, out of what viewers can go back to (`dvrWindowSec`); after the stop, out of its recordings. Makes a video with `source` CLIP. 409 when nothing is kept.',
+        'During a broadcast, from the DVR window (`dvrWindowSec`); afterwards, from its recordings. Creates a video with `source` CLIP. Returns 409 if no media is available.',
       params: IdParams('str', 'stream'),
       handler: async ({ caller }, { params, body }) =>
         out(caller, await clips.ofStream(caller.workspaceId, params.id, body)),

@@ -24,7 +24,7 @@ export function assertLength({ startSec, endSec }: Piece): void {
     throw badRequest('endSec', `endSec must be at least ${LEAST_SEC} second after startSec.`);
   }
   if (endSec - startSec > MOST_SEC) {
-    throw badRequest('endSec', `A clip lasts at most ${MOST_SEC} seconds.`);
+    throw badRequest('endSec', `A clip must not exceed ${MOST_SEC} seconds.`);
   }
 }
 
@@ -35,7 +35,7 @@ export function assertLength({ startSec, endSec }: Piece): void {
  */
 export function within({ startSec, endSec }: Piece, { fromSec, untilSec }: Available, what: string): Piece {
   if (startSec < fromSec - TOLERANCE_SEC) {
-    throw badRequest('startSec', `${what} is kept from second ${shown(fromSec)} on.`);
+    throw badRequest('startSec', `${what} is available from second ${shown(fromSec)}.`);
   }
   if (endSec > untilSec + TOLERANCE_SEC) {
     throw badRequest('endSec', `${what} ends at second ${shown(untilSec)}.`);

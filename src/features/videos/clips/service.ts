@@ -102,7 +102,10 @@ export function createClips(deps: ClipDeps): Clips {
 function assertClip(input: NewClip): void {
   rules.assertLength(input);
   if (input.visibility === 'PURCHASE')
-    throw badRequest('visibility', 'A video for sale has a price: make it PRIVATE and give it one then.');
+    throw badRequest(
+      'visibility',
+      'PURCHASE visibility requires a price. Create the clip as PRIVATE, then set a price.',
+    );
 }
 
 function nothingKept(message: string): AppError {

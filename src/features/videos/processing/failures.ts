@@ -14,7 +14,7 @@ const PASSING = new Set(['INTERNAL', 'SOURCE_UNREACHABLE']);
 
 const INTERNAL: VideoFailure = {
   code: 'INTERNAL',
-  message: 'The video could not be processed. Nothing is wrong with the file as far as we know: try again.',
+  message: 'The video could not be processed because of a server error. Try again.',
 };
 
 /** Tries whose process died on the way; so many are not by chance. */

@@ -28,5 +28,5 @@ export async function doWithoutSounds(deps: ProcessingDeps, run: EncodeRun): Pro
 
 function lostNote({ streamIndex, label, channels }: AudioPlan): ProcessingNote {
   const what = `Track ${streamIndex + 1} (${label})${channels > 2 ? ' in 5.1' : ''}`;
-  return { code: 'AUDIO_LEFT_OUT', message: `${what} was left out: its sound could not be encoded.` };
+  return { code: 'AUDIO_LEFT_OUT', message: `${what} was omitted: its audio could not be encoded.` };
 }

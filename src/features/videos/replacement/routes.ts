@@ -38,9 +38,9 @@ export function replacementRoutes({ replacements, links, Upload }: Deps): Route[
       ...one,
       operationId: 'videos.replace',
       method: 'POST',
-      summary: 'Replace the file of a video',
+      summary: "Replace a video's file",
       description:
-        'Opens an upload session for the new file, or fetches it from `sourceUrl` as an import does. The video keeps its id, addresses, settings, views and purchases, and plays what it has until the new file is ready; `replacement` tells how far that is. 409 unless the video is READY, and while its file is being replaced.',
+        'Opens an upload session for the new file, or imports it from `sourceUrl`. The video keeps its ID, URLs, settings, views and purchases, and plays the current file until the new one is ready; `replacement` reports progress. Returns 409 unless the video is READY and no replacement is in progress.',
       body: ReplacementIn,
       optionalBody: true,
       reply: { status: 201, schema: replacedVideo(Upload) },
@@ -48,7 +48,7 @@ export function replacementRoutes({ replacements, links, Upload }: Deps): Route[
       async handler({ caller }, { params: { id }, body: { sourceUrl, ...announced } }) {
         const { workspaceId } = caller;
         if (sourceUrl !== undefined && Object.keys(announced).length > 0) {
-          throw badRequest('sourceUrl', 'What is fetched has no other properties: send them, or sourceUrl.');
+          throw badRequest('sourceUrl', 'sourceUrl cannot be combined with other file properties.');
         }
         const { video, upload } =
           sourceUrl === undefined
@@ -62,9 +62,9 @@ export function replacementRoutes({ replacements, links, Upload }: Deps): Route[
       ...one,
       operationId: 'videos.cancelReplacement',
       method: 'DELETE',
-      summary: 'Cancel the replacement of a file',
+      summary: 'Cancel a file replacement',
       description:
-        'The video stays as it is, and what has come of the new file is removed. Puts one that has failed away. 409 when there is none.',
+        'Keeps the current file and deletes what was received of the new one. Also dismisses a failed replacement. Returns 409 if there is none.',
       reply: { status: 200, schema: Video },
       errors: ['CONFLICT'],
       handler: async ({ caller }, { params }) =>

@@ -94,7 +94,7 @@ async function cancel(
     if ((await lockVideo(tx, workspaceId, videoId)) === undefined) throw notFound();
     const last = await repository.lastReplacement(tx, videoId);
     if (last === undefined || last.status === 'READY' || last.status === 'CANCELED') {
-      throw new AppError('CONFLICT', { message: 'The file of the video is not being replaced.' });
+      throw new AppError('CONFLICT', { message: 'No file replacement is in progress.' });
     }
     if (last.ended_at === null) {
       await uploads.cancelFor(tx, videoId);

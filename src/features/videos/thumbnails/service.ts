@@ -55,7 +55,7 @@ export function createThumbnails(deps: Deps): Thumbnails {
     async put(workspaceId, videoId, bytes) {
       await videos.get(workspaceId, videoId);
       const image = await images.within(bytes, LONG_SIDE);
-      if (image === null) throw badRequest('file', 'This is no PNG, JPEG or WebP picture.');
+      if (image === null) throw badRequest('file', 'The file is not a valid PNG, JPEG or WebP image.');
       const file = `${newUuid()}.jpg`;
       const key = keyOf(workspaceId, videoId, file);
       await disk.admit(image.length);
@@ -75,7 +75,7 @@ export function createThumbnails(deps: Deps): Thumbnails {
           throw badRequest('file', 'Send a file as multipart/form-data, or {atSec} as JSON.');
         }
         if (row.status !== 'READY' || row.duration_sec === null) {
-          throw new AppError('CONFLICT', { message: 'Moments can be taken from a video that is READY.' });
+          throw new AppError('CONFLICT', { message: 'atSec is only available for READY videos.' });
         }
         if (atSec >= row.duration_sec) {
           throw badRequest('atSec', `The video ends after ${row.duration_sec} seconds.`);

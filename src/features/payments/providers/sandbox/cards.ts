@@ -38,7 +38,7 @@ export const DECLINES: Readonly<Record<DeclineCode, string>> = {
   CARD_EXPIRED: 'The card has expired.',
   AUTHENTICATION_REQUIRED: 'The bank wants the owner of the card to confirm the payment.',
   AUTHENTICATION_FAILED: 'The payment was not confirmed at the bank.',
-  CARD_MISSING: 'There is no saved card to charge.',
+  CARD_MISSING: 'No saved card to charge.',
   EXPIRED: 'The time to pay is over.',
   CANCELED: 'The payment was canceled.',
   REFUND_REFUSED: 'There is not so much left to give back.',

@@ -36,7 +36,7 @@ export function returnPage(url: string): Page {
   return page(
     200,
     'Thank you',
-    html`<p>You are led back. <a href="${url}">Go on</a> if nothing happens.</p>`,
+    html`<p>Redirecting… <a href="${url}">Go on</a> if nothing happens.</p>`,
     html`<meta http-equiv="refresh" content="0; url=${url}">`,
   );
 }
@@ -44,7 +44,7 @@ export function returnPage(url: string): Page {
 export function endedPage(): Page {
   return page(
     404,
-    'There is nothing to confirm',
+    'Nothing to confirm',
     html`<p>This payment is over, or it never was. Go back to the page on which you paid.</p>`,
   );
 }

@@ -31,22 +31,22 @@ export function declineOf(ref: string | null, codes: readonly (string | null | u
 const DECLINED = { code: 'CARD_DECLINED', message: 'The bank declined the card.' } as const;
 
 const DECLINES: Record<string, { code: DeclineCode; message: string } | undefined> = {
-  insufficient_funds: { code: 'INSUFFICIENT_FUNDS', message: 'There is not enough money on the card.' },
+  insufficient_funds: { code: 'INSUFFICIENT_FUNDS', message: 'The card has insufficient funds.' },
   expired_card: { code: 'CARD_EXPIRED', message: 'The card has expired.' },
   authentication_required: {
     code: 'AUTHENTICATION_REQUIRED',
-    message: 'The bank wants the payment to be confirmed by the holder of the card.',
+    message: 'The bank requires the cardholder to authenticate this payment.',
   },
   payment_intent_authentication_failure: {
     code: 'AUTHENTICATION_FAILED',
-    message: 'The payment was not confirmed with the bank.',
+    message: 'The payment was not authenticated.',
   },
 };
 
 const EXPIRED: Omit<Decline, 'ref'> = {
   status: 'FAILED',
   code: 'EXPIRED',
-  message: 'The time to pay was over.',
+  message: 'The payment timed out.',
 };
 
 /** An expandable member: the object itself where it was asked for. */

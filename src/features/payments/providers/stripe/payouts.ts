@@ -29,7 +29,7 @@ export function payouts(client: Client): Payouts {
       const stripe = await client();
       const { available } = await answered(stripe.balance.retrieve({}, { stripeAccount }));
       const cents = available.filter(isInDollars).reduce((sum, { amount }) => sum + amount, 0);
-      if (cents <= 0) return { status: 'REFUSED', message: 'There is nothing to pay out.' };
+      if (cents <= 0) return { status: 'REFUSED', message: 'No balance available for payout.' };
       if (amountCents !== null && amountCents > cents) return { status: 'TOO_MUCH' };
       const params = { amount: amountCents ?? cents, currency: 'usd', metadata: { [KEY]: key } };
       const options = { stripeAccount, idempotencyKey: key };
