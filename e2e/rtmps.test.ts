@@ -72,7 +72,7 @@ test('an encoder publishes over TLS, and goes on while the certificate is renewe
 
   const before = await shown();
   // Half of a renewal, as certbot leaves it for a moment: the old one stays.
-  await writeFile(join(folder, 'key.pem'), 'not yet');
+  await writeFile(join(folder, 'key.pem'), 'Not enabled');
   await until(() => platform.output().includes('could not be read again'), { timeoutMs: 20_000 });
   assert.equal(await shown(), before);
   await install();

@@ -234,7 +234,7 @@ test('who wants real time gets it by itself once it is possible again', { skip: 
       return route.fulfill({ status: 503 });
     });
     await chooseRealTime(site);
-    await site.getByText('Real time is not possible now').waitFor();
+    await site.getByText('Real-time playback is not available').waitFor();
     await until(() => asked >= 2, { ...PATIENT, message: 'it to be asked for again' });
     await holds(site, `!(${HAS_WEBRTC}) && document.querySelector('video').currentTime > 0`);
     await site.unroute('**/whep/**');
@@ -255,7 +255,7 @@ test('B-frames are refused in words', { skip: NO_JANUS }, async () => {
     assert.match(Object(JSON.parse(body)).error.message, /B-frames.*OBS/);
     const { page: site } = await browser.open(`${platform.url}/watch/${id}`);
     await chooseRealTime(site);
-    await site.getByText('Real time is not possible now').waitFor();
+    await site.getByText('Real-time playback is not available').waitFor();
     await holds(site, `!(${HAS_WEBRTC}) && document.querySelector('video').currentTime > 0`);
     const isTold = async () => (await partner.stream(id)).health?.issues.includes('B_FRAMES') === true;
     await until(isTold, { ...PATIENT, message: 'the creator to be told' });

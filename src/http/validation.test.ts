@@ -67,14 +67,14 @@ describe('a body', () => {
     [OneOf(['SMALL', 'LARGE'] as const), 'S', 'x must be one of: SMALL, LARGE.'],
     [Type.String({ minLength: 1 }), '', 'x must not be empty.'],
     [Type.String({ minLength: 8 }), '', 'x must have at least 8 characters.'],
-    [Type.String({ maxLength: 1 }), 'ab', 'x may have at most 1 character.'],
-    [Type.Array(Type.Null(), { maxItems: 2 }), [null, null, null], 'x may have at most 2 items.'],
+    [Type.String({ maxLength: 1 }), 'ab', 'x must have at most 1 character.'],
+    [Type.Array(Type.Null(), { maxItems: 2 }), [null, null, null], 'x must have at most 2 items.'],
     [Type.Integer({ minimum: 0 }), -1, 'x must be at least 0.'],
     [Type.Integer({ maximum: 9 }), 10, 'x may be at most 9.'],
     [Type.Number({ exclusiveMinimum: 0 }), 0, 'x must be more than 0.'],
     [Type.String({ pattern: '^a$' }), 'b', 'x must match the pattern ^a$.'],
     [Type.String({ format: 'date-time' }), 'now', 'x must be a date and time such as 2026-11-20T09:00:00Z.'],
-    [Type.Object({}, { additionalProperties: false }), { y: 1 }, 'x.y is not known here.'],
+    [Type.Object({}, { additionalProperties: false }), { y: 1 }, 'x.y is not a known field.'],
   ];
   for (const [shape, value, message] of words) {
     test(`is refused in English: ${message}`, () => {

@@ -119,7 +119,7 @@ test('what it cannot do, it says', async () => {
   const none = 'vid_00000000000000000000000000';
   assert.deepEqual(await outcome('takedown', '--id', none, '--reason', 'x'), [
     1,
-    'marquee: There is no such resource.',
+    'marquee: Resource not found.',
   ]);
   assert.deepEqual(await outcome('takedown', '--id', none, '--reason', ' '), [
     2,

@@ -41,7 +41,7 @@ describe('the development mailbox', () => {
       id,
       kind: 'verify-email',
       to: email,
-      subject: 'Confirm your e-mail address',
+      subject: 'Verify your email address',
       status: 'KEPT',
       attempts: 1,
       lastError: null,

@@ -44,13 +44,13 @@ const SMALL: OpenOptions = { colorScheme: 'light', viewport: PHONE };
 /** A purchase from the page to the shop's thanks, with a typing error and a declined card on the way. */
 async function buy({ page }: WatchedPage, url: string, email: string): Promise<void> {
   await page.getByLabel('Discount code').fill('friends');
-  await page.getByRole('button', { name: 'Use the code' }).click();
+  await page.getByRole('button', { name: 'Apply code' }).click();
   await page.getByText('−$1.00').waitFor();
-  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Email').fill(email);
   await page.getByLabel('Card number').fill('4000 0000 0000 0002');
   await page.getByRole('button', { name: 'Pay $4.00' }).click();
   await page.getByRole('alert').filter({ hasText: 'Nothing was charged' }).waitFor();
-  assert.equal(await page.getByLabel('E-mail address').inputValue(), email);
+  assert.equal(await page.getByLabel('Email').inputValue(), email);
   await page.getByLabel('Card number').fill('4242 4242 4242 4242');
   await page.getByRole('button', { name: 'Pay $4.00' }).click();
   await page.waitForURL(`${origin}/thanks?checkout_id=${url.split('/').at(-1)}`);
@@ -80,7 +80,7 @@ test('the second factor leads to the bank’s page and on to the shop, on anothe
   const watched = await dashboard.browser.open(await openCheckout(site.origin), SMALL);
   const { page } = watched;
   const pay = async () => {
-    await page.getByLabel('E-mail address').fill('cleo@example.com');
+    await page.getByLabel('Email').fill('cleo@example.com');
     await page.getByLabel('Card number').fill('4000 0000 0000 3220');
     await page.getByRole('button', { name: 'Pay $5.00' }).click();
     await page.getByRole('heading', { name: 'Confirm the payment' }).waitFor();
@@ -116,15 +116,15 @@ test('a film is bought on its watch page without a script, and opens by the memb
   const film = await addVideo(app.container, { ...account, live: account.test }, madeUpFiles(), columns);
   const shop = await browser.open(`${origin}/watch/${film}`, { javaScriptEnabled: false });
   await shop.page.getByRole('button', { name: 'Buy' }).click();
-  await shop.page.getByLabel('E-mail address').fill('dora@example.com');
+  await shop.page.getByLabel('Email').fill('dora@example.com');
   await shop.page.getByLabel('Card number').fill('4242 4242 4242 4242');
   await shop.page.getByRole('button', { name: 'Pay $9.00' }).click();
   await shop.page.getByRole('status').filter({ hasText: 'A receipt with a link' }).waitFor();
   assert.match(shop.page.url(), new RegExp(`/watch/${film}[?]checkout_id=chk_`));
-  await shop.page.getByRole('link', { name: 'Get a link by mail' }).click();
-  await shop.page.getByLabel('E-mail address').fill('dora@example.com');
-  await shop.page.getByRole('button', { name: 'Send me a link' }).click();
-  await shop.page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
+  await shop.page.getByRole('link', { name: 'Get a sign-in link by email' }).click();
+  await shop.page.getByLabel('Email').fill('dora@example.com');
+  await shop.page.getByRole('button', { name: 'Send link' }).click();
+  await shop.page.getByRole('heading', { name: 'Check your email' }).waitFor();
   assert.deepEqual([shop.errors, shop.strangers], [[], []]);
   await shop.close();
 
@@ -136,7 +136,7 @@ test('a film is bought on its watch page without a script, and opens by the memb
     await page.goto(address);
     await assertPublicLooks(page);
   }
-  await page.getByRole('button', { name: 'Go on' }).press('Enter');
+  await page.getByRole('button', { name: 'Resume' }).press('Enter');
   await page.getByText('Signed in as dora@example.com').waitFor();
   await page.getByRole('link', { name: 'The film' }).waitFor();
   await assertPublicLooks(page);
@@ -157,7 +157,7 @@ async function assertPublicLooks(page: Page): Promise<void> {
 test('the dashboard sells: a tier and a discount code are made, changed and ended', async () => {
   const user = await dashboard.user({ name: 'Ada' });
   await dashboard.visit('/dashboard/monetization/tiers', { user }, async (page) => {
-    await page.getByRole('heading', { name: 'No tier yet' }).waitFor(SLOW);
+    await page.getByRole('heading', { name: 'No tiers yet' }).waitFor(SLOW);
     await page.getByRole('button', { name: 'New tier' }).first().click();
     await page.getByLabel('Name').fill('Supporter');
     await page.getByLabel('Price in US dollars').fill('0.20');
@@ -165,7 +165,7 @@ test('the dashboard sells: a tier and a discount code are made, changed and ende
     await page.getByText(/at least 50 cents/).waitFor(SLOW);
     await page.getByLabel('Price in US dollars').fill('5.5');
     await page.getByLabel('Benefits').fill('Early films\nA badge');
-    await page.getByLabel('Most members').fill('2');
+    await page.getByLabel('Member limit').fill('2');
     await assertGoodLooks(page, 'a new tier');
     await page.getByRole('button', { name: 'Create tier' }).click();
     const tier = page.getByRole('article', { name: 'Supporter' });
@@ -173,7 +173,7 @@ test('the dashboard sells: a tier and a discount code are made, changed and ende
     await tier.getByText('0 of 2 members').waitFor();
     await tier.getByText('A badge').waitFor();
     await archive(page);
-    await page.getByRole('heading', { name: 'No tier yet' }).waitFor(SLOW);
+    await page.getByRole('heading', { name: 'No tiers yet' }).waitFor(SLOW);
     await page.getByRole('link', { name: 'Discount codes' }).click();
     await code(page);
   });
@@ -194,10 +194,10 @@ async function code(page: Page): Promise<void> {
   const card = page.getByRole('article', { name: 'EARLY' });
   await card.getByText('$2.50 off · used 0 times').waitFor(SLOW);
   await card.getByRole('button', { name: 'Change EARLY' }).click();
-  await page.getByLabel('Most uses').fill('9');
+  await page.getByLabel('Maximum uses').fill('9');
   await page.getByRole('button', { name: 'Save code' }).click();
   await card.getByText('used 0 of 9 times').waitFor(SLOW);
-  await card.getByRole('button', { name: 'Switch off' }).click();
+  await card.getByRole('button', { name: 'Disable' }).click();
   await card.getByText('Off', { exact: true }).waitFor(SLOW);
   await assertGoodLooks(page, 'a discount code');
 }
@@ -229,17 +229,17 @@ test('the dashboard shows what was sold: a member, revenue, a refund, payments a
     await page.getByText('Test', { exact: true }).click();
     await page.getByRole('img', { name: /^Yours by day/ }).waitFor(SLOW);
     await page.getByRole('region', { name: 'Totals' }).getByText('$10.00').first().waitFor(SLOW);
-    await page.getByText('The figures as a table').click();
+    await page.getByText('Show as a table').click();
     await assertGoodLooks(page, 'revenue');
     await member(page);
-    await page.getByRole('link', { name: 'Its payments' }).click();
+    await page.getByRole('link', { name: 'View payments' }).click();
     await page.getByRole('cell', { name: '-US$4.00' }).waitFor(SLOW);
     await page.getByLabel('Kind').selectOption('REFUND');
     await page.getByRole('cell', { name: '$10.00' }).waitFor({ state: 'detached' });
     assert.match(page.url(), /type=REFUND/);
     const [saved] = await Promise.all([
       page.waitForEvent('download', SLOW),
-      page.getByRole('button', { name: 'Save as CSV' }).click(),
+      page.getByRole('button', { name: 'Export CSV' }).click(),
     ]);
     const lines = (await text(await saved.createReadStream())).trim().split('\n');
     assert.equal(lines.length, 2);
@@ -261,7 +261,7 @@ async function unfinishedAccount(page: Page): Promise<void> {
   await page.reload();
   await page.getByText('individual.dob.day').waitFor(SLOW);
   await page.getByRole('button', { name: 'Complete the account' }).waitFor();
-  await page.getByRole('button', { name: "Open Stripe's pages" }).waitFor();
+  await page.getByRole('button', { name: "Open Stripe dashboard" }).waitFor();
   await assertGoodLooks(page, 'an account to complete');
 }
 
@@ -272,15 +272,15 @@ async function member(page: Page): Promise<void> {
   await page.getByText(/^charged on /).waitFor(SLOW);
   await page.getByRole('button', { name: 'Refund carl@example.com' }).click();
   const dialog = page.getByRole('dialog', { name: 'Refund carl@example.com?' });
-  await dialog.getByLabel('US dollars to give back').fill('11');
+  await dialog.getByLabel('Refund amount (US dollars)').fill('11');
   await dialog.getByRole('button', { name: /^Give/ }).click();
   await dialog.getByText(/at most US\$10.00/).waitFor(SLOW);
-  await dialog.getByLabel('US dollars to give back').fill('4');
+  await dialog.getByLabel('Refund amount (US dollars)').fill('4');
   await dialog.getByRole('button', { name: 'Give US$4.00 back' }).click();
-  await page.getByText('Refunded in part').waitFor(SLOW);
-  await page.getByRole('button', { name: 'Cancel with the period' }).click();
-  const asked = page.getByRole('dialog', { name: 'Cancel with the period?' });
-  await asked.getByRole('button', { name: 'Cancel with the period' }).click();
+  await page.getByText('Partially refunded').waitFor(SLOW);
+  await page.getByRole('button', { name: 'Cancel at period end' }).click();
+  const asked = page.getByRole('dialog', { name: 'Cancel at the end of the period?' });
+  await asked.getByRole('button', { name: 'Cancel at period end' }).click();
   await page.getByText(/^ends on /).waitFor(SLOW);
   await assertGoodLooks(page, 'a member');
 }
@@ -299,7 +299,7 @@ test('the forms of videos and streams take prices and tiers', async () => {
     return Object.entries(settings).every(([name, value]) => isDeepStrictEqual(data[name], value));
   };
   await dashboard.visit(`/dashboard/videos/${film}`, { user }, async (page) => {
-    const select = page.getByLabel('Who may watch', { exact: true });
+    const select = page.getByLabel('Visibility', { exact: true });
     await select.selectOption('PURCHASE');
     await page.getByLabel('Price in US dollars').fill('9.5');
     await page.getByRole('button', { name: 'Change', exact: true }).click();
@@ -310,7 +310,7 @@ test('the forms of videos and streams take prices and tiers', async () => {
     await page.getByRole('button', { name: 'Change', exact: true }).click();
     await until(() => has(`/videos/${film}`, { visibility: 'TIER', tierIds: [patron] }));
     await page.goto(`${origin}/dashboard/live/${concert}?tab=settings`);
-    await page.getByLabel('Who may watch', { exact: true }).selectOption('TIER');
+    await page.getByLabel('Visibility', { exact: true }).selectOption('TIER');
     await page.getByLabel('Patron').check();
     await assertGoodLooks(page, 'a stream for members');
     await page.getByRole('button', { name: 'Save' }).click();

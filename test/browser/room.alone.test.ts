@@ -230,7 +230,7 @@ test('two people meet by the page: waiting room, pictures, sound, chat, hands, a
   assert.equal(length, 2);
 
   await press(guest.page, 'Leave');
-  await guest.page.getByRole('heading', { name: 'You have left the room.' }).waitFor(SLOW);
+  await guest.page.getByRole('heading', { name: 'You left the room.' }).waitFor(SLOW);
   await until(async () => (await people(host.page)) === 1, { message: 'the guest is gone' });
   await assertClean(guest);
   await assertClean(host);
@@ -301,6 +301,6 @@ test('devices that are denied or missing are said in words, and one can join wit
   await isIn(page);
   await page.getByText('Only you are here').waitFor(SLOW);
   await press(page, 'Leave');
-  await page.getByRole('heading', { name: 'You have left the room.' }).waitFor(SLOW);
+  await page.getByRole('heading', { name: 'You left the room.' }).waitFor(SLOW);
   await close();
 });

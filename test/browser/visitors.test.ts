@@ -136,7 +136,7 @@ test('a visitor elsewhere books by keyboard, in their own zone, on a small scree
   );
   await press(time);
   await page.getByLabel('Your name').fill('Zoë');
-  await page.getByLabel('E-mail address').fill('zoe@example.com');
+  await page.getByLabel('Email').fill('zoe@example.com');
   await page.getByLabel('What is your goal?').fill('To try it');
   await page.getByLabel('Level').selectOption('New');
   await page.getByLabel('I know the rules').press('Space');

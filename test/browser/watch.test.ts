@@ -308,9 +308,9 @@ test('where sound needs a gesture it starts muted, and a button turns the sound 
     async ({ page }) => {
       await plays(page);
       assert.equal((await videoOf(page)).muted, true);
-      await page.getByRole('button', { name: 'Turn on sound' }).click();
+      await page.getByRole('button', { name: 'Unmute' }).click();
       assert.equal((await videoOf(page)).muted, false);
-      await page.getByRole('button', { name: 'Turn on sound' }).waitFor({ state: 'hidden' });
+      await page.getByRole('button', { name: 'Unmute' }).waitFor({ state: 'hidden' });
       await plays(page);
     },
     { initScript: REFUSE_SOUND },

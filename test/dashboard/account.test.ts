@@ -34,7 +34,7 @@ test('profile, picture, embedding and notifications are changed and kept', async
     await profile.getByRole('img', { name: 'Your picture' }).waitFor();
 
     const embedding = page.getByRole('region', { name: 'Embedding' });
-    await embedding.getByLabel('Only those listed').check();
+    await embedding.getByLabel('Only listed websites').check();
     await embedding.getByRole('textbox', { name: 'Websites' }).fill('example.com\n*.example.org');
     await embedding.getByRole('button', { name: 'Save' }).click();
     const aboutFailing = page.getByRole('switch', { name: 'webhook.failing: Mail' });
@@ -62,7 +62,7 @@ test('changes that are not saved are asked about before they are lost', async ()
     const profile = page.getByRole('region', { name: 'Profile' });
     const name = profile.getByLabel('Name', { exact: true });
     await name.fill('Half typed');
-    const dialog = page.getByRole('dialog', { name: 'Leave without saving?' });
+    const dialog = page.getByRole('dialog', { name: 'Discard unsaved changes?' });
     await page.getByRole('link', { name: 'Usage' }).click();
     await dialog.getByRole('button', { name: 'Stay here' }).click();
     await page.getByText('Test', { exact: true }).click();
@@ -91,46 +91,46 @@ test('the second factor is turned on and off, and another session is ended', asy
   const elsewhere = await dashboard.signedIn(user);
   await dashboard.visit('/dashboard/account', { user, colorScheme: 'dark' }, async (page) => {
     await page.setViewportSize(PHONE);
-    const sessions = page.getByRole('region', { name: 'Where you are signed in' });
+    const sessions = page.getByRole('region', { name: 'Active sessions' });
     await sessions.getByRole('button', { name: 'End' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'End' }).click();
     await sessions.getByRole('button', { name: 'End' }).waitFor({ state: 'detached' });
     assert.equal((await elsewhere.send('GET', '/me')).status, 401);
 
-    const signIn = page.getByRole('region', { name: 'E-mail and password' });
-    await signIn.getByLabel('New e-mail address').fill('moved@example.org');
+    const signIn = page.getByRole('region', { name: 'Email and password' });
+    await signIn.getByLabel('New email address').fill('moved@example.org');
     await signIn.getByLabel('Your password').fill('wrong horse battery staple');
-    await signIn.getByRole('button', { name: 'Change the address' }).click();
-    await signIn.getByText('This is not your password.').waitFor();
+    await signIn.getByRole('button', { name: 'Change email' }).click();
+    await signIn.getByText('Incorrect password.').waitFor();
     await signIn.getByLabel('Your password').fill(user.password);
-    await signIn.getByRole('button', { name: 'Change the address' }).click();
+    await signIn.getByRole('button', { name: 'Change email' }).click();
     await signIn.getByText('We have mailed a link to moved@example.org.').waitFor();
-    await signIn.getByLabel('Your present password').fill(user.password);
+    await signIn.getByLabel('Current password').fill(user.password);
     await signIn.getByLabel('New password').fill('short');
     await signIn.getByRole('button', { name: 'Change the password' }).click();
     await signIn.getByText('This password is too weak.').waitFor();
     await signIn.getByLabel('New password').fill(user.password);
     await signIn.getByRole('button', { name: 'Change the password' }).click();
-    await signIn.getByText('Your password is changed.').waitFor();
+    await signIn.getByText('Password changed.').waitFor();
 
-    const second = page.getByRole('region', { name: 'Second factor' });
+    const second = page.getByRole('region', { name: 'Two-factor authentication' });
     await second.getByLabel('Your password').fill('wrong horse battery staple');
     await second.getByRole('button', { name: 'Turn it on' }).click();
-    await second.getByText('This is not your password.').waitFor();
+    await second.getByText('Incorrect password.').waitFor();
     await second.getByLabel('Your password').fill(user.password);
     await second.getByRole('button', { name: 'Turn it on' }).click();
     await second.getByRole('img', { name: 'QR code for an authenticator app' }).waitFor();
     await assertAccessible(page, 'the enrolment');
     const secret = await second.getByRole('textbox', { name: 'Secret' }).inputValue();
-    await second.getByLabel('Code of the app').fill(totp(secret, dashboard.app.container.clock.ms()));
+    await second.getByLabel('Authentication code').fill(totp(secret, dashboard.app.container.clock.ms()));
     await second.getByRole('button', { name: 'Confirm' }).click();
     const codes = await second.getByRole('textbox', { name: 'Recovery codes' }).inputValue();
     const [first = ''] = codes.split(' ');
     await second.getByLabel('I stored it').check();
     await second.getByRole('button', { name: 'Done' }).click();
-    await second.getByText('The second factor is on.').waitFor();
+    await second.getByText('Two-factor authentication is on.').waitFor();
     await second.getByLabel('Your password').fill(user.password);
-    await second.getByLabel('Code of the app, or a recovery code').fill(first);
+    await second.getByLabel('Authentication code or recovery code').fill(first);
     await second.getByRole('button', { name: 'Turn it off' }).click();
     await second.getByRole('button', { name: 'Turn it on' }).waitFor();
   });
@@ -139,7 +139,7 @@ test('the second factor is turned on and off, and another session is ended', asy
 test('the channel is described, and somebody put on the list and off it', async () => {
   const user = await dashboard.user();
   await dashboard.visit('/dashboard/channel', { user }, async (page) => {
-    await page.getByLabel('Name of the channel').fill('Ada 🎬');
+    await page.getByLabel('Channel name').fill('Ada 🎬');
     await page.getByRole('button', { name: 'Add a link' }).click();
     await page.getByLabel('Text of link 1').fill('Site');
     await page.getByLabel('Address of link 1').fill('nowhere');
@@ -147,7 +147,7 @@ test('the channel is described, and somebody put on the list and off it', async 
     await page.locator('[aria-invalid="true"]').waitFor();
     await page.getByLabel('Address of link 1').fill('https://example.com/');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText('The channel is saved.').first().waitFor();
+    await page.getByText('Channel saved.').first().waitFor();
     await page
       .locator('input[type=file]')
       .setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: PNG });
@@ -162,17 +162,17 @@ test('the channel is described, and somebody put on the list and off it', async 
   });
   await dashboard.visit('/dashboard/audience', { user }, async (page) => {
     await page.getByText('0 followers').waitFor();
-    await page.getByLabel('E-mail address').fill('grace@example.com');
-    await page.getByRole('button', { name: 'Add to the list' }).click();
+    await page.getByLabel('Email').fill('grace@example.com');
+    await page.getByRole('button', { name: 'Add to list' }).click();
     const row = page.getByRole('row', { name: /grace@example.com/ });
-    await row.getByText('Not confirmed yet').waitFor();
-    await page.getByLabel('Address or name').fill('nobody');
-    await page.getByText('Nobody fits.').waitFor();
-    await page.getByLabel('Address or name').fill('grace');
+    await row.getByText('Unconfirmed').waitFor();
+    await page.getByLabel('Search email or name').fill('nobody');
+    await page.getByText('No subscribers match these filters.').waitFor();
+    await page.getByLabel('Search email or name').fill('grace');
     await assertAccessible(page, 'the audience');
     await row.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-    await page.getByText('Nobody fits.').waitFor();
+    await page.getByText('No subscribers match these filters.').waitFor();
   });
 });
 

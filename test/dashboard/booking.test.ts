@@ -15,42 +15,42 @@ test('a product is made, hours are set, and it is published with times to book',
   const user = await dashboard.user({ name: 'Ada' });
   const session = await dashboard.signedIn(user);
   await dashboard.visit('/dashboard/booking/products', { user }, async (page) => {
-    await page.getByRole('heading', { name: 'Nothing to book yet' }).waitFor(SLOW);
+    await page.getByRole('heading', { name: 'No booking products yet' }).waitFor(SLOW);
     await page.getByRole('button', { name: 'New product' }).first().click();
     await page.getByLabel('Title').fill('An hour of coaching');
     await page.getByLabel('Price in US dollars').fill('50');
-    await page.getByLabel('Name in the address').fill('Not Good');
+    await page.getByLabel('URL slug').fill('Not Good');
     await page.getByRole('button', { name: 'Add a question' }).click();
     const question = page.getByRole('group', { name: 'Question 1' });
     await question.getByRole('textbox', { name: 'Question', exact: true }).fill('Your level');
-    await question.getByLabel('Kind of answer').selectOption('SELECT');
+    await question.getByLabel('Answer type').selectOption('SELECT');
     await question.getByLabel('Choices').fill('New\nOld');
     await page.getByRole('button', { name: 'Create product' }).click();
     await page.getByText(/slug must match/).waitFor(SLOW);
-    await page.getByLabel('Name in the address').fill('coaching');
+    await page.getByLabel('URL slug').fill('coaching');
     await page.getByRole('button', { name: 'Create product' }).click();
     await page.getByRole('heading', { level: 1, name: 'An hour of coaching' }).waitFor(SLOW);
     await page.getByText(/there is no time to book/).waitFor(SLOW);
     await page.getByRole('button', { name: 'Publish' }).click();
-    await page.getByText('First say when you have time').waitFor(SLOW);
+    await page.getByText('Set your availability first').waitFor(SLOW);
 
-    await page.getByRole('link', { name: 'Change when you have time' }).click();
+    await page.getByRole('link', { name: 'Change availability' }).click();
     await page.getByRole('heading', { level: 1, name: 'Availability' }).waitFor(SLOW);
     await page.getByRole('button', { name: 'Add hours to Monday' }).click();
     const monday = page.getByRole('group', { name: 'Monday' });
     await monday.getByLabel('From').fill('22:00');
     await monday.getByLabel('Until').fill('00:00');
-    await page.getByRole('button', { name: 'Monday’s hours for Tuesday to Friday' }).click();
+    await page.getByRole('button', { name: 'Copy Monday to Tuesday–Friday' }).click();
     await page.getByRole('button', { name: 'Add time off' }).click();
     const off = page.getByRole('group', { name: 'Time off 1' });
     await off.getByLabel('From').fill('2026-12-24');
     await off.getByLabel('Last day').fill('2026-12-20');
     await page.getByRole('button', { name: 'Save times' }).click();
-    await page.getByText('The end is after the start.').waitFor(SLOW);
+    await page.getByText('end must be after start.').waitFor(SLOW);
     await off.getByLabel('Last day').fill('2026-12-26');
     await assertAccessible(page, 'hours and time off');
     await page.getByRole('button', { name: 'Save times' }).click();
-    await page.getByText('Your times are saved.').waitFor(SLOW);
+    await page.getByText('Availability saved.').waitFor(SLOW);
     const put = (await session.send('GET', '/booking/availability')).assertOk(200);
     assert.deepEqual(put.at('data.weeklyJson.fri'), [{ start: '22:00', end: '24:00' }]);
     assert.deepEqual(put.at('data.blackoutsJson'), [{ start: '2026-12-24', end: '2026-12-26' }]);
@@ -58,9 +58,9 @@ test('a product is made, hours are set, and it is published with times to book',
     await page.getByRole('link', { name: 'Products', exact: true }).click();
     await page.getByRole('link', { name: 'An hour of coaching' }).click();
     await page.getByRole('button', { name: 'Publish' }).click();
-    await page.getByText('It can be booked.').waitFor(SLOW);
+    await page.getByText('This product can be booked.').waitFor(SLOW);
     assert.match(
-      await page.getByLabel('Link to book it', { exact: true }).inputValue(),
+      await page.getByLabel('Booking link', { exact: true }).inputValue(),
       /\/book\/[^/]+\/coaching$/,
     );
     await page.getByText(/times in the next four weeks/).waitFor(SLOW);
@@ -111,7 +111,7 @@ test('a course gets a cohort with a session and a video, which is canceled', asy
     await first.getByLabel('Starts').fill('2099-01-12T17:00');
     await first.getByLabel('Ends').fill('2099-01-12T16:00');
     await form.getByRole('button', { name: 'Create cohort' }).click();
-    await page.getByText('A session ends after its start.').waitFor(SLOW);
+    await page.getByText('A session must end after it starts.').waitFor(SLOW);
     await first.getByLabel('Ends').fill('2099-01-12T18:00');
     await form.getByRole('button', { name: 'Create cohort' }).click();
     await page.getByRole('heading', { level: 1, name: 'Winter' }).waitFor(SLOW);
@@ -125,7 +125,7 @@ test('a course gets a cohort with a session and a video, which is canceled', asy
     const settings = page.getByRole('region', { name: 'Settings' });
     await settings.getByLabel('Seats').fill('4');
     await settings.getByRole('button', { name: 'Save cohort' }).click();
-    await page.getByText('The cohort is saved.').first().waitFor(SLOW);
+    await page.getByText('Cohort saved.').first().waitFor(SLOW);
     await page.getByText('0 of 4').waitFor(SLOW);
     await page.getByRole('button', { name: 'Cancel the cohort' }).click();
     const dialog = page.getByRole('dialog', { name: 'Cancel the cohort?' });
@@ -155,12 +155,12 @@ test('a booking is moved and canceled', async () => {
     const move = page.getByRole('region', { name: 'Move' });
     await move.getByLabel('New time').selectOption({ index: 3 });
     await move.getByRole('button', { name: 'Move' }).click();
-    await page.getByText('The booking is moved.').waitFor(SLOW);
+    await page.getByText('Booking rescheduled.').waitFor(SLOW);
     await assertAccessible(page, 'a booking');
-    await page.getByLabel('Reason, for the customer').fill('I am ill.');
-    await page.getByRole('button', { name: 'Cancel the booking' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Cancel the booking of Emmy Noether?' });
-    await dialog.getByRole('button', { name: 'Cancel the booking' }).click();
+    await page.getByLabel('Reason (sent to the customer)').fill('I am ill.');
+    await page.getByRole('button', { name: 'Cancel booking' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Cancel booking of Emmy Noether?' });
+    await dialog.getByRole('button', { name: 'Cancel booking' }).click();
     await page.getByText('I am ill.').waitFor(SLOW);
   });
   const row = (await session.send('GET', '/booking/bookings')).assertOk(200);

@@ -34,24 +34,24 @@ async function storeKey(page: Page): Promise<string> {
 test('sign up, verify, make a key, make the first call', async () => {
   const email = 'first-call@example.com';
   await dashboard.visit('/dashboard/sign-up', {}, async (page) => {
-    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Email').fill(email);
     await page.getByLabel(/^Password/).fill(PASSWORD);
     await page.getByRole('button', { name: 'Create account' }).click();
-    await page.getByRole('heading', { level: 1, name: 'Check your mail' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Check your email' }).waitFor();
     const [mail] = await dashboard.mailsTo(email);
     await page.goto(`${dashboard.url}/verify-email?token=${linkToken(mail)}`);
     await page.getByRole('button').click();
     await page.getByRole('link', { name: /key/i }).click();
 
     await page.getByRole('heading', { level: 1, name: 'Welcome' }).waitFor();
-    await page.getByRole('button', { name: 'Make the key' }).click();
-    await page.getByText('The key needs a name.').waitFor();
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByText('Enter a name.').waitFor();
     await page.getByLabel('Name').fill('Website');
-    await page.getByLabel('Only what I choose').check();
+    await page.getByLabel('Selected permissions only').check();
     await page.getByLabel('Streams').selectOption('write');
     await page.getByLabel('Videos').selectOption('read');
-    await page.getByRole('button', { name: 'Make the key' }).click();
-    await page.getByText('We wait for the first call with this key.').waitFor();
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByText('Waiting for the first call with this key…').waitFor();
     const shown = await page.getByLabel(/^The key “Website”/).inputValue();
     assert.match(shown, /^pk_[0-9a-f]{40}$/);
     assert.ok((await page.locator('pre').textContent())?.includes(shown), 'the line can be pasted as it is');
@@ -77,7 +77,7 @@ test('a key is rotated and revoked, and each workspace shows its own', async () 
     const card = page.getByRole('article', { name: 'Backend مفتاح 钥匙' });
     await card.getByRole('button', { name: 'Rotate' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('The old secret is good for').selectOption('0');
+    await dialog.getByLabel('Keep the old secret valid for').selectOption('0');
     await dialog.getByRole('button', { name: 'Rotate' }).click();
     const fresh = await storeKey(page);
     assert.equal(await callMe(made.string('data.key')), 401);
@@ -100,13 +100,13 @@ test('a key is rotated and revoked, and each workspace shows its own', async () 
     const called = page.getByRole('row', { name: body.name }).getByRole('cell');
     await called.first().waitFor();
     assert.deepEqual((await called.allTextContents()).slice(1), [body.name, '1', '0', '0', '0']);
-    await page.getByLabel('What the chart shows').selectOption('apiRequests');
-    await page.getByText(/^Requests\. Last 28 days, by the day\. In all: \d+\.$/).waitFor();
+    await page.getByLabel('Metric').selectOption('apiRequests');
+    await page.getByText(/^Requests\. Last 28 days, daily\. In all: \d+\.$/).waitFor();
     await assertAccessible(page, 'what was used');
     await page.goto(`${dashboard.url}/dashboard/keys`);
 
     await page.getByText('Test', { exact: true }).click();
-    await page.getByRole('heading', { name: 'No test key yet' }).waitFor();
+    await page.getByRole('heading', { name: 'No test keys yet' }).waitFor();
     await assertAccessible(page, 'no key');
   });
 });
@@ -118,7 +118,7 @@ test('somebody is invited, makes an account, works in the other one, and is remo
   await dashboard.visit('/dashboard/team', { user: owner }, async (page) => {
     await page.getByRole('button', { name: 'Invite' }).click();
     await page.getByText('Enter an address.').waitFor();
-    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Email').fill(email);
     await page.getByLabel('Role', { exact: true }).selectOption('ANALYST');
     await page.getByRole('button', { name: 'Invite' }).click();
     await article(page, email).getByText('Analyst').waitFor();
@@ -130,7 +130,7 @@ test('somebody is invited, makes an account, works in the other one, and is remo
     await page.getByText(`Ada invites ${email}`).waitFor();
     await assertAccessible(page, 'an invitation');
     await page.getByRole('link', { name: 'Create an account' }).click();
-    assert.equal(await page.getByLabel('E-mail address').inputValue(), email);
+    assert.equal(await page.getByLabel('Email').inputValue(), email);
     await page.getByLabel(/^Password/).fill(PASSWORD);
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.getByRole('button', { name: 'Accept' }).click();
@@ -142,7 +142,7 @@ test('somebody is invited, makes an account, works in the other one, and is remo
     // Each tab has an account of its own.
     const other = await page.context().newPage();
     await other.goto(`${dashboard.url}/dashboard/team`);
-    await other.getByText('Nobody is invited.').waitFor();
+    await other.getByText('No pending invitations.').waitFor();
     assert.equal(await article(other, 'Ada').count(), 0);
     await other.close();
     await page.goto(`${dashboard.url}/dashboard/team`);

@@ -30,7 +30,7 @@ test('10,000 videos: one page comes at first, and twelve weigh no more than ten'
     }
     assert.deepEqual([await rows.count(), calls.length, new Set(calls).size], [500, 12, 12]);
     assert.ok(calls.every((call) => call.includes('visibility=PRIVATE')));
-    await press('Load the ones before');
+    await press('Load previous');
     await shows('Video 9950');
     assert.equal(await rows.count(), 500);
   });

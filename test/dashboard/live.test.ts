@@ -34,7 +34,7 @@ async function plays(page: Page | Frame): Promise<void> {
 }
 
 async function createStream(page: Page): Promise<string> {
-  await page.getByRole('heading', { name: 'No stream yet' }).waitFor(SLOW);
+  await page.getByRole('heading', { name: 'No streams yet' }).waitFor(SLOW);
   await page.getByRole('button', { name: 'New stream' }).first().click();
   await page.getByLabel('Title').fill(TITLE);
   await page.getByRole('button', { name: 'Create stream' }).click();
@@ -43,7 +43,7 @@ async function createStream(page: Page): Promise<string> {
 }
 
 async function startEncoder(page: Page) {
-  const full = page.getByLabel('Full address (server and key)', { exact: true });
+  const full = page.getByLabel('Full URL (server and key)', { exact: true });
   assert.match(await full.inputValue(), /•{8,}$/);
   await page.getByRole('button', { name: 'Show the key' }).click();
   const url = await full.inputValue();
@@ -72,13 +72,13 @@ test('a stream goes live from an encoder, and stops', async (t) => {
     const viewer = await media.watch(`/watch/${id}`);
     t.after(() => viewer.close());
     await viewer.page.getByText('The broadcast has not started yet.').first().waitFor(SLOW);
-    await page.getByRole('button', { name: 'Go live' }).click();
+    await page.getByRole('button', { name: 'Start a broadcast' }).click();
     await status(page, /You are live/);
     await plays(viewer.page);
 
-    const stop = { name: 'Stop the broadcast' };
+    const stop = { name: 'Stop broadcast' };
     await page.getByRole('button', stop).click();
-    const dialog = page.getByRole('dialog', { name: 'Stop the broadcast?' });
+    const dialog = page.getByRole('dialog', { name: 'Stop broadcast?' });
     await dialog.getByText('It ends for all viewers at once.').waitFor();
     await dialog.getByRole('button', stop).click();
     await status(page, /only you see it/);
@@ -91,10 +91,10 @@ test('a stream goes live from an encoder, and stops', async (t) => {
       .getByRole('table')
       .getByText(/^0:\d\d$/)
       .waitFor(SLOW);
-    await page.getByRole('button', { name: 'New stream key' }).click();
-    const rotation = page.getByRole('dialog', { name: 'Make a new stream key?' });
+    await page.getByRole('button', { name: 'Reset stream key' }).click();
+    const rotation = page.getByRole('dialog', { name: 'Reset the stream key?' });
     await rotation.getByText('the encoder that is connected now is cut off').waitFor();
-    await rotation.getByRole('button', { name: 'New stream key' }).click();
+    await rotation.getByRole('button', { name: 'Reset stream key' }).click();
     await encoder.exited;
     await status(page, /off the air/);
   });
@@ -104,7 +104,7 @@ test('settings are kept, and a stream is deleted in words', async () => {
   const { id } = await media.call('POST', '/streams', { title: 'Kept for later', visibility: 'PRIVATE' });
   await media.visit(`/live/${id}?tab=settings`, async (page) => {
     await page.getByLabel('Title').fill('Kept for good');
-    await page.getByLabel('Stop without a signal after, in seconds').fill('90');
+    await page.getByLabel('Stop after signal loss (seconds)').fill('90');
     await page.getByRole('switch', { name: /^Record/ }).check();
     await page.getByRole('button', { name: 'Save settings' }).click();
     await page.getByRole('heading', { level: 1, name: 'Kept for good' }).waitFor(SLOW);

@@ -51,7 +51,7 @@ async function tell(user: DashboardUser, { title, severity = 'INFO', resource, p
 test('the bell counts, the inbox is filtered, read, followed and emptied', async () => {
   const user = await dashboard.user();
   await dashboard.visit('/dashboard/notifications', { user }, async (page) => {
-    await page.getByRole('heading', { name: 'No notification yet' }).waitFor();
+    await page.getByRole('heading', { name: 'No notifications yet' }).waitFor();
     await tell(user, { title: LONG });
     await tell(user, { title: 'A domain failed', severity: 'WARNING' });
     await tell(user, {
@@ -81,7 +81,7 @@ test('the bell counts, the inbox is filtered, read, followed and emptied', async
     await page.getByRole('link', { name: 'Notifications, 2 unread' }).waitFor();
     await page.getByLabel('Type', { exact: true }).selectOption('webhook.failing');
     await card(LONG).waitFor({ state: 'detached' });
-    await card('A webhook keeps failing (test mode)').getByRole('link', { name: 'To the webhook' }).click();
+    await card('A webhook keeps failing (test mode)').getByRole('link', { name: 'View webhook' }).click();
     await page.waitForURL(/\/webhooks\/wh_01kafe3n4pfx2v9yq6m8d7t5zr$/);
     await page.locator('[data-mode=test]').waitFor();
     await page.getByRole('link', { name: 'Notifications, 1 unread' }).click();

@@ -21,9 +21,9 @@ test('a room is made, people are invited, it is changed and ended', async () => 
     await page.getByRole('button', { name: 'Create room' }).click();
     await page.getByRole('heading', { level: 1, name: NAME }).waitFor(SLOW);
     const id = new URL(page.url()).pathname.split('/').at(-1);
-    const everybody = page.getByLabel('Link for everybody', { exact: true });
+    const everybody = page.getByLabel('Guest link', { exact: true });
     assert.equal(await everybody.inputValue(), `${dashboard.url}/r/${id}`);
-    await page.getByText('Nobody is here.').waitFor(SLOW);
+    await page.getByText('No one is here.').waitFor(SLOW);
 
     const invite = page.getByRole('region', { name: 'Invite' });
     await invite.getByLabel('Name').fill('Grace');
@@ -36,14 +36,14 @@ test('a room is made, people are invited, it is changed and ended', async () => 
 
     const settings = page.getByRole('region', { name: 'Settings' });
     await settings.getByLabel('Most people').fill('3');
-    await settings.getByLabel('May be recorded').click();
-    await settings.getByLabel('Picture of recordings').selectOption('SPEAKER');
+    await settings.getByLabel('Allow recording').click();
+    await settings.getByLabel('Recording layout').selectOption('SPEAKER');
     await settings.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The room is saved.').waitFor(SLOW);
     await page.getByText(/Nothing can be recorded: .* no recorder/).waitFor(SLOW);
 
     await page.getByRole('button', { name: 'End the room' }).click();
-    const dialog = page.getByRole('dialog', { name: 'End the room for everybody?' });
+    const dialog = page.getByRole('dialog', { name: 'End the room for everyone?' });
     await dialog.getByRole('button', { name: 'End the room' }).click();
     await page.getByRole('heading', { name: 'The room has ended' }).waitFor(SLOW);
     await page.getByText('It was ended by a host').waitFor(SLOW);
@@ -81,9 +81,9 @@ test('what was watched of a video is seen over time, by second and by country, a
   ]);
   await dashboard.visit('/dashboard/analytics?days=7', { user }, async (page) => {
     await page.getByRole('heading', { level: 1, name: 'Analytics' }).waitFor(SLOW);
-    const totals = page.getByRole('region', { name: 'In this time' });
+    const totals = page.getByRole('region', { name: 'Summary' });
     await totals.getByText('30', { exact: true }).waitFor(SLOW);
-    await page.getByLabel('Compare with the time before').click();
+    await page.getByLabel('Compare with previous period').click();
     await totals.getByText('before: 20 (+50 %)').waitFor(SLOW);
     await page.getByRole('img', { name: /^Views by day[.] The most: 30,/ }).waitFor(SLOW);
     await page.getByRole('region', { name: 'Countries' }).getByText('Germany').waitFor(SLOW);
@@ -91,7 +91,7 @@ test('what was watched of a video is seen over time, by second and by country, a
     await totals.getByText('50', { exact: true }).waitFor(SLOW);
     await page.getByRole('link', { name: NAME }).click();
     await page.getByRole('heading', { level: 1, name: NAME }).waitFor(SLOW);
-    const retention = page.getByRole('region', { name: 'What was watched of it' });
+    const retention = page.getByRole('region', { name: 'Audience retention' });
     await retention.getByText('At the beginning 60% of the views, 30% at 0:01.').waitFor(SLOW);
     await assertAccessible(page, 'analytics of a video');
     await page.getByRole('link', { name: 'To the video' }).click();

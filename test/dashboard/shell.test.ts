@@ -15,7 +15,7 @@ after(() => dashboard?.close());
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name });
 
 async function fillSignIn(page: Page, { email, password }: DashboardUser): Promise<void> {
-  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Email').fill(email);
   await page.getByLabel(/^Password/).fill(password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
@@ -29,15 +29,15 @@ test('sign up, verify by the mail, and sign out', async () => {
   await dashboard.visit('/dashboard/limits', {}, async (page, { errors }) => {
     await page.getByRole('link', { name: 'Sign up' }).click();
     await page.getByLabel('Name').fill('Nova');
-    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Email').fill(email);
     await page.getByLabel(/^Password/).fill('short');
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.getByText('Too short: at least 12 characters.').waitFor();
     await page.getByLabel(/^Password/).fill('correct horse battery staple');
     await page.getByRole('button', { name: 'Create account' }).click();
-    await heading(page, 'Check your mail').waitFor();
-    await page.getByRole('button', { name: 'I opened the link' }).click();
-    await page.getByText('The address is not verified yet.').waitFor();
+    await heading(page, 'Check your email').waitFor();
+    await page.getByRole('button', { name: "I've verified my email" }).click();
+    await page.getByText('Your email address is not verified yet.').waitFor();
 
     const [mail] = await dashboard.mailsTo(email);
     const link = await page.context().newPage();
@@ -46,7 +46,7 @@ test('sign up, verify by the mail, and sign out', async () => {
     await link.waitForLoadState();
     await link.close();
 
-    await page.getByRole('button', { name: 'I opened the link' }).click();
+    await page.getByRole('button', { name: "I've verified my email" }).click();
     await heading(page, 'Hello, Nova').waitFor();
     await openPanel(page);
     await page.getByText(`Signed in as ${email}`).waitFor();
@@ -65,7 +65,7 @@ test('a wrong password is said at the form, and a sign-in leads to where one wan
   const user = await dashboard.user();
   await dashboard.visit('/dashboard/limits?from=mail', {}, async (page) => {
     await fillSignIn(page, { ...user, password: 'wrong horse battery staple' });
-    await page.getByRole('alert').getByText('The e-mail address or the password is wrong.').waitFor();
+    await page.getByRole('alert').getByText('Incorrect email or password.').waitFor();
     await fillSignIn(page, user);
     await heading(page, 'Usage').waitFor();
     assert.equal(await page.title(), 'Usage · Marquee');
@@ -84,7 +84,7 @@ test('the second factor: a wrong code, the code of the app, a recovery code', as
     await fillSignIn(page, user);
     await page.getByLabel('Code').fill('000000');
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await page.getByText('This code is wrong or too old.').waitFor();
+    await page.getByText('Incorrect or expired code.').waitFor();
     await page.getByRole('button', { name: 'Use a recovery code' }).click();
     await page.getByLabel('Recovery code').fill(String(recoveryCodes[0]));
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
@@ -125,10 +125,10 @@ test('an act that needs the password again: asked for once, then done', async ()
     });
     await page.getByLabel('Your name').fill('Joan');
     await page.getByRole('button', { name: 'Save' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Your password, please' });
+    const dialog = page.getByRole('dialog', { name: 'Confirm your password' });
     await dialog.getByLabel(/^Password/).fill('wrong horse battery staple');
     await dialog.getByRole('button', { name: 'Confirm' }).click();
-    await dialog.getByText('This is not your password.').waitFor();
+    await dialog.getByText('Incorrect password.').waitFor();
     await dialog.getByLabel(/^Password/).fill(user.password);
     await dialog.getByRole('button', { name: 'Confirm' }).click();
     await heading(page, 'Hello, Joan').waitFor();
@@ -158,10 +158,10 @@ test('an API that is away: a banner, nothing lost, and on with it when it is bac
     await field.fill('Hedy');
     await page.context().setOffline(true);
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('status').getByText('The server does not answer').waitFor();
+    await page.getByRole('status').getByText('Server not responding').waitFor();
     assert.equal(await field.inputValue(), 'Hedy');
     await page.context().setOffline(false);
-    await page.getByRole('status').getByText('The server does not answer').waitFor({ state: 'detached' });
+    await page.getByRole('status').getByText('Server not responding').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Save' }).click();
     await heading(page, 'Hello, Hedy').waitFor();
   });
@@ -182,7 +182,7 @@ test('two tabs look at live and test side by side, and each keeps its own over a
     await other.reload();
     await other.getByText('Test workspace').waitFor();
     await page.reload();
-    await page.getByText('Requests of this session in this minute').waitFor();
+    await page.getByText('Requests in this session, current minute').waitFor();
     assert.equal(modes.at(-1), 'live');
     assert.equal(await page.getByText('Test workspace').count(), 0);
   });
@@ -202,8 +202,8 @@ test('a refusal is a toast with its code and the request id to copy', async () =
     await page.getByRole('button', { name: 'Sign out' }).click();
     const toast = page.getByRole('alert').filter({ hasText: 'INTERNAL_ERROR' });
     await toast.getByText('Request id: 5b1c1d1e-0000-4000-8000-000000000000').waitFor();
-    await toast.getByRole('button', { name: 'Copy the request id' }).waitFor();
-    await toast.getByRole('link', { name: 'Show it in the request log' }).click();
+    await toast.getByRole('button', { name: 'Copy request ID' }).waitFor();
+    await toast.getByRole('link', { name: 'View in request log' }).click();
     await page.waitForURL(
       `${dashboard.url}/dashboard/requests?requestId=5b1c1d1e-0000-4000-8000-000000000000`,
     );
@@ -274,7 +274,7 @@ test('an address that is not there, and one of another site behind "next"', asyn
   const user = await dashboard.user({ name: 'Ada' });
   await dashboard.visit('/dashboard/nothing/here', { user }, async (page) => {
     await heading(page, 'Page not found').waitFor();
-    await page.getByRole('link', { name: 'To the start page' }).click();
+    await page.getByRole('link', { name: 'Go to home' }).click();
     await heading(page, 'Hello, Ada').waitFor();
   });
   await dashboard.visit('/dashboard/sign-in?next=//evil.example/', {}, async (page) => {

@@ -70,8 +70,8 @@ async function percentOf(page: Page): Promise<number> {
 /** Has captions made, which are shown when they are there. */
 async function transcribes(page: Page): Promise<void> {
   const captions = page.getByRole('region', { name: 'Captions' });
-  await captions.getByText('There are no captions yet.').waitFor(SLOW);
-  await captions.getByRole('button', { name: 'Make captions automatically' }).click();
+  await captions.getByText('No captions yet.').waitFor(SLOW);
+  await captions.getByRole('button', { name: 'Generate captions' }).click();
   await captions.getByText(/^The captions (wait|are being made)/).waitFor(SLOW);
   await captions.getByText('Captions were made: German.').waitFor(SLOW);
   await captions.getByRole('listitem').getByText('Deutsch (auto)').waitFor(SLOW);
@@ -102,7 +102,7 @@ test('an upload goes on after a reload, is described, published, and watched', a
       guards.push(dialog.type());
       void dialog.accept();
     });
-    await page.getByRole('heading', { name: 'No video yet' }).waitFor(SLOW);
+    await page.getByRole('heading', { name: 'No videos yet' }).waitFor(SLOW);
     const slowDown = await throttle(page);
     await slowDown(SLOW_BYTES_PER_SEC);
     await chooseFile(page, /^Upload videos/, clip);
@@ -113,7 +113,7 @@ test('an upload goes on after a reload, is described, published, and watched', a
 
     await page.reload();
     assert.deepEqual(guards, ['beforeunload'], 'leaving is asked about');
-    const unfinished = page.getByRole('region', { name: 'Unfinished uploads' });
+    const unfinished = page.getByRole('region', { name: 'Incomplete uploads' });
     await unfinished.getByRole('link', { name: 'Opening night.mp4' }).waitFor(SLOW);
     await assertGoodLooks(page, 'the list with an unfinished upload');
     await slowDown(-1);
@@ -131,7 +131,7 @@ test('an upload goes on after a reload, is described, published, and watched', a
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Save details' }).click();
     await page.getByRole('heading', { level: 1, name: TITLE }).waitFor(SLOW);
-    await page.getByText('Every quality is made.').waitFor(SLOW);
+    await page.getByText('All renditions are ready.').waitFor(SLOW);
     await page.getByRole('table', { name: 'Qualities' }).getByText('360p').waitFor(SLOW);
     await page.frameLocator('iframe').locator('marquee-player').waitFor(SLOW);
     await page.getByText(/^Picture\. Track 3 was left out/).waitFor(SLOW);
@@ -141,13 +141,13 @@ test('an upload goes on after a reload, is described, published, and watched', a
     const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
     assert.equal((await fetch(`${media.platform.url}/watch/${id}`)).status, 404, 'a draft is private');
     await page.getByRole('button', { name: 'Publish now' }).click();
-    await page.getByText('It can be watched by the link below.').waitFor(SLOW);
+    await page.getByText('Anyone with access can watch at the link below.').waitFor(SLOW);
     await assertGoodLooks(page, 'the page of a video');
 
     const clips = page.getByRole('region', { name: 'Clip' });
     await clips.getByLabel('From second').fill('1.5');
     await clips.getByLabel('To second').fill('3');
-    await clips.getByLabel('Name of the clip').fill('The overture');
+    await clips.getByLabel('Clip title').fill('The overture');
     await clips.getByRole('button', { name: 'Make clip' }).click();
     await clips.getByRole('link', { name: 'Open it' }).waitFor(SLOW);
 
@@ -161,7 +161,7 @@ test('an upload goes on after a reload, is described, published, and watched', a
       await chooser.setFiles({ ...file, mimeType: 'video/mp4' });
     };
     await choose({ name: 'notes.mp4', buffer: Buffer.from('these are no pictures') });
-    await replacing.getByText('The new file cannot be played; the video is as before.').waitFor(SLOW);
+    await replacing.getByText('The new file could not be processed. The video is unchanged.').waitFor(SLOW);
     await replacing.getByText('UNSUPPORTED_FORMAT').waitFor();
     await replacing.getByRole('textbox', { name: /^Or its address/ }).fill('https://127.0.0.1/film.mp4');
     await replacing.getByRole('button', { name: 'Fetch it' }).click();
@@ -177,7 +177,7 @@ test('an upload goes on after a reload, is described, published, and watched', a
     await replacing.getByRole('button', { name: 'Choose a file' }).waitFor(SLOW);
 
     const viewer = await media.watch(
-      await page.getByRole('textbox', { name: 'Link to share' }).inputValue().then(pathOf),
+      await page.getByRole('textbox', { name: 'Share link' }).inputValue().then(pathOf),
     );
     t.after(() => viewer.close());
     await viewer.page.getByRole('heading', { name: TITLE }).waitFor(SLOW);
@@ -198,10 +198,10 @@ test('several at once are hidden and deleted, and a broken file says what to do'
   await media.visit('/videos?q=draft', async (page) => {
     await page.getByRole('checkbox', { name: 'Select First draft' }).waitFor(SLOW);
     assert.equal(await page.getByRole('link', { name: TITLE }).count(), 0, 'the search is in the address');
-    await page.getByRole('checkbox', { name: 'Select all that are shown' }).check();
+    await page.getByRole('checkbox', { name: 'Select all on this page' }).check();
     await page.getByText('2 selected').waitFor();
     await page.getByRole('button', { name: 'Make private' }).click();
-    await page.getByText('Nothing is selected.').waitFor(SLOW);
+    await page.getByText('Nothing selected').waitFor(SLOW);
     const { id } = Object(Object.values(await media.call('GET', '/videos?q=First'))[0]);
     assert.equal((await media.call('GET', `/videos/${id}`)).visibility, 'PRIVATE');
 
@@ -220,7 +220,7 @@ test('several at once are hidden and deleted, and a broken file says what to do'
     ]);
     await chooser.setFiles(broken);
     await page.getByRole('link', { name: 'Open the video' }).click(SLOW);
-    await page.getByText('This kind of file cannot be read here').waitFor(SLOW);
+    await page.getByText('Unsupported file format').waitFor(SLOW);
     await page.getByText('UNSUPPORTED_FORMAT').waitFor();
   });
 });

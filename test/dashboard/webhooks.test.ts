@@ -32,7 +32,7 @@ after(async () => {
 
 test('a webhook is added, fails, is looked into and sent again', async () => {
   await dashboard.visit('/dashboard/webhooks', { user }, async (page) => {
-    await page.getByRole('heading', { name: 'No webhook yet' }).waitFor();
+    await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor();
     await page.getByRole('link', { name: 'Add a webhook' }).first().click();
     await page.getByLabel('Address').fill('http://example.com/hook');
     await page.getByLabel('Only some').check();
@@ -46,7 +46,7 @@ test('a webhook is added, fails, is looked into and sent again', async () => {
     assert.match(secret, /^whsec_/);
     await page.getByLabel('I stored it').check();
     await page.getByRole('button', { name: 'Done' }).click();
-    await page.getByRole('heading', { name: 'Nothing sent yet' }).waitFor();
+    await page.getByRole('heading', { name: 'No deliveries yet' }).waitFor();
     await assertAccessible(page, 'a new webhook');
 
     sink.reply = () => ({ status: 500, body: 'the database of the receiver is away' });
@@ -65,10 +65,10 @@ test('a webhook is added, fails, is looked into and sent again', async () => {
 
     sink.reply = () => ({});
     await row.getByRole('button', { name: 'Send again' }).click();
-    await page.getByText('Sent again, and accepted.').waitFor();
-    await page.getByText('Sent again by hand').waitFor();
+    await page.getByText('Resent successfully.').waitFor();
+    await page.getByText('Manual resend').waitFor();
     await page.getByText('Failed', { exact: true }).first().click();
-    await page.getByText('Sent again by hand').waitFor({ state: 'detached' });
+    await page.getByText('Manual resend').waitFor({ state: 'detached' });
     assert.match(page.url(), /failed=true/);
   });
 });
@@ -86,11 +86,11 @@ test('a test, a simulation, other settings, a new secret, the end', async () => 
       await page.getByRole('tab', { name: 'Simulate' }).click();
       await page.getByLabel('Event', { exact: true }).selectOption('video.created');
       await page.getByLabel(/^Other data/).fill('[]');
-      await page.getByRole('button', { name: 'Show the request' }).click();
-      await page.getByText('This is no JSON object.').waitFor();
+      await page.getByRole('button', { name: 'Preview request' }).click();
+      await page.getByText('Enter a valid JSON object.').waitFor();
       await page.getByLabel(/^Other data/).fill('{"title":"Mine"}');
-      await page.getByRole('button', { name: 'Show the request' }).click();
-      await page.getByText('The webhook would get it.').waitFor();
+      await page.getByRole('button', { name: 'Preview request' }).click();
+      await page.getByText('This webhook would receive the event.').waitFor();
       await page.getByText('"title":"Mine"').first().waitFor();
       await assertAccessible(page, 'a simulation');
 
@@ -105,8 +105,8 @@ test('a test, a simulation, other settings, a new secret, the end', async () => 
       assert.notEqual(fresh, made.string('data.signingSecret'));
       await page.getByLabel('I stored it').check();
       await page.getByRole('button', { name: 'Done' }).click();
-      await page.getByRole('button', { name: 'Delete the webhook' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Delete the webhook' }).click();
+      await page.getByRole('button', { name: 'Delete webhook' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete webhook' }).click();
       await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
       await page.getByText(`${sink.url}/other`).waitFor({ state: 'detached' });
     },

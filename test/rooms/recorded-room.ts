@@ -191,7 +191,7 @@ async function record({ engine, linkFile, mirror }: Bench): Promise<void> {
     ['red', 'blue'],
   );
   const speaker = await composed('SPEAKER');
-  // But for moments without a picture, at the beginning and the end.
+  // But for moments no media, at the beginning and the end.
   const seen = (await colours(speaker.path, LEFT)).map((colour, index) => ({ colour, sec: index / FPS }));
   const large = seen.filter(({ colour }) => colour !== 'none');
   const changes = large.filter(({ colour }, index) => colour !== large[index - 1]?.colour);
@@ -202,7 +202,7 @@ async function record({ engine, linkFile, mirror }: Bench): Promise<void> {
     ['red', 'blue'],
     JSON.stringify(changes),
   );
-  // Whoever speaks is large from their first word on.
+  // Active speaker from their first word on.
   const [begun] = await beepsIn(speaker.path, VOICES.bob);
   const changed = changes[1]?.sec ?? 0;
   assert.ok(Math.abs((begun ?? 0) - changed) <= 0.6, `bob speaks at ${begun} and is large at ${changed}`);

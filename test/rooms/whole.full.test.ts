@@ -136,7 +136,7 @@ async function meetAndWatch(t: TestContext, isLivekit: boolean): Promise<void> {
   await Promise.all([meets(ada, 'Ben'), meets(ben, 'Ada')]);
 
   await press(ben, 'Leave');
-  await ben.getByRole('heading', { name: 'You have left the room.' }).waitFor(SLOW);
+  await ben.getByRole('heading', { name: 'You left the room.' }).waitFor(SLOW);
   await press(ada, 'Leave');
   await press(ada, 'End for everybody');
   await ada.getByRole('heading', { name: 'The room has ended.' }).waitFor(SLOW);

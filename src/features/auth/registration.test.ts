@@ -109,7 +109,7 @@ describe('the development mailbox', () => {
     assert.deepEqual(mail, {
       kind: 'verify-email',
       to: 'newcomer@example.com',
-      subject: 'Confirm your e-mail address',
+      subject: 'Verify your email address',
       status: 'QUEUED',
       createdAt: clock.now().toISOString(),
     });

@@ -149,7 +149,7 @@ describe('a post', () => {
     (await chat.post('three')).assertError('CONFLICT');
     await chat.set({ chatMode: 'OPEN', chatEnabled: false });
     (await chat.post('three')).assertError('CONFLICT');
-    assert.deepEqual(await chat.texts(), ['The chat is off.', 'two', 'one'], 'what was said can be read');
+    assert.deepEqual(await chat.texts(), ['Chat is disabled.', 'two', 'one'], 'what was said can be read');
   });
 });
 
@@ -164,7 +164,7 @@ test('what changes for its writers is said in the chat, by nobody', async () => 
     'one',
     'Only followers can write here now.',
     'Slow mode: guests write once every 30 seconds.',
-    'The chat is off.',
+    'Chat is disabled.',
     'Everybody can write here now.',
     'Slow mode is off.',
   ]);

@@ -282,7 +282,7 @@ test('two presses of the button are one payment', async () => {
   const answers = await Promise.all([pay(id), pay(id), pay(id)]);
   // Whoever presses while the provider is being asked sees the page that waits.
   const isRight = ({ status, text }: { status: number; text: string }) =>
-    status === 303 || (status === 200 && text.includes('Your payment is under way'));
+    status === 303 || (status === 200 && text.includes('Payment processing'));
   assert.ok(answers.every(isRight), answers.map(({ text }) => text).join());
   assert.ok(answers.some(({ status }) => status === 303));
   assert.equal((await read(of, id)).at('data.status'), 'COMPLETED');

@@ -122,7 +122,7 @@ describe('the watch page', () => {
         const isForFollowers = visibility === 'FOLLOWERS';
         assert.equal(page.status, isOpen || isSold || isForFollowers ? 200 : 404, visibility + query);
         if (isForFollowers) assert.match(page.body, /This is for followers: .*Sign in to follow/s);
-        else if (isSold) assert.match(page.body, /Get a link by mail/);
+        else if (isSold) assert.match(page.body, /Get a sign-in link by email/);
         else if (!isOpen) assert.equal(page.body, missing.body);
         else assert.equal(page.body.includes('noindex'), visibility !== 'PUBLIC');
       }
