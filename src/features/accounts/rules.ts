@@ -43,7 +43,7 @@ export function normaliseUsername(username: string): string {
 
 /** @throws {AppError} BAD_REQUEST, field `username`, for a name of the platform's own, or one that looks like it. */
 export function assertNotReserved(username: string): void {
-  if (isReserved(username)) throw badRequest('username', 'This user name is reserved.');
+  if (isReserved(username)) throw badRequest('username', 'This username is reserved.');
 }
 
 /** A free user name made from the address: `ada`, `ada-2`, … */

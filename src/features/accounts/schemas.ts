@@ -69,12 +69,12 @@ export const MePatch = named(
   Type.Object({
     name: Type.Optional(Nullable(Type.String({ maxLength: 120 }))),
     bio: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
-    locale: Type.Optional(Type.String({ maxLength: 35, description: 'A BCP 47 tag such as `en-GB`.' })),
+    locale: Type.Optional(Type.String({ maxLength: 35, description: 'BCP 47 language tag, such as `en-GB`.' })),
     timezone: Type.Optional(
-      Type.String({ maxLength: 64, description: 'An IANA name such as `Europe/Berlin`.' }),
+      Type.String({ maxLength: 64, description: 'IANA time zone, such as `Europe/Berlin`.' }),
     ),
     username: Type.Optional(
-      Type.String({ maxLength: 39, description: '2 to 39 characters of a-z, 0-9, "_" and "-".' }),
+      Type.String({ maxLength: 39, description: '2 to 39 characters: a-z, 0-9, "_" and "-".' }),
     ),
   }),
   { name: 'Ada Lovelace', timezone: 'Europe/London' },
@@ -84,7 +84,7 @@ export const AvatarIn = named(
   'AvatarSet',
   Type.Object({
     url: Type.Optional(
-      Type.String({ maxLength: 2048, description: 'https, publicly routable; fetched once.' }),
+      Type.String({ maxLength: 2048, description: 'Publicly routable HTTPS URL; fetched once.' }),
     ),
   }),
   { url: 'https://example.com/me.png' },
@@ -104,7 +104,7 @@ export const EmbedAllowlistIn = named(
   Type.Object({
     domains: Type.Array(Type.String({ maxLength: 300 }), {
       maxItems: 100,
-      description: 'Host names, and `*.example.com` for every name below.',
+      description: 'Host names; `*.example.com` matches every subdomain.',
     }),
     mode: OneOf(VALUES.account.embed_mode, { default: 'ALLOWLIST' }),
   }),

@@ -20,11 +20,11 @@ const FiguresOut = named(
   Type.Object({
     views: Sum,
     watchTimeSec: Sum,
-    followers: Type.Integer({ description: 'Of all time: now. Of the range: won less lost.' }),
+    followers: Type.Integer({ description: 'All-time: current count. Range: gained minus lost.' }),
     grossCents: Sum,
     netCents: Sum,
-    subscribers: Type.Integer({ description: 'Memberships that began.' }),
-    purchases: Type.Integer({ description: 'Sales.' }),
+    subscribers: Type.Integer({ description: 'Memberships started.' }),
+    purchases: Type.Integer({ description: 'Number of sales.' }),
   }),
 );
 
@@ -36,10 +36,10 @@ export const StatsOut = named(
     period: FiguresOut,
     averages: Type.Object({
       revenuePerView: Nullable(
-        Type.Number({ description: 'Net cents of a view of the period; null without views.' }),
+        Type.Number({ description: 'Net cents per view in the period; null without views.' }),
       ),
       revenuePerMember: Nullable(
-        Type.Number({ description: 'Net cents of the period for each member at its end; null without.' }),
+        Type.Number({ description: 'Net cents in the period per member at its end; null without members.' }),
       ),
     }),
     currency: Type.Literal('USD'),
@@ -50,8 +50,8 @@ const Card = named(
   'AnalyticsFigure',
   Type.Object({
     value: Nullable(Type.Number()),
-    previous: Nullable(Type.Number({ description: 'Of the period before.' })),
-    changePercent: Nullable(Type.Number({ description: 'Null where there was nothing before.' })),
+    previous: Nullable(Type.Number({ description: 'Value in the preceding period.' })),
+    changePercent: Nullable(Type.Number({ description: 'Null if the preceding value is zero.' })),
   }),
 );
 

@@ -19,7 +19,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-const AS_CSV = 'As `text/csv`, the series.';
+const AS_CSV = 'With `Accept: text/csv`, returns the series.';
 
 /** `/analytics/*`, `/account/analytics` (docs/concepts/analytics.md). */
 export function analyticsRoutes(deps: Deps): Route[] {
@@ -91,7 +91,7 @@ const COUNTRY_COLUMNS = [
   'watchTimeSec',
   'sharePercent',
 ] as const;
-const ALL_ROWS = 'As `text/csv`, all rows.';
+const ALL_ROWS = 'With `Accept: text/csv`, returns all rows.';
 
 /** The lists: rows in `data.rows`, beside what every answer begins with. */
 function listRoutes({ reads, cursors }: Deps): Route[] {
@@ -104,7 +104,7 @@ function listRoutes({ reads, cursors }: Deps): Route[] {
       operationId: 'analytics.videos',
       path: '/analytics/videos',
       summary: 'List video analytics',
-      description: `Those of which anything was counted in the range, deleted ones too. ${ALL_ROWS}`,
+      description: `Lists items with activity in the range, including deleted ones. ${ALL_ROWS}`,
       query: shapes.VideosQuery,
       reply: reply(shapes.VideoRow, VIDEO_COLUMNS),
       handler: ({ caller: { workspaceId }, acceptsCsv }, { query }) => {
@@ -119,7 +119,7 @@ function listRoutes({ reads, cursors }: Deps): Route[] {
       operationId: 'analytics.streams',
       path: '/analytics/streams',
       summary: 'List stream analytics',
-      description: `Those of which anything was counted in the range, deleted ones too. ${ALL_ROWS}`,
+      description: `Lists items with activity in the range, including deleted ones. ${ALL_ROWS}`,
       query: shapes.StreamsQuery,
       reply: reply(shapes.StreamRow, STREAM_COLUMNS),
       handler: ({ caller: { workspaceId }, acceptsCsv }, { query }) => {
@@ -170,7 +170,7 @@ function subjectRoutes({ reads }: Deps): Route[] {
       method: 'GET',
       path: '/analytics/videos/{id}',
       summary: 'Get video analytics',
-      description: `A filter concerns totals and series. ${AS_CSV}`,
+      description: `A filter applies to totals and series. ${AS_CSV}`,
       params: IdParams('vid', 'video'),
       query: shapes.SeriesQuery,
       reply: { status: 200, schema: shapes.VideoAnalytics, csv: VIDEO_SERIES },
@@ -187,7 +187,7 @@ function subjectRoutes({ reads }: Deps): Route[] {
       method: 'GET',
       path: '/analytics/streams/{id}',
       summary: 'Get stream analytics',
-      description: `A filter concerns totals and series. ${AS_CSV}`,
+      description: `A filter applies to totals and series. ${AS_CSV}`,
       params: IdParams('str', 'stream'),
       query: shapes.SeriesQuery,
       reply: { status: 200, schema: shapes.StreamAnalytics, csv: STREAM_SERIES },

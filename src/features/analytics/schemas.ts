@@ -25,7 +25,7 @@ export const RANGE = {
   }),
 };
 const FILTER = Type.Optional(
-  Type.String({ maxLength: 253, description: 'Only viewers with this value. One filter at a time.' }),
+  Type.String({ maxLength: 253, description: 'Only viewers with this value. Only one filter can be used per request.' }),
 );
 const FILTERED = {
   'filter.country': FILTER,
@@ -43,7 +43,7 @@ const COMPARE = OneOf(['NONE', 'PREVIOUS'], {
 const PAGED = {
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 25, description: 'Page size.' }),
   cursor: Type.Optional(
-    Type.String({ description: '`nextCursor` of the page before, under the same filters.' }),
+    Type.String({ description: '`nextCursor` of the previous page, with the same filters.' }),
   ),
 };
 
@@ -59,7 +59,7 @@ const rowsQuery = <const S extends readonly string[], F extends TProperties>(sor
 export const VideosQuery = rowsQuery(['views', 'watchTimeSec', 'publishedAt'], {});
 export const StreamsQuery = rowsQuery(['views', 'watchTimeSec', 'liveMinutes'], {});
 const IdFilter = (of: string) =>
-  Type.Optional(Type.String({ maxLength: 64, description: `Only what was watched of this ${of}.` }));
+  Type.Optional(Type.String({ maxLength: 64, description: `Only views of this ${of}.` }));
 export const GeographyQuery = rowsQuery(['views', 'watchTimeSec'], {
   videoId: IdFilter('video'),
   streamId: IdFilter('stream'),
@@ -89,9 +89,9 @@ const VIEWED = { views: Count, uniqueViewers: Count, watchTimeSec: Count };
 const AVERAGE = { avgViewDurationSec: Rate('Average view duration; null without views.') };
 const SHOWN = {
   impressions: Unfiltered(),
-  playRate: Rate('Plays of an impression, 0 to 1; null without impressions.'),
+  playRate: Rate('Plays per impression, 0 to 1; null without impressions.'),
 };
-const PERCENT_VIEWED = { avgPercentViewed: Rate('Of the length; null without views.') };
+const PERCENT_VIEWED = { avgPercentViewed: Rate('Percentage of the duration; null without views.') };
 
 const AccountTotals = named(
   'AnalyticsAccountTotals',
@@ -124,7 +124,7 @@ const StreamTotals = named(
     ...ON_AIR,
     joins: Unfiltered(),
     leaves: Unfiltered(),
-    bitrateKbps: Rate('The mean of what was broadcast; null without a broadcast.'),
+    bitrateKbps: Rate('Average broadcast bitrate; null without a broadcast.'),
   }),
 );
 const DATE = {
@@ -136,7 +136,7 @@ const Value = named(
   'AnalyticsValue',
   Type.Object({
     key: Type.String(),
-    label: Type.String({ description: 'For people, in English.' }),
+    label: Type.String({ description: 'Display name in English.' }),
     views: Count,
     watchTimeSec: Count,
   }),
@@ -194,7 +194,7 @@ export const CountryRow = named(
     countryCode: Type.String({ description: 'ISO 3166-1; `ZZ`: unknown.', examples: ['DE'] }),
     country: Type.String({ description: 'In English.', examples: ['Germany'] }),
     ...VIEWED,
-    sharePercent: Rate('Of the views of all countries; null without views.'),
+    sharePercent: Rate('Share of the views of all countries; null without views.'),
   }),
 );
 
@@ -211,7 +211,7 @@ export const VideoAnalytics = named(
     retention: Type.Array(
       Type.Object({
         second: Count,
-        percent: Rate('How often it was watched, of the views; above 100 where it was seen again.'),
+        percent: Rate('Percentage of views that watched this part; above 100 where viewers rewatched it.'),
       }),
     ),
     breakdown: Type.Object({ ...BREAKDOWN, quality: Values }),
@@ -245,7 +245,7 @@ export const StreamAnalytics = named(
         sessionId: Type.String(),
         startedAt: Instant,
         endedAt: Nullable(Instant),
-        durationSec: Nullable(Type.Integer({ description: 'Null while it is on.' })),
+        durationSec: Nullable(Type.Integer({ description: 'Null while the session is live.' })),
         peakConcurrent: Count,
         uniqueViewers: Count,
       }),

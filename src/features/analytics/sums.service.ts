@@ -99,7 +99,7 @@ export function createSums({ db, clock, facts: written, rawDays, chunk = CHUNK }
       const { first, last } = parseDays({ from, to }, dayOf(clock.ms()), rawDays);
       const gone = await repository.daysWithoutFacts(db, dateFromMs(first), dateFromMs(last + DAY_MS));
       if (gone.length > 0)
-        throw new Error(`the facts of ${gone.join(', ')} are gone, and the sums of them stay`);
+        throw new Error(`raw usage events of ${gone.join(', ')} have been deleted; their rollups are unchanged`);
       await repository.insertState(db);
       const days: string[] = [];
       for (let day = first; day <= last; day += DAY_MS) {
@@ -177,18 +177,18 @@ function parseDays(
   const first = from === undefined ? oldest : parseDay('--from', from);
   const last = to === undefined ? today : parseDay('--to', to);
   if (first < oldest) {
-    const kept = `facts are kept for ${rawDays} days (ANALYTICS_RAW_DAYS), and a day needs those of the one before`;
+    const kept = `usage events are retained for ${rawDays} days (ANALYTICS_RAW_DAYS), and each day also needs those of the previous day`;
     throw new Error(
-      `the facts of ${nameOf(first)} are gone: ${kept}; --from is ${nameOf(oldest)} at the earliest`,
+      `usage events of ${nameOf(first)} have been deleted: ${kept}; --from must be ${nameOf(oldest)} or later`,
     );
   }
-  if (last > today) throw new Error(`--to is ${nameOf(today)} at the latest, today in UTC`);
+  if (last > today) throw new Error(`--to must be ${nameOf(today)} (today in UTC) or earlier`);
   if (first > last) throw new Error('--from is not after --to');
   return { first, last };
 }
 
 function parseDay(option: string, text: string): number {
   const ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-  if (Number.isNaN(ms) || nameOf(ms) !== text) throw new Error(`${option} is a day such as 2026-11-20`);
+  if (Number.isNaN(ms) || nameOf(ms) !== text) throw new Error(`${option} must be a date, such as 2026-11-20`);
   return ms;
 }

@@ -12,7 +12,7 @@ const data = named(
     scope: OneOf(SCOPES),
     mode: OneOf(MODES),
     expiresAt: Nullable(Instant),
-    sequence: Type.Integer({ description: 'Rises with every event about this key.' }),
+    sequence: Type.Integer({ description: 'Increases with each event about this key.' }),
   }),
 );
 
@@ -27,28 +27,28 @@ const sample = {
 
 export const apiKeyCreated = defineEvent({
   type: 'api_key.created',
-  description: 'A key was made.',
+  description: 'An API key was created.',
   data,
   sample,
 });
 
 export const apiKeyRevoked = defineEvent({
   type: 'api_key.revoked',
-  description: 'A key was revoked and is refused from now on.',
+  description: 'An API key was revoked and no longer works.',
   data,
   sample: { ...sample, sequence: 3 },
 });
 
 export const apiKeyExpiring = defineEvent({
   type: 'api_key.expiring',
-  description: 'A key expires within seven days. Once for each key that lives longer than that.',
+  description: 'An API key expires within seven days. Sent once per key with a lifetime longer than that.',
   data,
   sample: { ...sample, sequence: 2 },
   notice: {
     severity: 'WARNING',
     words: ({ name, keyId: id, expiresAt }) => ({
-      title: `The API key “${name}” expires soon`,
-      body: `It is refused from ${expiresAt ?? ''} on. Make another one, or rotate it, before that.`,
+      title: `API key “${name}” expires soon`,
+      body: `It stops working at ${expiresAt ?? ''}. Create a new key or rotate this one before then.`,
       resource: { type: 'API_KEY', id },
     }),
   },

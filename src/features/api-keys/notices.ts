@@ -43,9 +43,9 @@ export function createKeyNotices({ mailbox, counter }: Deps): KeyNotices {
 
 /** What to do where it was somebody else. */
 const LOST: Record<Actor['kind'], string> = {
-  key: 'If neither you nor a service of yours did it, revoke the key, and the one that it was done with.',
+  key: 'If this was not you or one of your services, revoke this key and the key used to make the change.',
   session:
-    'It was done in the dashboard. If it was not you, revoke the key and choose a new password at once.',
+    'The change was made in the dashboard. If this was not you, revoke the key and change your password immediately.',
 };
 
 function wordsOf({ what, by }: Done, { name, scope, mode, last4 }: ToldKey) {
@@ -53,7 +53,7 @@ function wordsOf({ what, by }: Done, { name, scope, mode, last4 }: ToldKey) {
   return {
     kind: `api-key-${what}`,
     subject: isNew ? 'A new API key was created' : 'An API key was rotated',
-    text: `${isNew ? 'A new API key of your Marquee account was made' : 'An API key of your Marquee account was given a new secret'}:
+    text: `${isNew ? 'A new API key was created for your Marquee account' : 'An API key of your Marquee account was rotated'}:
 
 ${name} (${scope}, ${mode}), which ends in ${last4}
 

@@ -14,7 +14,7 @@ const Id = IdParams('key', 'API key');
 const OptionalId = Type.Object({
   id: Type.Optional(
     Type.String({
-      description: 'The id of the key, in the body or the query.',
+      description: 'Key ID, in the body or the query.',
       examples: ['key_01kafe3n4pfx2v9yq6m8d7t5zr'],
     }),
   ),
@@ -24,7 +24,7 @@ const path = '/me/api-keys';
 /** All of them in one page, unless there are very many. */
 const ListQuery = shortListQuery({
   mode: Type.Optional(OneOf(MODES, { description: 'Omit for both.' })),
-  isUsable: Type.Optional(Type.Boolean({ description: 'Neither revoked nor expired. Absent means both.' })),
+  isUsable: Type.Optional(Type.Boolean({ description: 'Only keys that are neither revoked nor expired. If omitted, returns all keys.' })),
 });
 
 interface Deps {
@@ -93,7 +93,7 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
       optionalBody: true,
       async handler({ caller }, { query, body }) {
         const id = body.id ?? query.id;
-        if (id === undefined) throw badRequest('id', 'id is required, in the body or the query.');
+        if (id === undefined) throw badRequest('id', 'id is required in the body or the query.');
         return remove(caller, id);
       },
     }),

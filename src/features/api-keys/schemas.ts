@@ -7,14 +7,14 @@ import type { KeyRow } from './repository.ts';
 const MAX_RULES = 100;
 
 const meaning =
-  'Empty: everything the scope allows except finance. Videos, streams, restreams and rooms are read whatever the list says, unless it names a `:read` of one of them: then only those that it names.';
+  'Empty: everything the scope allows except finance. Videos, streams, restreams and rooms can be read regardless of the list, unless it includes a `:read` permission for one of them; then only the included ones.';
 const ipAllowlist = Type.Array(Type.String({ maxLength: 64 }), {
   maxItems: MAX_RULES,
   description: 'IPv4 and IPv6 addresses and CIDR blocks; empty: any.',
 });
 const domainAllowlist = Type.Array(Type.String({ maxLength: 300 }), {
   maxItems: MAX_RULES,
-  description: 'Host names and `*.example.com`, matched against `Origin`, else `Referer`; empty: any.',
+  description: 'Host names and `*.example.com`, matched against `Origin`, or `Referer` if there is no `Origin`. Empty allows any.',
 });
 
 export const ApiKeyIn = named(
@@ -29,13 +29,13 @@ export const ApiKeyIn = named(
       description: meaning,
       default: [],
     }),
-    mode: Type.Optional(OneOf(MODES, { description: 'Default: that of the minting key or session.' })),
+    mode: Type.Optional(OneOf(MODES, { description: 'Defaults to the mode of the credential that creates the key.' })),
     ipAllowlist: Type.Unsafe<string[]>({ ...ipAllowlist, default: [] }),
     domainAllowlist: Type.Unsafe<string[]>({ ...domainAllowlist, default: [] }),
     expiresAt: Type.Unsafe<string | null>({
       ...Nullable(Instant),
       default: null,
-      description: 'In the future; null is never.',
+      description: 'Must be in the future; null means the key never expires.',
     }),
     dailyQuota: Type.Unsafe<number | null>({
       ...Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
@@ -77,7 +77,7 @@ const EXAMPLE = {
 const fields = {
   id: IdOf('key'),
   name: Type.String(),
-  prefix: Type.String({ pattern: '^pk_[0-9a-f]{4}$', description: 'The first seven characters of the key.' }),
+  prefix: Type.String({ pattern: '^pk_[0-9a-f]{4}$', description: 'First seven characters of the key.' }),
   last4: Type.String({ pattern: '^[0-9a-f]{4}$' }),
   scope: OneOf(SCOPES),
   permissions: Type.Array(Type.String(), { description: meaning }),
@@ -87,12 +87,12 @@ const fields = {
   rateLimitPerMinute: Type.Integer(),
   dailyQuota: Nullable(Type.Integer()),
   expiresAt: Nullable(Instant),
-  lastUsedAt: Nullable(Type.String({ format: 'date-time', description: 'To the minute.' })),
+  lastUsedAt: Nullable(Type.String({ format: 'date-time', description: 'Accurate to the minute.' })),
   lastUsedIp: Nullable(Type.String()),
   createdAt: Instant,
   revokedAt: Nullable(Instant),
-  createdByKeyId: Nullable(Type.String({ description: 'Null for keys that a person or the operator made.' })),
-  isCurrent: Type.Boolean({ description: 'It is the key of this request.' }),
+  createdByKeyId: Nullable(Type.String({ description: 'Null for keys created by a person or the operator.' })),
+  isCurrent: Type.Boolean({ description: 'Whether this request was made with the key.' }),
 };
 
 export const ApiKey = named('ApiKey', Type.Object(fields), EXAMPLE);
@@ -103,7 +103,7 @@ export const ApiKeyWithSecret = named(
     ...fields,
     key: Type.String({
       pattern: '^pk_[0-9a-f]{40}$',
-      description: 'The key itself; shown here and never again.',
+      description: 'The full key; returned only in this response.',
     }),
   }),
   { ...EXAMPLE, key: 'pk_5d0f3b8e1c7a4926d8f05b3e6a1c9d7f2e48a91c' },
@@ -116,7 +116,7 @@ export const RotateIn = named(
       minimum: 0,
       maximum: 86_400,
       default: 0,
-      description: 'How long the old key is still good.',
+      description: 'How long the old key stays valid.',
     }),
   }),
   { overlapSec: 3600 },

@@ -289,7 +289,7 @@ async function mint({ db, events, clock, notices }: Deps, by: Acting, input: Min
     const limit = PLANS[plan].apiKeys;
     assertBelowCeiling(await actingGrant(tx, by, 'OWNER_SCOPE_REQUIRED'), wanted);
     if ((await repository.countUsableKeys(tx, workspaceId, clock.now())) >= limit) {
-      throw quotaExceeded({ workspaceId, resource: 'API_KEYS' }, `The plan allows ${limit} API keys.`);
+      throw quotaExceeded({ workspaceId, resource: 'API_KEYS' }, `API key limit of ${limit} reached for this plan.`);
     }
     const row: NewApiKey = {
       id,
@@ -370,7 +370,7 @@ async function rotate({ db, events, clock, notices }: Deps, by: Acting, id: stri
     }
     const now = clock.ms();
     if (row.revoked_at !== null || (row.expires_at !== null && row.expires_at.getTime() <= now)) {
-      throw new AppError('CONFLICT', { message: 'The key is revoked or expired.' });
+      throw new AppError('CONFLICT', { message: 'The key has been revoked or has expired.' });
     }
     const secret = { ...secretOf(key), created_by: maker };
     await repository.replaceSecret(tx, row, secret, dateFromMs(now + overlapSec * 1000));

@@ -9,7 +9,7 @@ export function addressForm(token: string): Page {
     'Confirm your new email address',
     html`<form class="form" method="post" action="/change-email">
 <input type="hidden" name="token" value="${token}">
-<button class="button" type="submit">Confirm the address</button>
+<button class="button" type="submit">Confirm email address</button>
 </form>`,
   );
 }
@@ -19,7 +19,7 @@ export function keepForm(token: string, problem?: string): Page {
   return linkPage(
     problem === undefined ? 200 : 400,
     'Keep your current email address',
-    html`<p>Your account keeps this address, or has it back. Whoever changed it knew your password, so choose a new one.</p>
+    html`<p>Your account keeps this email address, or gets it restored. The person who changed it knew your password, so choose a new one.</p>
 <form class="form" method="post" action="/keep-email">
 ${newPasswordFields(token, problem)}
 <button class="button" type="submit">Keep address and set password</button>
@@ -37,7 +37,7 @@ const EXPIRED = linkPage(
 const TAKEN = linkPage(
   409,
   'This email address is already in use',
-  html`<p>Another account has this address. Write to the operator of this platform if it should be yours.</p>`,
+  html`<p>Another account uses this email address. Contact the operator of this platform if it belongs to you.</p>`,
 );
 
 export function addressOutcome(purpose: 'CHANGE_EMAIL' | 'KEEP_EMAIL', outcome: AddressOutcome): Page {
@@ -47,13 +47,13 @@ export function addressOutcome(purpose: 'CHANGE_EMAIL' | 'KEEP_EMAIL', outcome: 
     ? linkPage(
         200,
         'Email address changed',
-        html`<p>Sign in with it from now on.</p>
+        html`<p>Use the new email address the next time you sign in.</p>
 <p><a class="button" href="/dashboard/account">Go to account settings</a></p>`,
       )
     : linkPage(
         200,
         'Email address kept',
-        html`<p>Everybody was signed out, and your new password is set. Look through your API keys.</p>
+        html`<p>All sessions were signed out and your new password is set. Review your API keys.</p>
 <p><a class="button" href="/dashboard">Sign in</a></p>`,
       );
 }

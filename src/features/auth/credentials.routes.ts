@@ -11,7 +11,7 @@ const EmailIn = named(
   'EmailChange',
   Type.Object({
     email: Type.String({ description: 'At most 254 characters; trimmed and lowercased.' }),
-    password: Type.String({ description: 'Of the account.' }),
+    password: Type.String({ description: 'Current password of the account.' }),
   }),
   { email: 'ada@example.org', password: 'correct horse battery' },
 );
@@ -19,7 +19,7 @@ const EmailIn = named(
 const PendingEmail = named(
   'PendingEmail',
   Type.Object({
-    email: Type.String({ description: 'Of the account until the new one is confirmed.' }),
+    email: Type.String({ description: 'Current email address until the new one is confirmed.' }),
     pendingEmail: Type.String(),
     confirmBefore: Instant,
   }),
@@ -33,7 +33,7 @@ const PendingEmail = named(
 const PasswordIn = named(
   'PasswordChange',
   Type.Object({
-    password: Type.String({ description: 'Of the account.' }),
+    password: Type.String({ description: 'Current password of the account.' }),
     newPassword: Type.String({ description: 'At least 12 characters.' }),
   }),
   { password: 'correct horse battery', newPassword: 'wrong donkey battery' },

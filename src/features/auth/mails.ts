@@ -30,7 +30,7 @@ export function resetMail(to: string, link: string): Mail {
     subject: 'Reset your password',
     text: `We received a request to reset the password of your Marquee account.
 
-Open this link within one hour and choose one:
+To choose a new password, open this link within one hour:
 
 ${link}
 
@@ -44,9 +44,7 @@ export function passwordChangedMail(to: string, link: string): Mail {
     kind: 'password-changed',
     to,
     subject: 'Your password was changed',
-    text: `The password of your Marquee account was changed, and other devices were signed out. API keys work on.
-
-If this wasn't you, reset your password immediately:
+    text: `The password of your Marquee account was changed, and other devices were signed out. API keys are not affected. If this wasn't you, reset your password immediately:
 
 ${link}
 `,
@@ -58,13 +56,13 @@ export function changeEmailMail(to: string, link: string): Mail {
     kind: 'change-email',
     to,
     subject: 'Confirm your new email address',
-    text: `Somebody, hopefully you, wants to use this address for their Marquee account.
+    text: `A Marquee account is being changed to use this email address.
 
 To verify your email address, open this link within 24 hours:
 
 ${link}
 
-If it was not you, do nothing: nothing changes.
+If this wasn\'t you, ignore this email. Nothing will change.
 `,
   };
 }
@@ -77,15 +75,15 @@ export function emailChangingMail(
 ): Mail {
   const said =
     state === 'ASKED'
-      ? `Somebody, hopefully you, wants to change the address of your Marquee account to ${email}. It changes when that address is confirmed.`
-      : `The address of your Marquee account was changed to ${email}. Nothing more is sent to this one.`;
+      ? `A change of your Marquee account's email address to ${email} was requested. It takes effect when the new address is confirmed.`
+      : `The email address of your Marquee account was changed to ${email}. No more emails will be sent to this address.`;
   return {
     kind: 'email-changing',
     to,
     subject: state === 'ASKED' ? 'Your email address is being changed' : 'Your email address was changed',
     text: `${said}
 
-If it was not you, somebody knows your password. Open this link within 7 days, keep this address and choose a new password:
+If this wasn\'t you, your password is known to someone else. To keep this address and choose a new password, open this link within 7 days:
 
 ${link}
 `,
@@ -101,7 +99,7 @@ export function newPlaceMail(to: string, { ip, at }: { ip: string; at: Date }, l
 
 ${ip.replace(/^::ffff:(?=\d+\.)/i, '')}, at ${at.toISOString()}
 
-If it was you, or a service that signs in for you, do nothing. If not, choose a new password at once:
+If this was you, or a service that signs in for you, no action is needed. If not, reset your password immediately:
 
 ${link}
 `,
@@ -112,10 +110,10 @@ export function twoFactorMail(to: string, isOn: boolean, link: string): Mail {
   return {
     kind: 'two-factor-changed',
     to,
-    subject: `The second factor was turned ${isOn ? 'on' : 'off'}`,
-    text: `The second factor of your Marquee account was turned ${isOn ? 'on' : 'off'}, and every other device was signed out. API keys work on.
+    subject: `Two-factor authentication was turned ${isOn ? 'on' : 'off'}`,
+    text: `Two-factor authentication was turned ${isOn ? 'on' : 'off'} for your Marquee account, and all other devices were signed out. API keys are not affected.
 
-If it was not you, choose a new password at once, and look through your API keys:
+If this wasn\'t you, reset your password immediately and review your API keys:
 
 ${link}
 `,

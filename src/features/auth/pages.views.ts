@@ -17,7 +17,7 @@ const REQUESTS: Record<LinkPurpose, { action: string; title: string; text: strin
   },
   RESET_PASSWORD: {
     action: '/forgot-password',
-    title: 'Choose a new password',
+    title: 'Reset your password',
     text: "We'll send a link to your account's email address.",
   },
 };
@@ -41,7 +41,7 @@ export function requested(purpose: LinkPurpose): Page {
   return linkPage(
     200,
     'Check your email',
-    html`<p>If there is an account${unless} with this address, a link is on its way. It may take a minute.</p>`,
+    html`<p>If there is an account${unless} with this email address, we have sent a link. It may take a minute to arrive.</p>`,
   );
 }
 
@@ -51,7 +51,7 @@ export function confirmForm(token: string): Page {
     REQUESTS.VERIFY_EMAIL.title,
     html`<form class="form" method="post" action="/verify-email">
 <input type="hidden" name="token" value="${token}">
-<button class="button" type="submit">Confirm the address</button>
+<button class="button" type="submit">Confirm email address</button>
 </form>`,
   );
 }
@@ -59,7 +59,7 @@ export function confirmForm(token: string): Page {
 /** The token, and a new password with what was wrong with the one before. */
 export function newPasswordFields(token: string, problem: string | undefined): SafeHtml {
   return html`<input type="hidden" name="token" value="${token}">
-<label class="field">New password, at least 12 characters
+<label class="field">New password (at least 12 characters)
 <input type="password" name="password" required minlength="12" autocomplete="new-password"${
     problem !== undefined && html` aria-invalid="true" aria-describedby="problem"`
   }>
@@ -74,7 +74,7 @@ export function passwordForm(token: string, problem?: string): Page {
     REQUESTS.RESET_PASSWORD.title,
     html`<form class="form" method="post" action="/reset-password">
 ${newPasswordFields(token, problem)}
-<button class="button" type="submit">Set the password</button>
+<button class="button" type="submit">Set password</button>
 </form>`,
   );
 }

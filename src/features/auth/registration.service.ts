@@ -30,7 +30,7 @@ export interface Registration {
 export type RegistrationMode = 'open' | 'invite' | 'closed';
 
 const INVITE_MS = 7 * DAY_MS;
-const WRONG_INVITE = 'The invitation is unknown, used, expired, or for another address.';
+const WRONG_INVITE = 'The invitation is invalid, already used, expired, or for another email address.';
 
 interface Deps {
   db: Db;

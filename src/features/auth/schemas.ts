@@ -11,7 +11,7 @@ export const RegisterIn = named(
   Type.Object({
     email: Type.String({ description: 'At most 254 characters; trimmed and lowercased.' }),
     password: Type.String({ description: 'At least 12 characters.' }),
-    name: Type.Optional(Nullable(Type.String({ description: 'Trimmed, and cut to 120 characters.' }))),
+    name: Type.Optional(Nullable(Type.String({ description: 'Trimmed and truncated to 120 characters.' }))),
   }),
   { email: 'ada@example.com', password: 'correct horse battery', name: 'Ada Lovelace' },
 );
@@ -25,7 +25,7 @@ export const SecondFactorIn = named(
   'LoginSecondFactor',
   Type.Object({
     challengeId: Type.String({ description: 'From the 401 SECOND_FACTOR_REQUIRED.' }),
-    code: Type.String({ description: 'The six digits of the authenticator app, or a recovery code.' }),
+    code: Type.String({ description: 'Six-digit code from the authenticator app, or a recovery code.' }),
   }),
   { challengeId: 'c2Vjb25kIGZhY3Rvcg', code: '492039' },
 );
@@ -35,7 +35,7 @@ export const SignedIn = named(
   'SignedIn',
   Type.Object({
     tokens: Type.Object({
-      accessToken: Type.String({ description: 'A JWT; send it as `X-User-Token`.' }),
+      accessToken: Type.String({ description: 'JWT to send as `X-User-Token`.' }),
       expiresIn: Type.Integer({ description: 'Seconds.' }),
     }),
     user: Type.Object({
@@ -74,8 +74,8 @@ export const EnrolIn = named('TwoFactorEnrol', Type.Object({ password: Type.Stri
 export const Enrolment = named(
   'TwoFactorEnrolment',
   Type.Object({
-    secret: Type.String({ description: 'Base32, for apps that cannot read the address.' }),
-    otpauthUrl: Type.String({ description: 'Show it as a QR code.' }),
+    secret: Type.String({ description: 'Base32, for apps that cannot read the URL.' }),
+    otpauthUrl: Type.String({ description: '`otpauth://` URL to display as a QR code.' }),
   }),
   {
     secret: 'JBSWY3DPEHPK3PXP',
@@ -86,7 +86,7 @@ export const ConfirmIn = named('TwoFactorConfirm', Type.Object({ code: Type.Stri
 export const RecoveryCodes = named(
   'RecoveryCodes',
   Type.Object({
-    recoveryCodes: Type.Array(Type.String(), { description: 'Ten, each good once; shown only here.' }),
+    recoveryCodes: Type.Array(Type.String(), { description: 'Ten one-time codes; returned only in this response.' }),
   }),
   { recoveryCodes: ['k3v9x-2m7qa', '9fhtc-4wzk2'] },
 );

@@ -112,7 +112,7 @@ function signInRoutes(deps: Deps): Route[] {
       method: 'POST',
       path: `${path}/2fa`,
       summary: 'Complete a two-factor dashboard sign-in',
-      description: `Five tries for each challenge, within 300 seconds. ${SIGNS_IN}`,
+      description: `Allows five attempts per challenge, within 300 seconds. ${SIGNS_IN}`,
       limits: addressCap('session-second-factor', MAX_SIGN_INS),
       body: SecondFactorIn,
       reply: { status: 201, schema },

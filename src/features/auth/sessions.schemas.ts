@@ -10,7 +10,7 @@ export const SessionRegisterIn = named(
   Type.Object({
     ...RegisterIn.properties,
     inviteToken: Type.Optional(
-      Type.String({ maxLength: 100, description: 'Of an invitation, where registration wants one.' }),
+      Type.String({ maxLength: 100, description: 'Token of an invitation, if registration requires one.' }),
     ),
   }),
   { email: 'ada@example.com', password: 'correct horse battery', name: 'Ada Lovelace' },
@@ -18,7 +18,7 @@ export const SessionRegisterIn = named(
 
 export const PasswordIn = named(
   'SessionPassword',
-  Type.Object({ password: Type.String({ description: 'Of the account.' }) }),
+  Type.Object({ password: Type.String({ description: 'Current password of the account.' }) }),
   {
     password: 'correct horse battery',
   },
@@ -36,9 +36,9 @@ export const RegistrationTerms = named(
   'RegistrationTerms',
   Type.Object({
     mode: OneOf(['open', 'invite', 'closed'] as const, {
-      description: 'Who may register in the dashboard: everybody, who is invited, nobody.',
+      description: 'Who can register in the dashboard: anyone, invited people, or no one.',
     }),
-    termsUrl: Nullable(Type.String({ description: 'What they agree to.' })),
+    termsUrl: Nullable(Type.String({ description: 'URL of the terms that people accept when they register.' })),
     passwordMinLength: Type.Integer(),
   }),
   { mode: 'open', termsUrl: null, passwordMinLength: 12 },
@@ -49,10 +49,10 @@ export const OpenSession = named(
   Type.Object({
     id: IdOf('uss'),
     createdAt: Instant,
-    lastSeenAt: Type.String({ format: 'date-time', description: 'To five minutes.' }),
+    lastSeenAt: Type.String({ format: 'date-time', description: 'Accurate to five minutes.' }),
     ip: Nullable(Type.String({ description: 'Where it was last used from.' })),
     userAgent: Type.String(),
-    isCurrent: Type.Boolean({ description: 'It is the session of this request.' }),
+    isCurrent: Type.Boolean({ description: 'Whether this is the session of the request.' }),
   }),
   {
     id: 'uss_01kafe3n4pfx2v9yq6m8d7t5zr',
@@ -82,13 +82,13 @@ export function currentSession(user: TObject) {
     'CurrentSession',
     Type.Object({
       user,
-      csrfToken: Type.String({ description: 'Goes back as `X-CSRF-Token` with whatever is no GET.' }),
+      csrfToken: Type.String({ description: 'Send as `X-CSRF-Token` with every request other than GET.' }),
       accounts: Type.Array(
         Type.Object({ id: IdOf('usr'), name: Type.String(), teamRole: OneOf(TEAM_ROLES) }),
-        { description: 'Those that the session can act for, the own one first; `X-Account-Id` chooses.' },
+        { description: 'Accounts the session can act for, starting with its own; `X-Account-Id` selects one.' },
       ),
-      hasMailbox: Type.Boolean({ description: 'It may read `GET /admin/mails`, which is there.' }),
-      expiresAt: Type.String({ format: 'date-time', description: 'When it ends unless it is used.' }),
+      hasMailbox: Type.Boolean({ description: 'Whether the session can use `GET /admin/mails` and the endpoint is available.' }),
+      expiresAt: Type.String({ format: 'date-time', description: 'When the session expires if it is not used.' }),
     }),
     {
       user: { ...Object(example) },

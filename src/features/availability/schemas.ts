@@ -14,8 +14,8 @@ const TIME = '([01]\\d|2[0-3]):[0-5]\\d';
 const DayWindow = named(
   'DayWindow',
   Type.Object({
-    start: Type.String({ pattern: `^${TIME}$`, description: 'HH:MM, a wall time of `timezone`.' }),
-    end: Type.String({ pattern: `^(${TIME}|24:00)$`, description: 'After it; 24:00 is the end of the day.' }),
+    start: Type.String({ pattern: `^${TIME}$`, description: 'HH:MM, local time in `timezone`.' }),
+    end: Type.String({ pattern: `^(${TIME}|24:00)$`, description: 'HH:MM, after `start`; 24:00 is the end of the day.' }),
   }),
 );
 const Windows = Type.Array(DayWindow, { maxItems: MAX_WINDOWS });
@@ -23,8 +23,8 @@ const Windows = Type.Array(DayWindow, { maxItems: MAX_WINDOWS });
 const Blackout = named(
   'Blackout',
   Type.Object({
-    start: Type.String({ maxLength: 40, description: 'A local day (`2026-12-24`), or an instant.' }),
-    end: Type.String({ maxLength: 40, description: 'A day is included, an instant is not.' }),
+    start: Type.String({ maxLength: 40, description: 'Local date (`2026-12-24`) or timestamp.' }),
+    end: Type.String({ maxLength: 40, description: 'A date is inclusive, a timestamp is exclusive.' }),
     reason: Type.Optional(Type.String({ maxLength: 200, description: 'Only visible to you.' })),
   }),
 );
@@ -34,25 +34,25 @@ const weeklyJson = named(
   Type.Unsafe<Weekly>(
     Type.Object(Object.fromEntries(WEEKDAYS.map((day) => [day, Type.Optional(Windows)])), {
       additionalProperties: false,
-      description: 'When you have time, by the day of the week; a day that is left out has none.',
+      description: 'Available hours by day of the week; an omitted day has none.',
     }),
   ),
 );
 const others = {
-  timezone: Type.String({ maxLength: 64, description: 'IANA, such as Europe/Berlin.' }),
+  timezone: Type.String({ maxLength: 64, description: 'IANA time zone, such as Europe/Berlin.' }),
   blackoutsJson: Type.Array(Blackout, {
     maxItems: MAX_BLACKOUTS,
-    description: 'When you have none, whatever day it is.',
+    description: 'Periods without availability, which override the weekly hours.',
   }),
   minNoticeMin: Type.Integer({
     minimum: 0,
     maximum: MAX_NOTICE_MIN,
-    description: 'Between a booking and its start.',
+    description: 'Minimum minutes between booking and start.',
   }),
   maxAdvanceDays: Type.Integer({
     minimum: 0,
     maximum: MAX_ADVANCE_DAYS,
-    description: 'How far ahead can be booked.',
+    description: 'How many days in advance bookings are allowed.',
   }),
 };
 

@@ -147,8 +147,8 @@ function facts(product: ProductRow): SafeHtml {
   const { refund_policy_days: refund, type, price_cents: cents } = product;
   const rule = refund === 0 ? 'until it begins' : `until ${days(refund)} before it begins`;
   const row = (name: string, value: string) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
-  return html`<dl class="book-facts">${row('What', KINDS[type])}${type !== 'COHORT' && row('Length', minutes(product))}${row('Price', price(product))}${
-    cents > 0 && row('Canceling', `Your money back ${rule}`)
+  return html`<dl class="book-facts">${row('What', KINDS[type])}${type !== 'COHORT' && row('Duration', minutes(product))}${row('Price', price(product))}${
+    cents > 0 && row('Cancellation', `Full refund ${rule}`)
   }</dl>`;
 }
 
@@ -183,8 +183,8 @@ function cohortList({ creator, product, cohorts, choice, creatorZone }: ProductV
         ? html`<a class="button" href="${addressOf(path, choice.zone, { cohort: cohort.id }, 'details')}"${
             cohort.id === choice.cohortId && html` aria-current="true"`
           }>Choose</a>`
-        : html`<span>${cohort.status === 'FULL' ? 'It is full.' : 'Enrollment is not open yet.'}</span>
-<a class="button" href="${addressOf(path, choice.zone, { wait: cohort.id }, 'wait')}">Wait for a place</a>`;
+        : html`<span>${cohort.status === 'FULL' ? 'Full.' : 'Enrollment is not open yet.'}</span>
+<a class="button" href="${addressOf(path, choice.zone, { wait: cohort.id }, 'wait')}">Join the waitlist</a>`;
     return html`<li>${cohort.title !== null && html`<h3><bdi>${cohort.title}</bdi></h3>`}
 <p>${cohortTimes(cohort, choice.zone, creatorZone)}</p>${way}</li>`;
   };
@@ -192,7 +192,7 @@ function cohortList({ creator, product, cohorts, choice, creatorZone }: ProductV
   return html`<section class="book-when" id="when" tabindex="-1" aria-labelledby="when-title">
 <h2 id="when-title">When</h2>
 ${zoneForm(picker)}
-${cohorts.length === 0 && html`<p class="book-none">No cohort takes anybody at the moment. <a href="${addressOf(path, choice.zone, { wait: 'any' }, 'wait')}">Wait for one.</a></p>`}
+${cohorts.length === 0 && html`<p class="book-none">No cohort is open for enrollment. <a href="${addressOf(path, choice.zone, { wait: 'any' }, 'wait')}">Join the waitlist.</a></p>`}
 <ul class="book-cohorts">${cohorts.map(item)}</ul>
 </section>`;
 }
@@ -202,8 +202,8 @@ function cohortTimes(
   zone: string,
   other: string,
 ): SafeHtml {
-  const own = html`Begins on ${inZone(begins, zone)}${ends !== null && html`, ends on ${inZone(ends, zone)}`}.`;
-  return zone === other ? own : html`${own} For the creator it begins on ${inZone(begins, other)}.`;
+  const own = html`Starts ${inZone(begins, zone)}${ends !== null && html`, ends ${inZone(ends, zone)}`}.`;
+  return zone === other ? own : html`${own} In the creator\'s time zone: ${inZone(begins, other)}.`;
 }
 
 /** The form, once a time or a cohort is chosen. */
@@ -229,8 +229,7 @@ ${bookForm(view, bookingPath(creator, product), { lead: isGone && otherTimes(vie
 /** Where the time was taken while the form was filled in, nothing of it is lost. */
 function otherTimes({ others, choice, form }: ProductView): SafeHtml {
   return html`<p class="problem" id="problem" role="alert">${form.problem?.text}</p>
-<label class="field">Another time
-<select name="start" required aria-invalid="true" aria-describedby="problem"><option value="">Choose</option>${others.map(
+<label class="field">New time <select name="start" required aria-invalid="true" aria-describedby="problem"><option value="">Choose</option>${others.map(
     ({ startsAt }) =>
       html`<option value="${startsAt.toISOString()}">${inZone(startsAt, choice.zone)}</option>`,
   )}</select>
@@ -253,7 +252,7 @@ ${
   email === null
     ? textField(form, {
         name: 'email',
-        label: 'E-mail address',
+        label: 'Email address',
         type: 'email',
         required: true,
         maxLength: 254,
@@ -263,8 +262,8 @@ ${
 }
 ${intakeFields(form, product.intake_fields ?? [])}
 ${!isFree && textField(form, { name: 'code', label: 'Discount code', maxLength: 64 })}
-<button class="button main" type="submit">${isFree ? 'Book' : `Go on and pay ${money(product.price_cents)}`}</button>
-${!isFree && html`<p class="book-hint">You pay on the next page.${product.type === 'ONE_TO_ONE' && ' The time is kept for you for ten minutes.'}</p>`}
+<button class="button main" type="submit">${isFree ? 'Book' : `Continue to payment (${money(product.price_cents)})`}</button>
+${!isFree && html`<p class="book-hint">You pay on the next page.${product.type === 'ONE_TO_ONE' && ' The time is held for you for ten minutes.'}</p>`}
 </form>`;
 }
 
@@ -280,13 +279,13 @@ function waitForm({ creator, product, choice, form, cohorts }: ProductView): Saf
         : inZone(at, zone);
   return html`<section id="wait" tabindex="-1" aria-labelledby="wait-title">
 <h2 id="wait-title">Waitlist</h2>
-<p>You wait for ${what}. When it is your turn, we keep the place for you and mail you a link to take it.</p>
+<p>You are joining the waitlist for ${what}. When a spot becomes available, we hold it for you and email you a link to book it.</p>
 <form class="form book-form" method="post" action="${bookingPath(creator, product)}/waitlist">
 ${wholeProblem(form)}
 <input type="hidden" name="zone" value="${zone}">
 <input type="hidden" name="wait" value="${wait}">
 ${textField(form, { name: 'name', label: 'Your name', maxLength: 120, autocomplete: 'name' })}
-${textField(form, { name: 'email', label: 'E-mail address', type: 'email', required: true, maxLength: 254, autocomplete: 'email' })}
+${textField(form, { name: 'email', label: 'Email address', type: 'email', required: true, maxLength: 254, autocomplete: 'email' })}
 <button class="button main" type="submit">Join the waitlist</button>
 </form>
 <p><a href="${addressOf(bookingPath(creator, product), zone, { month: choice.month }, 'when')}">Back to available times</a></p>
@@ -298,8 +297,8 @@ export function joinedPage(creator: Creator, product: ProductRow): Page {
     status: 200,
     title: 'Check your email',
     isPrivate: true,
-    content: html`${testNote(creator)}<p><bdi>${product.title}</bdi>, with <bdi>${creator.name}</bdi>. We have mailed you a link: confirm there that you wait, unless you have already. By the same link you see where you stand, or leave the list.</p>
-<p><a href="${bookingPath(creator, product)}">Back to the page</a></p>`,
+    content: html`${testNote(creator)}<p><bdi>${product.title}</bdi>, with <bdi>${creator.name}</bdi>. We emailed you a link. Use it to confirm your waitlist entry if you have not done so already, to check your position, or to leave the waitlist.</p>
+<p><a href="${bookingPath(creator, product)}">Back to the booking page</a></p>`,
   });
 }
 
@@ -315,7 +314,7 @@ export function bookedPage(
     isPrivate: true,
     content: html`${testNote(creator)}<p>You have booked <bdi>${product.title}</bdi> with <bdi>${creator.name}</bdi>.</p>
 ${when}
-<p>We have mailed you the confirmation with an entry for your calendar, and with the links to join, to move it or to cancel.</p>
+<p>We emailed you a confirmation with a calendar entry and links to join, reschedule or cancel.</p>
 <p><a href="${creatorBookingPath(creator)}">More by <bdi>${creator.name}</bdi></a></p>`,
   });
 }

@@ -26,8 +26,8 @@ const MOVES: Limit = {
 };
 
 const DONE: ReadonlyMap<string, string> = new Map([
-  ['canceled', 'Your booking is canceled.'],
-  ['moved', 'Your booking was moved. The new confirmation is on its way.'],
+  ['canceled', 'Booking canceled.'],
+  ['moved', 'Booking rescheduled. A new confirmation is on its way.'],
 ]);
 
 /**

@@ -58,7 +58,7 @@ ${booking.status === 'CONFIRMED' && ways(view)}
 ${
   isOpen &&
   booking.type !== 'COHORT' &&
-  html`<section aria-labelledby="move-title"><h2 id="move-title">Another time</h2>
+  html`<section aria-labelledby="move-title"><h2 id="move-title">Reschedule</h2>
 <p>You can reschedule to any available time. Your payment is not affected.</p>
 <p><a class="button" href="${pathOf(booking.id)}/move">Choose another time</a></p></section>`
 }
@@ -70,7 +70,7 @@ function whenOf({ booking, zone, creator, creatorZone }: BookingView): SafeHtml 
   const { starts_at: startsAt, ends_at: endsAt, begins_at: begins } = booking;
   const who = { name: creator.name, zone: creatorZone };
   if (startsAt !== null && endsAt !== null) return bothTimes({ startsAt, endsAt }, zone, who);
-  return html`<p>It begins on ${inZone(begins, zone)}.</p>`;
+  return html`<p>Starts ${inZone(begins, zone)}.</p>`;
 }
 
 function ways({ booking, joinUrl, hasCalendar }: BookingView): SafeHtml {
@@ -83,8 +83,8 @@ function cancellation({ booking, formToken, refundUntil, zone, now }: BookingVie
     refundUntil === null
       ? 'No payment was made.'
       : now <= refundUntil
-        ? `You are given everything back until ${inZone(refundUntil, zone)}.`
-        : `What you paid is not given back: the time for that was over on ${inZone(refundUntil, zone)}.`;
+        ? `Full refund if you cancel before ${inZone(refundUntil, zone)}.`
+        : `This booking is no longer refundable: the refund period ended ${inZone(refundUntil, zone)}.`;
   return html`<section aria-labelledby="cancel-title"><h2 id="cancel-title">Cancel</h2>
 <p>${money}</p>
 <details><summary>Cancel this booking</summary>
@@ -116,17 +116,17 @@ export function movePage(view: MoveView): Page {
   const picker = { path, choice, month, creator: { name: creator.name, zone: creatorZone } };
   return framed({
     status: problem?.status ?? 200,
-    title: `Another time: ${view.title}`,
+    title: `Reschedule: ${view.title}`,
     isPrivate: true,
     content: html`${problem !== null && html`<p class="book-problem" role="alert">${problem.text}</p>`}
-${booking.starts_at !== null && html`<p>Now: ${inZone(booking.starts_at, choice.zone)}. It stays yours until you have another one.</p>`}
+${booking.starts_at !== null && html`<p>Current time: ${inZone(booking.starts_at, choice.zone)}. You keep it until you choose another.</p>`}
 <section class="book-when" id="when" tabindex="-1" aria-labelledby="when-title"><h2 id="when-title">When</h2>
 ${zoneForm(picker)}
 ${calendar(picker)}
 </section>
 ${
   chosen !== null &&
-  html`<section id="details" tabindex="-1" aria-labelledby="details-title"><h2 id="details-title">Move it</h2>
+  html`<section id="details" tabindex="-1" aria-labelledby="details-title"><h2 id="details-title">Reschedule</h2>
 ${bothTimes(chosen, choice.zone, picker.creator)}
 <form class="form book-form" method="post" action="${path}">
 <input type="hidden" name="formToken" value="${formToken}">
@@ -145,6 +145,6 @@ export function closedPage(): Page {
     status: 404,
     title: 'Open the link in your email',
     isPrivate: true,
-    content: html`<p>This page opens by the link that we mailed you. In this browser it was not opened in the last day, or the address is not whole.</p>`,
+    content: html`<p>Open this page with the link in your email. The link was not opened in this browser within the last day, or the URL is incomplete.</p>`,
   });
 }

@@ -53,7 +53,7 @@ ${Object.entries({ ...kept, cohort: choice.cohortId }).map(
 <p class="book-hint">${
     choice.zone === creator.zone
       ? html`This is the time zone of <bdi>${creator.name}</bdi>.`
-      : html`<bdi>${creator.name}</bdi> is in ${creator.zone}; their time stands beside each.`
+      : html`<bdi>${creator.name}</bdi> is in ${creator.zone}; each time is also shown in their time zone.`
   }</p>`;
 }
 
@@ -70,7 +70,7 @@ export function calendar(picker: Picker): SafeHtml {
   return html`<div class="book-month">
 <div class="book-months">${turn(month.previous, 'Earlier')}<h3 aria-live="polite">${name}</h3>${turn(month.next, 'Later')}</div>
 <table class="book-days">
-<caption>Days with free times in ${name}</caption>
+<caption>Days with available times in ${name}</caption>
 <thead><tr>${WEEKDAYS.map(([short, long]) => html`<th scope="col"><abbr title="${long}">${short}</abbr></th>`)}</tr></thead>
 <tbody>${month.weeks.map((week) => html`<tr>${week.map((day) => cell(picker, day))}</tr>`)}</tbody>
 </table>
@@ -129,6 +129,6 @@ export function bothTimes(
   const line = (of: string) =>
     html`<time datetime="${time.startsAt.toISOString()}">${dayIn(time.startsAt, of)}, ${timeIn(time.startsAt, of)} to ${timeIn(time.endsAt, of)}</time> (${of})`;
   if (zone === creator.zone)
-    return html`<p>${line(zone)}, which is the zone of <bdi>${creator.name}</bdi>.</p>`;
+    return html`<p>${line(zone)}, the time zone of <bdi>${creator.name}</bdi>.</p>`;
   return html`<p>${line(zone)}</p><p>For <bdi>${creator.name}</bdi>: ${line(creator.zone)}</p>`;
 }

@@ -93,7 +93,7 @@ async function shown(ports: BookingPagePorts, pass: Pass, request: Asked, form: 
   const begins = place.startsAt ?? cohort?.starts_at;
   return waitingPage({
     ...{ creator, product, entry, choice },
-    place: begins === undefined ? null : `It begins on ${inZone(begins, choice.zone)}.`,
+    place: begins === undefined ? null : `Starts ${inZone(begins, choice.zone)}.`,
     form: { ...form, typed },
     formToken: pass.formToken(entry.id),
   });

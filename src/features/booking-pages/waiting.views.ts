@@ -45,12 +45,12 @@ function standing(view: WaitingView): SafeHtml {
     case 'WAITING':
       return entry.confirmed_at === null ? confirmForm(view) : waits(view);
     case 'OFFERED':
-      return entry.holds_spot ? offer(view) : html`<p>You are about to book: finish the payment.</p>`;
+      return entry.holds_spot ? offer(view) : html`<p>Booking in progress: complete the payment.</p>`;
     case 'CONVERTED':
       return html`<p>Booked. Check your email for the confirmation.</p>`;
     case 'EXPIRED':
       if (entry.confirmed_at === null) return forgotten(view);
-      return html`<p>Your time to take it was over${entry.offer_expires_at !== null && html` on ${inZone(entry.offer_expires_at, choice.zone)}`}. It went to the next who waits.</p>`;
+      return html`<p>The offer expired${entry.offer_expires_at !== null && html` on ${inZone(entry.offer_expires_at, choice.zone)}`}. The spot was offered to the next person.</p>`;
     case 'REMOVED':
       return html`<p>You are no longer on the waitlist.</p>`;
   }
@@ -60,24 +60,24 @@ function standing(view: WaitingView): SafeHtml {
 function waits({ creator, product, entry }: WaitingView): SafeHtml {
   const takesAny = entry.cohort_id === null && entry.starts_at === null;
   return html`<p>You're on the waitlist. When a spot becomes available, we'll hold it for you and email you.</p>
-${takesAny && html`<p>What is free already, anybody can book: <a href="${bookingPath(creator, product)}">look whether something suits you</a>.</p>`}`;
+${takesAny && html`<p>Some times are available now: <a href="${bookingPath(creator, product)}">see available times</a>.</p>`}`;
 }
 
 function forgotten({ creator, product }: WaitingView): SafeHtml {
-  return html`<p>You do not wait, as it was not confirmed within two days. <a href="${bookingPath(creator, product)}">Book, or join the waitlist again</a>.</p>`;
+  return html`<p>This waitlist entry expired because it was not confirmed within two days. <a href="${bookingPath(creator, product)}">Book, or join the waitlist again</a>.</p>`;
 }
 
 function offer({ product, entry, choice, form }: WaitingView): SafeHtml {
   const until = entry.offer_expires_at;
   return html`<section aria-labelledby="take-title"><h2 id="take-title">A spot is available</h2>
-${until !== null && html`<p>It is kept for you until ${inZone(until, choice.zone)}.</p>`}
+${until !== null && html`<p>It is held for you until ${inZone(until, choice.zone)}.</p>`}
 ${bookForm({ product, choice, form }, `${waitingPath(entry.id)}/take`, { email: entry.email })}
 </section>`;
 }
 
 function confirmForm({ entry, formToken }: WaitingView): SafeHtml {
   return html`<section aria-labelledby="confirm-title"><h2 id="confirm-title">Join the waitlist?</h2>
-<p>Somebody, hopefully you, has put this address on the waitlist. It is your turn only once you have confirmed it.</p>
+<p>This email address was added to the waitlist. Spots are offered only to confirmed entries.</p>
 <form method="post" action="${waitingPath(entry.id)}/confirm">
 <input type="hidden" name="formToken" value="${formToken}">
 <button class="button main" type="submit">Join the waitlist</button>

@@ -13,7 +13,7 @@ const members = {
   startsAt: Nullable(Instant),
   endsAt: Nullable(Instant),
   roomId: Nullable(Type.String()),
-  sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this booking.' }),
+  sequence: Type.Integer({ minimum: 1, description: 'Increases with each event about this booking.' }),
 };
 const data = named('BookingEventData', Type.Object(members));
 
@@ -31,21 +31,21 @@ const sample = {
 
 export const bookingCreated = defineEvent({
   type: 'booking.created',
-  description: 'Somebody is about to book, and pays next; or has booked what costs nothing.',
+  description: 'A booking was created: payment is pending, or the booking is free.',
   data,
   sample: { ...sample, status: 'PENDING_PAYMENT', sequence: 1 },
 });
 
 export const bookingConfirmed = defineEvent({
   type: 'booking.confirmed',
-  description: 'A booking is paid, or cost nothing: it takes place.',
+  description: 'A booking was confirmed: it was paid, or it is free.',
   data,
   sample,
   notice: {
     severity: 'INFO',
     words: ({ bookingId, startsAt }) => ({
-      title: 'A new booking',
-      body: startsAt === null ? 'Somebody has booked a cohort.' : `Somebody has booked ${startsAt}.`,
+      title: 'New booking',
+      body: startsAt === null ? 'A cohort was booked.' : `A booking was made for ${startsAt}.`,
       resource: { type: 'BOOKING', id: bookingId },
     }),
   },
@@ -53,13 +53,13 @@ export const bookingConfirmed = defineEvent({
 
 export const bookingRescheduled = defineEvent({
   type: 'booking.rescheduled',
-  description: 'A booking takes place at another time.',
+  description: 'A booking was rescheduled.',
   data: named(
     'BookingMovedEventData',
     Type.Object({
       ...members,
-      from: Type.String({ ...Instant, description: 'When it began before.' }),
-      to: Type.String({ ...Instant, description: 'When it begins now.' }),
+      from: Type.String({ ...Instant, description: 'Previous start time.' }),
+      to: Type.String({ ...Instant, description: 'New start time.' }),
     }),
   ),
   sample: {
@@ -71,8 +71,8 @@ export const bookingRescheduled = defineEvent({
   notice: {
     severity: 'INFO',
     words: ({ bookingId, from, to }) => ({
-      title: 'A booking was moved',
-      body: `It begins at ${to} now, not at ${from}.`,
+      title: 'Booking rescheduled',
+      body: `It now starts at ${to} instead of ${from}.`,
       resource: { type: 'BOOKING', id: bookingId },
     }),
   },
@@ -80,7 +80,7 @@ export const bookingRescheduled = defineEvent({
 
 export const bookingCanceled = defineEvent({
   type: 'booking.canceled',
-  description: 'A booking does not take place. What was paid and is given back comes as `payment.refunded`.',
+  description: 'A booking was canceled. A refund is sent as `payment.refunded`.',
   data: named(
     'BookingCanceledEventData',
     Type.Object({ ...members, canceledBy: OneOf(VALUES.booking.canceled_by) }),
@@ -92,8 +92,8 @@ export const bookingCanceled = defineEvent({
       canceledBy === 'CREATOR'
         ? null
         : {
-            title: 'A booking was canceled',
-            body: startsAt === null ? 'Somebody has left a cohort.' : `It was to begin at ${startsAt}.`,
+            title: 'Booking canceled',
+            body: startsAt === null ? 'A member left a cohort.' : `It was scheduled for ${startsAt}.`,
             resource: { type: 'BOOKING', id: bookingId },
           },
   },
@@ -101,28 +101,28 @@ export const bookingCanceled = defineEvent({
 
 export const bookingExpired = defineEvent({
   type: 'booking.expired',
-  description: 'Nobody paid for a booking in time: its place is free.',
+  description: 'A booking expired because it was not paid in time. Its spot is available again.',
   data,
   sample: { ...sample, status: 'EXPIRED' },
 });
 
 export const bookingCompleted = defineEvent({
   type: 'booking.completed',
-  description: 'A booking has taken place.',
+  description: 'A booking was completed.',
   data,
   sample: { ...sample, status: 'COMPLETED', sequence: 3 },
 });
 
 export const bookingNoShow = defineEvent({
   type: 'booking.no_show',
-  description: 'The customer did not come.',
+  description: 'The customer did not attend.',
   data,
   sample: { ...sample, status: 'NO_SHOW', sequence: 3 },
 });
 
 export const bookingReminder = defineEvent({
   type: 'booking.reminder',
-  description: 'A booking begins soon, and its customer is reminded.',
+  description: 'A booking starts soon; its customer gets a reminder.',
   data: named(
     'BookingReminderEventData',
     Type.Object({
@@ -141,8 +141,8 @@ export const bookingReminder = defineEvent({
   notice: {
     severity: 'INFO',
     words: ({ bookingId: id, startsAt }) => ({
-      title: 'A booking begins soon',
-      body: `It begins at ${startsAt}.`,
+      title: 'Booking starts soon',
+      body: `It starts at ${startsAt}.`,
       resource: { type: 'BOOKING', id },
     }),
   },

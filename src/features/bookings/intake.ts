@@ -51,10 +51,10 @@ function readCheckbox({ label, required }: IntakeField, name: string, given: unk
 
 function problemOf({ type, label, options = [] }: IntakeField, answer: string): string | null {
   const most = type === 'LONGTEXT' ? MAX_LONG_TEXT : MAX_TEXT;
-  if (answer.length > most) return `The answer to "${label}" has at most ${most} characters.`;
+  if (answer.length > most) return `The answer to "${label}" must have at most ${most} characters.`;
   if (type === 'SELECT' && !options.includes(answer))
-    return `The answer to "${label}" is one of its options.`;
-  if (type === 'EMAIL' && !EMAIL.test(answer)) return `The answer to "${label}" is an e-mail address.`;
-  if (type === 'PHONE' && !PHONE.test(answer)) return `The answer to "${label}" is a phone number.`;
+    return `The answer to "${label}" must be one of its options.`;
+  if (type === 'EMAIL' && !EMAIL.test(answer)) return `The answer to "${label}" must be an email address.`;
+  if (type === 'PHONE' && !PHONE.test(answer)) return `The answer to "${label}" must be a phone number.`;
   return null;
 }

@@ -44,21 +44,21 @@ const page = (status: number, heading: string, text: string): Page => ({
 
 const MISSING = page(
   404,
-  'There is no such booking here.',
-  'The address may be cut off. Open the link in the mail once more.',
+  'Booking not found.',
+  'The link may be incomplete. Open the link in the email again.',
 );
 
 function pageOf({ kind, row }: Exclude<WayIn, { kind: 'OPEN' }>): Page {
-  if (kind === 'CANCELED') return page(410, 'The booking is canceled.', 'It does not take place.');
+  if (kind === 'CANCELED') return page(410, 'The booking has been canceled.', 'It will not take place.');
   if (kind === 'REPLACED') {
     return page(
       410,
-      'The booking was moved.',
-      'Open the link in the last mail about it: this one is an older one.',
+      'The booking was rescheduled.',
+      'This link is outdated. Open the link in the latest email about the booking.',
     );
   }
-  if (kind === 'OVER') return page(410, 'The booking is over.', 'Nobody can join it any more.');
+  if (kind === 'OVER') return page(410, 'The booking has ended.', 'It can no longer be joined.');
   const own = startIn(row, row.customer_timezone ?? row.timezone);
-  const text = `It begins on ${own}. The room opens 15 minutes before: come back then.`;
-  return page(200, 'You are early.', text);
+  const text = `It starts ${own}. The room opens 15 minutes before.`;
+  return page(200, 'The room is not open yet.', text);
 }

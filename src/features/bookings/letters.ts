@@ -77,9 +77,9 @@ function ways({ links, clock }: Deps, { row, facts }: ToldBooking): string[] {
   const until = refundableUntil(row);
   const refund =
     row.amount_cents > 0 && until !== null && until > clock.now()
-      ? ` Whoever cancels before ${startIn({ ...row, starts_at: until }, zoneOf(row))} is given everything back.`
+      ? ` Cancel before ${startIn({ ...row, starts_at: until }, zoneOf(row))} for a full refund.`
       : '';
-  const change = row.type === 'COHORT' ? 'Cancel it here.' : 'Cancel it or move it here.';
+  const change = row.type === 'COHORT' ? 'Cancel here.' : 'Cancel or reschedule here.';
   return [join, `${change}${refund}\n\n${links.manageUrl(row.id)}`];
 }
 
@@ -92,8 +92,8 @@ function whenOf({ row, times }: ToldBooking): string[] {
   const sessions = (wanted: boolean) => times.filter(({ isRemoved }) => isRemoved === wanted);
   return [
     first,
-    ...listed('The sessions:', row, sessions(false)),
-    ...listed('Not held any more:', row, sessions(true)),
+    ...listed('Sessions:', row, sessions(false)),
+    ...listed('No longer taking place:', row, sessions(true)),
   ];
 }
 

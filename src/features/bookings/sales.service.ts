@@ -147,7 +147,7 @@ async function beginOf(deps: Deps, product: ProductRow, input: NewBooking): Prom
   const isOver = (cohort.enrollment_closes_at ?? cohort.starts_at) <= deps.clock.now();
   if (!isOpen || isOver) {
     const isFull = cohort.status === 'FULL' && !isOver;
-    const message = isFull ? 'The cohort is full.' : 'The cohort takes nobody now.';
+    const message = isFull ? 'The cohort is full.' : 'The cohort is not open for enrollment.';
     throw new AppError('CONFLICT', { field: 'cohortId', message });
   }
   return cohort.starts_at;
@@ -228,7 +228,7 @@ async function hold({ calendar }: Deps, { tx }: Work, row: BookingRow, slot: Off
 }
 
 export function taken(): AppError {
-  const message = 'This time is taken. Choose another one.';
+  const message = 'This time is already booked. Choose another.';
   return new AppError('CONFLICT', { field: 'startsAt', message });
 }
 

@@ -17,9 +17,9 @@ export const Booking = named(
     cohortId: Nullable(Type.String()),
     type: OneOf(booking.type),
     status: OneOf(booking.status),
-    startsAt: Nullable(Type.String({ ...Instant, description: 'Null of a COHORT, which has sessions.' })),
+    startsAt: Nullable(Type.String({ ...Instant, description: 'Null for a COHORT, which has sessions.' })),
     endsAt: Nullable(Instant),
-    timezone: Type.String({ description: 'Of the creator, when it was made.' }),
+    timezone: Type.String({ description: 'Time zone of the creator when the booking was created.' }),
     customer: Type.Object({
       id: Nullable(Type.String()),
       name: Type.String(),
@@ -32,12 +32,12 @@ export const Booking = named(
     currency: OneOf(['USD'] as const),
     discountCode: Nullable(Type.String()),
     purchaseId: Nullable(Type.String()),
-    roomId: Nullable(Type.String({ description: 'Made 15 minutes before the start.' })),
+    roomId: Nullable(Type.String({ description: 'Created 15 minutes before the start.' })),
     joinUrl: Nullable(
-      Type.String({ description: "The customer's own way into the room. Give it to nobody else." }),
+      Type.String({ description: "The customer's personal link to the room. Do not share it." }),
     ),
-    hostUrl: Nullable(Type.String({ description: 'Your own, as host; null without `booking:write`.' })),
-    recordingVideoId: Nullable(Type.String({ description: 'The last one.' })),
+    hostUrl: Nullable(Type.String({ description: 'Your link to the room as host; null without `booking:write`.' })),
+    recordingVideoId: Nullable(Type.String({ description: 'Video of the latest recording.' })),
     recordingVideoIds: Type.Array(Type.String()),
     replayAccessUntil: Nullable(Instant),
     rescheduledFrom: Nullable(Instant),
@@ -83,9 +83,9 @@ export const Booking = named(
 export const CancelIn = named(
   'BookingCancel',
   Type.Object({
-    reason: Type.Optional(Nullable(Type.String({ maxLength: 500, description: 'The customer is told.' }))),
+    reason: Type.Optional(Nullable(Type.String({ maxLength: 500, description: 'Reason, sent to the customer.' }))),
     refund: Type.Optional(
-      Type.Boolean({ default: true, description: 'Is what was paid given back? In full, or not at all.' }),
+      Type.Boolean({ default: true, description: 'Whether to refund the payment in full.' }),
     ),
   }),
   { reason: 'I am ill.' },

@@ -106,11 +106,11 @@ async function lock({ tx }: Work, id: string, occurrenceId: string | null = null
 const refuse = (message: string) => new AppError('CONFLICT', { message });
 
 const NOT_CONFIRMED: Record<Exclude<BookingRow['status'], 'CONFIRMED'>, string> = {
-  PENDING_PAYMENT: 'The booking is not paid yet: it ends by itself.',
-  COMPLETED: 'The booking has taken place.',
-  CANCELED: 'The booking is canceled.',
-  NO_SHOW: 'The booking is over: its customer did not come.',
-  EXPIRED: 'The booking was never paid.',
+  PENDING_PAYMENT: 'The booking has not been paid; it expires automatically.',
+  COMPLETED: 'The booking has already taken place.',
+  CANCELED: 'The booking has been canceled.',
+  NO_SHOW: 'The booking has ended as a no-show.',
+  EXPIRED: 'The booking expired because it was not paid.',
 };
 
 function assertConfirmed({ status }: BookingRow): void {
@@ -129,7 +129,7 @@ async function cancelIn(
   if (before.status === 'CANCELED') return null;
   assertConfirmed(before);
   const now = deps.clock.now();
-  if (by === 'CUSTOMER' && (await repository.beginOf(tx, id)) <= now) throw refuse('The booking has begun.');
+  if (by === 'CUSTOMER' && (await repository.beginOf(tx, id)) <= now) throw refuse('The booking has already started.');
   await freePlace(deps, work, before);
   const row = await repository.updateBooking(tx, id, {
     status: 'CANCELED',
@@ -182,7 +182,7 @@ async function reschedule(deps: BookingDeps, work: Work, id: string, startsAt: D
   const known = await repository.findBooking(tx, id);
   if (known === undefined) throw notFound();
   if (known.type === 'COHORT')
-    throw refuse('A cohort has times of its own: they are not moved for one member.');
+    throw refuse("A cohort booking cannot be rescheduled: the cohort's sessions apply to all members.");
   const product = await deps.products.hold(tx, known.product_id);
   const slot = await deps.slots.assertOffered(tx, product, startsAt, { bookingId: id });
   // The class that it goes to is locked with the one that it leaves, in the same order by everybody.
@@ -193,7 +193,7 @@ async function reschedule(deps: BookingDeps, work: Work, id: string, startsAt: D
   const before = await lock(work, id, to);
   assertConfirmed(before);
   const from = before.starts_at;
-  if (from !== null && from <= deps.clock.now()) throw refuse('The booking has begun.');
+  if (from !== null && from <= deps.clock.now()) throw refuse('The booking has already started.');
   if (from === null || from.getTime() === slot.startsAt.getTime()) return;
   const occurrenceId = await changePlace(deps, work, before, { product, slot });
   const firstMs = Math.min(slot.startsAt.getTime(), (before.first_starts_at ?? from).getTime());
@@ -239,7 +239,7 @@ async function markNoShow(deps: BookingDeps, work: Work, id: string): Promise<vo
   if (before.status === 'NO_SHOW') return;
   if (before.status !== 'COMPLETED') assertConfirmed(before);
   if ((await repository.beginOf(work.tx, id)) > deps.clock.now()) {
-    throw refuse('The booking has not begun yet.');
+    throw refuse('The booking has not started yet.');
   }
   const row = await repository.updateBooking(work.tx, id, {
     status: 'NO_SHOW',

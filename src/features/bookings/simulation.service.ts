@@ -25,7 +25,7 @@ export function createBookingSimulations({ events, bookings }: Deps): BookingSim
     async simulate(workspaceId, id, { event, startsAt }) {
       const row = await bookings.get(workspaceId, id);
       if (row.status !== 'CONFIRMED') {
-        const message = 'Only what happens to a CONFIRMED booking can be simulated.';
+        const message = 'Only events of a CONFIRMED booking can be simulated.';
         throw new AppError('CONFLICT', { message });
       }
       if (event === 'CUSTOMER_CANCELED') return bookings.cancel(workspaceId, id, { by: 'CUSTOMER' });

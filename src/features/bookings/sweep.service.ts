@@ -48,7 +48,7 @@ export function createBookingSweep(
       const suspendedBefore = dateFromMs(now.getTime() - SUSPENSION_MS);
       const stranded = await repository.listStranded(db, { now, suspendedBefore }, BATCH);
       await each(stranded, (work, id) =>
-        bookings.cancelIn(work, id, { by: 'SYSTEM', reason: 'The creator cannot hold it.' }),
+        bookings.cancelIn(work, id, { by: 'SYSTEM', reason: 'The creator cannot host it.' }),
       );
     },
   };

@@ -16,7 +16,7 @@ export function startIn(row: Timed, timeZone: string): string {
 export function timeLines(row: Timed): string[] {
   const own = row.customer_timezone ?? row.timezone;
   const first = `When: ${startIn(row, own)}`;
-  return own === row.timezone ? [first] : [first, `For the creator: ${startIn(row, row.timezone)}`];
+  return own === row.timezone ? [first] : [first, `Creator's time: ${startIn(row, row.timezone)}`];
 }
 
 /** What a buyer reads: what, and when. */

@@ -14,7 +14,7 @@ const data = named(
     status: OneOf(VALUES.bridge.status),
     error: Nullable(Type.String()),
     endReason: Nullable(OneOf(VALUES.bridge.end_reason)),
-    sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this bridge.' }),
+    sequence: Type.Integer({ minimum: 1, description: 'Increases with each event about this bridge.' }),
   }),
 );
 const sample = {
@@ -28,7 +28,7 @@ const sample = {
 
 export const bridgeConnected = defineEvent({
   type: 'bridge.connected',
-  description: 'A bridge carries media from its source to its target.',
+  description: 'A bridge is transferring media from its source to its target.',
   data,
   sample: { ...sample, status: 'ACTIVE', sequence: 1 },
 });
@@ -36,12 +36,12 @@ export const bridgeConnected = defineEvent({
 export const bridgeFailed = defineEvent({
   type: 'bridge.failed',
   description:
-    'A bridge carries nothing. With status PENDING it is tried again, and only the first failure in a row is told; with FAILED it is given up.',
+    'A bridge failed. With status PENDING it is retried, and only the first of consecutive failures is sent; with FAILED it is not retried.',
   data,
   sample: {
     ...sample,
     status: 'FAILED',
-    error: 'The source answers 404.',
+    error: 'The source returned status 404.',
     sequence: 2,
   },
   notice: {
@@ -49,8 +49,8 @@ export const bridgeFailed = defineEvent({
     words: ({ status, error, bridgeId: id }) => {
       if (status !== 'FAILED') return null;
       return {
-        title: 'A bridge has failed',
-        body: `${error ?? ''} It is not tried again: make another one when the source is right.`.trim(),
+        title: 'Bridge failed',
+        body: `${error ?? ''} It is not retried: create a new bridge when the source is available.`.trim(),
         resource: { type: 'BRIDGE', id },
       };
     },
@@ -59,7 +59,7 @@ export const bridgeFailed = defineEvent({
 
 export const bridgeStopped = defineEvent({
   type: 'bridge.stopped',
-  description: 'A bridge has ended, for the reason that it names.',
+  description: 'A bridge was stopped; `endReason` gives the reason.',
   data,
   sample: { ...sample, status: 'STOPPED', endReason: 'SOURCE_ENDED', sequence: 3 },
 });

@@ -41,7 +41,7 @@ export function bridgeRoutes({ bridges, cursors }: Deps): Route[] {
       query: listQuery({
         status: CommaList(VALUES.bridge.status),
         type: CommaList(VALUES.bridge.type),
-        targetId: Type.Optional(Type.String({ description: 'Those of one stream or room.' })),
+        targetId: Type.Optional(Type.String({ description: 'Only bridges to this stream or room.' })),
       }),
       reply: { status: 200, schema: Bridge, list: true },
       async handler({ caller: { workspaceId, mode } }, { query }) {

@@ -20,7 +20,7 @@ export const OPEN: readonly BridgeStatus[] = ['PENDING', 'CONNECTING', 'ACTIVE']
  */
 export function readSource({ type, sourceId, sourceUrl, layout }: BridgeWish): PullAddress | null {
   if (layout && type !== 'ROOM_TO_STREAM') {
-    throw badRequest('layout', 'Only a ROOM_TO_STREAM bridge has a layout.');
+    throw badRequest('layout', 'layout is valid only for ROOM_TO_STREAM bridges.');
   }
   if (type !== 'PULL_TO_STREAM') {
     if (sourceUrl) throw badRequest('sourceUrl', 'sourceUrl is only allowed for PULL_TO_STREAM bridges.');

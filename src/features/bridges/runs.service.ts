@@ -42,8 +42,8 @@ export interface BridgeRuns {
 }
 
 const MAX_MESSAGE = 300;
-const NO_WORDS = 'It has failed.';
-const BAD_ADDRESS = 'The address that is kept cannot be read any more. Make another bridge.';
+const NO_WORDS = 'The bridge failed.';
+const BAD_ADDRESS = 'The stored source URL can no longer be decrypted. Create another bridge.';
 
 export function createBridgeRuns(deps: BridgeRunDeps): BridgeRuns {
   const { db, clock } = deps;
@@ -140,7 +140,7 @@ async function seat(deps: BridgeRunDeps, bridgeId: string): Promise<RoomSeat | s
   const row = await repository.findAnyBridge(deps.db, bridgeId);
   if (row === undefined || !isOpen(row) || row.source_id === null) return 'The bridge has ended.';
   const title = await deps.titleOf(row.source_id);
-  if (title === undefined) return 'The stream is gone.';
+  if (title === undefined) return 'The stream was deleted.';
   return deps.rooms.seat(row.target_id, { bridgeId, name: title });
 }
 

@@ -15,7 +15,7 @@ export const BridgeIn = named(
   Type.Object({
     type: BridgeType,
     sourceId: Type.Optional(
-      Nullable(Type.String({ ...ID, description: 'The room or stream that is the source.' })),
+      Nullable(Type.String({ ...ID, description: 'ID of the source room or stream.' })),
     ),
     sourceUrl: Type.Optional(
       Nullable(
@@ -23,14 +23,14 @@ export const BridgeIn = named(
           minLength: 1,
           maxLength: MAX_PULL_ADDRESS,
           description:
-            'The source of PULL_TO_STREAM: `https://` (an HLS playlist), `rtmp(s)://`, `srt://` or `rtsp(s)://`. What is secret in it is not shown again.',
+            'The source of PULL_TO_STREAM: `https://` (an HLS playlist), `rtmp(s)://`, `srt://` or `rtsp(s)://`. Credentials in it are never returned.',
         }),
       ),
     ),
-    targetId: Type.String({ ...ID, description: 'The stream or room that is fed.' }),
+    targetId: Type.String({ ...ID, description: 'ID of the target stream or room.' }),
     layout: Type.Optional(Nullable(Layout)),
     autoRestart: Type.Optional(
-      Type.Boolean({ description: 'What fails is tried again, with growing waits. Default: false.' }),
+      Type.Boolean({ description: 'Whether to retry failures with exponential backoff. Default: false.' }),
     ),
     expiresAt: Type.Optional(Type.Unsafe<string | null>({ ...Nullable(Instant) })),
   }),
@@ -49,16 +49,16 @@ export const Bridge = named(
     id: IdOf('brg'),
     type: BridgeType,
     sourceId: Nullable(Type.String()),
-    sourceUrl: Nullable(Type.String({ description: 'Users, keys and values of queries are `***`.' })),
+    sourceUrl: Nullable(Type.String({ description: 'User names, keys and query values are replaced by `***`.' })),
     targetId: Type.String(),
     layout: Nullable(Layout),
     status: OneOf(VALUES.bridge.status, {
       description: 'PENDING waits for its first or next attempt; FAILED and STOPPED are final.',
     }),
-    error: Nullable(Type.String({ description: 'What went wrong last, for people.' })),
-    endReason: Nullable(OneOf(VALUES.bridge.end_reason, { description: 'Why it is STOPPED.' })),
+    error: Nullable(Type.String({ description: 'Human-readable message of the last failure.' })),
+    endReason: Nullable(OneOf(VALUES.bridge.end_reason, { description: 'Why the bridge is STOPPED.' })),
     autoRestart: Type.Boolean(),
-    retryCount: Type.Integer({ description: 'Failures since it last carried media for 30 seconds.' }),
+    retryCount: Type.Integer({ description: 'Failures since the bridge last transferred media for 30 seconds.' }),
     nextRetryAt: Nullable(Instant),
     expiresAt: Nullable(Instant),
     startedAt: Nullable(Instant),

@@ -92,7 +92,7 @@ async function create(deps: BridgeDeps, workspaceId: string, input: BridgeIn): P
     await admit(deps, tx, workspaceId, input);
     const limit = PLANS[plan].encoders;
     if ((await deps.streams.countEncoders(tx, workspaceId)) >= limit) {
-      const message = `The plan allows ${limit} encoders at once, and each bridge is one.`;
+      const message = `Limit of ${limit} concurrent encoders reached for this plan. Each bridge counts as one.`;
       throw quotaExceeded({ workspaceId, resource: 'ENCODERS' }, message);
     }
     return repository.insertBridge(tx, {

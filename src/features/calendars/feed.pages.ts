@@ -12,7 +12,7 @@ export function feedPage(feed: BookingFeed): (app: FastifyInstance) => void {
       const text = token.endsWith(SUFFIX) ? await feed.read(token.slice(0, -SUFFIX.length)) : null;
       reply.headers({ 'Cache-Control': 'private, no-cache', 'X-Robots-Tag': 'noindex' });
       if (text === null)
-        return reply.status(404).type('text/plain; charset=utf-8').send('There is no such calendar.');
+        return reply.status(404).type('text/plain; charset=utf-8').send('Calendar not found.');
       const tag = `"${hash('sha256', text, 'base64url').slice(0, 22)}"`;
       reply.headers({ ETag: tag, 'X-Content-Type-Options': 'nosniff' });
       const known = (request.headers['if-none-match'] ?? '')

@@ -41,7 +41,7 @@ export async function fetchCalendar(
   }
   if (answer.status !== 200) {
     answer.discard();
-    throw new ReadingError(`The server answers ${answer.status} instead of a calendar.`);
+    throw new ReadingError(`The server returned status ${answer.status} instead of a calendar.`);
   }
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -67,8 +67,8 @@ function headerOf(value: string | undefined): string | null {
 /** Why a calendar could not be read, in words for its owner; null for what is our own fault. */
 export function refusalOf(error: unknown): string | null {
   if (error instanceof ReadingError) return error.message;
-  if (error instanceof GuardError) return `The address must not be dialled: ${error.reason}.`;
+  if (error instanceof GuardError) return `The URL cannot be used: ${error.reason}.`;
   if (error instanceof OutboundError) return `The server cannot be reached: ${error.message}.`;
   const isLate = error instanceof Error && error.name === 'TimeoutError';
-  return isLate ? 'The server takes too long to send the calendar.' : null;
+  return isLate ? 'The server took too long to send the calendar.' : null;
 }

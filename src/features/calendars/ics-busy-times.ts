@@ -110,15 +110,15 @@ class Problems {
     return [
       ...(names.length === 0
         ? []
-        : [`Unknown time zones, read as ${this.#timezone}: ${names.join(', ')}${more}.`]),
+        : [`Unknown time zones, interpreted as ${this.#timezone}: ${names.join(', ')}${more}.`]),
       ...(this.#rules === 0
         ? []
         : [
-            `Recurrence rules that cannot be read: ${this.#rules}. Only the first date of these events blocks time.`,
+            `Unreadable recurrence rules: ${this.#rules}. Only the first occurrence of these events blocks time.`,
           ]),
       ...(this.#starts === 0
         ? []
-        : [`Events without a readable start, which block no time: ${this.#starts}.`]),
+        : [`Events without a readable start, which do not block time: ${this.#starts}.`]),
     ];
   }
 }

@@ -31,12 +31,12 @@ export async function readCalendar(task: ReadingTask, timeMs = TIME_MS): Promise
     stderr: true,
   });
   const { promise, resolve, reject } = Promise.withResolvers<ReadingAnswer>();
-  const tooLong = () => reject(new ReadingError('It takes too long to read.'));
+  const tooLong = () => reject(new ReadingError('The calendar takes too long to read.'));
   const timer = setTimeout(tooLong, timeMs);
   worker.on('message', (answer: ReadingAnswer) => resolve(answer));
   worker.on('error', (error) => {
     const isMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-    reject(isMemory ? new ReadingError('It takes too much memory to read.') : error);
+    reject(isMemory ? new ReadingError('The calendar needs too much memory to read.') : error);
   });
   worker.on('exit', () => reject(new Error('the reader of calendars ended without an answer')));
   try {

@@ -11,7 +11,7 @@ export const Feed = named(
   Type.Object({
     url: Nullable(
       Type.String({
-        description: 'Who has it can read the bookings; null: there is no feed, or the key may not write.',
+        description: 'Anyone with this URL can read the bookings. Null if there is no feed or the key has no write permission.',
       }),
     ),
     createdAt: Nullable(Instant),
@@ -32,7 +32,7 @@ export const ExternalIn = named(
     url: Type.String({
       minLength: 1,
       maxLength: 2048,
-      description: 'Of an iCalendar file: https, http or webcal. It is not shown again.',
+      description: 'URL of an iCalendar file: https, http or webcal. It is never returned.',
     }),
     name: Type.Optional(Nullable(Type.String({ maxLength: 100 }))),
   }),
@@ -44,15 +44,15 @@ export const External = named(
   Type.Object({
     id: IdOf('cal'),
     name: Nullable(Type.String()),
-    host: Type.String({ description: 'Of the address.' }),
+    host: Type.String({ description: 'Host of the calendar URL.' }),
     status: OneOf(VALUES.external_calendar.status),
     lastError: Nullable(
       Type.String({
         description:
-          'Why the last reading failed (`FAILED`), or what it could not understand (`OK`): text for people.',
+          'Human-readable reason why the last sync failed (`FAILED`), or warnings (`OK`).',
       }),
     ),
-    eventCount: Type.Integer({ description: 'What takes time in the 400 days to come.' }),
+    eventCount: Type.Integer({ description: 'Number of events that block time in the next 400 days.' }),
     readAt: Nullable(Instant),
     nextReadAt: Instant,
     createdAt: Instant,

@@ -6,12 +6,12 @@ import { Instant, Nullable } from '../../http/schema.ts';
 export const changelogPublished = defineEvent({
   type: 'changelog.published',
   description:
-    'A release of the interface is in use, which the platform did not have before. Once for each account, at its live webhooks.',
+    'A new API release is available. Sent once per account to its live webhooks.',
   data: named(
     'ChangelogEventData',
     Type.Object({
       version: Type.String({ description: 'Read it with GET /changelog/{version}.' }),
-      breaking: Type.Boolean({ description: 'A client may have to be changed.' }),
+      breaking: Type.Boolean({ description: 'Whether clients may need changes.' }),
       sequence: Type.Integer({ minimum: 1, description: 'Always 1.' }),
     }),
   ),
@@ -19,10 +19,10 @@ export const changelogPublished = defineEvent({
   notice: {
     severity: 'INFO',
     words: ({ version, breaking }) => ({
-      title: `Release ${version} of the API is in use`,
+      title: `API release ${version} is available`,
       body: breaking
-        ? `Some of its changes may concern your programs: read GET /changelog/${version}.`
-        : `Your programs go on as they are. What is new stands in GET /changelog/${version}.`,
+        ? `Some changes may require updates to your integration. See GET /changelog/${version}.`
+        : `Your integration does not need changes. See GET /changelog/${version} for what is new.`,
       resource: { type: 'RELEASE', id: version },
     }),
   },
@@ -31,13 +31,13 @@ export const changelogPublished = defineEvent({
 export const changelogDeprecationUsed = defineEvent({
   type: 'changelog.deprecation_used',
   description:
-    'Keys of the workspace have called a deprecated endpoint in the last 30 days. At most once in 30 days for each endpoint.',
+    'Keys of the workspace called a deprecated endpoint in the last 30 days. Sent at most once every 30 days per endpoint.',
   data: named(
     'DeprecationUsedEventData',
     Type.Object({
       endpoint: Type.String({ description: 'Method and path.' }),
-      lastUsedAt: { ...Instant, description: 'To the day at least.' },
-      sunsetAt: { ...Instant, description: 'From here on it answers 410.' },
+      lastUsedAt: { ...Instant, description: 'Accurate to the day or better.' },
+      sunsetAt: { ...Instant, description: 'From this time on, the endpoint returns 410.' },
       successor: Nullable(Type.String({ description: 'The path to use instead.' })),
       sequence: Type.Integer({ minimum: 1, description: 'Always 1.' }),
     }),
@@ -52,7 +52,7 @@ export const changelogDeprecationUsed = defineEvent({
   notice: {
     severity: 'WARNING',
     words: ({ endpoint, sunsetAt, successor }) => ({
-      title: `Your keys call ${endpoint}, which is withdrawn`,
+      title: `Your keys call ${endpoint}, which is deprecated`,
       body: `From ${sunsetAt.slice(0, 10)} on it is refused.${successor === null ? '' : ` Call ${successor} instead.`}`,
       resource: { type: 'ENDPOINT', id: endpoint },
     }),

@@ -28,7 +28,7 @@ export function changelogRoutes({ changelog, cursors }: Deps): Route[] {
         'Includes the changes of each release. Releases without entries of the requested types are omitted.',
       query: listQuery({
         since: Type.Optional(
-          Type.String({ description: 'A version: releases after it. A day (`2026-11-01`): from it on.' }),
+          Type.String({ description: 'A version returns later releases; a date (`2026-11-01`) returns releases from that day on.' }),
         ),
         type: CommaList(CHANGE_TYPES),
       }),
@@ -60,7 +60,7 @@ export function changelogRoutes({ changelog, cursors }: Deps): Route[] {
       path: `${path}/{version}`,
       summary: 'Get an API release',
       description: 'By full version, such as `1.0.0`.',
-      params: Type.Object({ version: Type.String({ description: 'Such as `1.0.0`.' }) }),
+      params: Type.Object({ version: Type.String({ description: 'Version number, such as `1.0.0`.' }) }),
       reply: { status: 200, schema: Release },
       handler: async (_context, { params }) => toRelease(changelog.get(params.version)),
     }),

@@ -15,11 +15,11 @@ export const Release = named(
         title: Type.String(),
         description: Type.String(),
         endpoints: Type.Array(Type.String(), {
-          description: 'Method and path. Empty: it concerns all of them, or none.',
+          description: 'Method and path. Empty if the change applies to all endpoints or none.',
         }),
-        breaking: Type.Boolean({ description: 'A client may have to be changed.' }),
+        breaking: Type.Boolean({ description: 'Whether clients may need changes.' }),
         sunsetAt: Nullable(
-          Type.String({ ...Instant, description: 'From here on the endpoints answer 410.' }),
+          Type.String({ ...Instant, description: 'From this time on, the endpoints return 410.' }),
         ),
       }),
     ),

@@ -39,8 +39,8 @@ type Asked = FastifyRequest<{ Params: { username: string }; Querystring: Query; 
 
 const FORM_BYTES = 4096;
 const MISSING = {
-  heading: 'There is no such channel here.',
-  text: 'The address may be mistyped, or the channel may be gone.',
+  heading: 'Channel not found.',
+  text: 'The URL may be mistyped, or the channel may have been deleted.',
 };
 const VIDEOS = 24;
 const JOINS: Limit = { bucket: 'join', per: 'ip', max: 60, windowSec: 600, refusal: 'RATE_LIMITED' };

@@ -50,7 +50,7 @@ ${videos(view)}
 function headOf({ channel, pageUrl, isLater, local }: ChannelView): SafeHtml {
   const { displayName, description, username } = channel;
   const picture = channel.bannerUrl ?? channel.avatarUrl;
-  const line = (description ?? `The channel of ${displayName}.`).replace(/\s+/g, ' ');
+  const line = (description ?? `Channel of ${displayName}.`).replace(/\s+/g, ' ');
   const summary = line.length <= SUMMARY_LENGTH ? line : `${line.slice(0, SUMMARY_LENGTH - 1).trimEnd()}…`;
   return html`<meta name="description" content="${summary}">
 <link rel="canonical" href="${pageUrl}">
@@ -67,7 +67,7 @@ ${picture && html`<meta property="og:image" content="${new URL(local(picture), p
 function header({ channel, follow, isBack, local }: ChannelView): SafeHtml {
   const { displayName, username, description, avatarUrl, bannerUrl, links } = channel;
   return html`${bannerUrl && html`<img class="channel-banner" src="${local(bannerUrl)}" alt="">`}
-${isBack && html`<p role="status"><b>Have you just paid? A receipt with a link is on its way to your mailbox: open it to see what you have.</b></p>`}
+${isBack && html`<p role="status"><b>Just paid? Your receipt is on its way: open the link in the email to see your content.</b></p>`}
 <div class="channel-head">
 ${
   avatarUrl === null

@@ -23,7 +23,7 @@ import { BANNER_MAX_BYTES, type Channels } from './service.ts';
 const Id = Type.Object({
   id: Type.String({
     ...IdParams('chn', 'channel').properties.id,
-    description: 'The id of the channel, or `me`.',
+    description: 'Channel ID, or `me`.',
   }),
 });
 const Username = Type.Object({

@@ -30,7 +30,7 @@ export function parseDisplayName(name: string | null): string | null {
 /** Null for none. @throws {AppError} BAD_REQUEST, field `description`. */
 export function parseDescription(description: string | null): string | null {
   const text = description?.replaceAll('\r\n', '\n').trim() ?? '';
-  if (CONTROL.test(text)) throw badRequest('description', 'description may not contain control characters.');
+  if (CONTROL.test(text)) throw badRequest('description', 'description must not contain control characters.');
   return text === '' ? null : text;
 }
 

@@ -26,8 +26,8 @@ const profile = {
   bannerUrl: Nullable(Type.String()),
   links: Links,
   followerCount: Type.Integer(),
-  videoCount: Type.Integer({ description: 'PUBLIC videos that can be watched.' }),
-  isLive: Type.Boolean({ description: 'A PUBLIC stream is live.' }),
+  videoCount: Type.Integer({ description: 'Number of playable PUBLIC videos.' }),
+  isLive: Type.Boolean({ description: 'Whether a PUBLIC stream is live.' }),
 };
 
 const EXAMPLE = {
@@ -63,7 +63,7 @@ export const PublicChannel = named(
   Type.Object({
     ...profile,
     liveStreams: Type.Array(LiveStream, { description: 'PUBLIC streams that are live.' }),
-    tiers: Type.Array(ChannelTier, { description: 'Those that take members.' }),
+    tiers: Type.Array(ChannelTier, { description: 'Tiers that accept new members.' }),
     createdAt: Instant,
   }),
   { ...EXAMPLE, liveStreams: [], tiers: [], createdAt: '2026-11-20T09:00:00.000Z' },
@@ -73,7 +73,7 @@ export const Channel = named(
   'Channel',
   Type.Object({
     ...profile,
-    url: Nullable(Type.String({ description: 'Its page; null in test mode, which has none.' })),
+    url: Nullable(Type.String({ description: 'URL of the channel page; null in test mode.' })),
     createdAt: Instant,
     updatedAt: Instant,
     mode: OneOf(MODES),
@@ -91,7 +91,7 @@ export const ChannelPatch = named(
   'ChannelUpdate',
   Type.Object({
     displayName: Type.Optional(
-      Nullable(Type.String({ maxLength: 80, description: 'null: the name of the account.' })),
+      Nullable(Type.String({ maxLength: 80, description: 'Null uses the account name.' })),
     ),
     description: Type.Optional(Nullable(Type.String({ maxLength: 5000 }))),
     links: Type.Optional(Links),
@@ -99,7 +99,7 @@ export const ChannelPatch = named(
       Nullable(
         Type.String({
           maxLength: 2048,
-          description: 'Of a picture: https, publicly routable; fetched once. null removes it.',
+          description: 'Publicly routable HTTPS URL of an image; fetched once. Null removes the banner.',
         }),
       ),
     ),
@@ -141,7 +141,7 @@ export const ChannelStream = named(
   'ChannelStream',
   Type.Object({
     id: IdOf('str'),
-    streamId: IdOf('str', 'The same as `id`.'),
+    streamId: IdOf('str', 'Same value as `id`.'),
     title: Type.String(),
     description: Nullable(Type.String()),
     isLive: Type.Boolean(),
@@ -149,7 +149,7 @@ export const ChannelStream = named(
     embedUrl: Type.String(),
     watchUrl: Type.String(),
     scheduledStartAt: Nullable(Instant),
-    startedAt: Nullable(Type.String({ format: 'date-time', description: 'Of the broadcast that is on.' })),
+    startedAt: Nullable(Type.String({ format: 'date-time', description: 'Start of the current broadcast.' })),
     createdAt: Instant,
   }),
   {
@@ -174,7 +174,7 @@ export const ChannelPlaylist = named(
     title: Type.String(),
     description: Nullable(Type.String()),
     thumbnailUrl: Nullable(Type.String()),
-    itemCount: Type.Integer({ description: 'Its PUBLIC videos.' }),
+    itemCount: Type.Integer({ description: 'Number of PUBLIC videos.' }),
     totalDurationSec: Type.Integer(),
     createdAt: Instant,
     updatedAt: Instant,

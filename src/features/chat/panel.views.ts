@@ -14,9 +14,9 @@ function noticeOf(
     case 'OPEN':
       return null;
     case 'FOLLOWERS':
-      return `Only those who follow ${creatorName} can write here.`;
+      return `Only followers of ${creatorName} can post messages.`;
     case 'TIER':
-      return `Only members of ${creatorName} can write here.`;
+      return `Only members of ${creatorName} can post messages.`;
     case 'OFF':
       return 'Chat is disabled.';
   }

@@ -17,7 +17,7 @@ const BanId = Type.Object({ ...Id.properties, banId: PathId('ban', 'ban') });
 const path = '/streams/{id}/chat';
 const MAX_ROWS = 200;
 const lastEventId = Type.Optional(
-  Type.String({ description: 'Of a tail, for clients that cannot send the header.' }),
+  Type.String({ description: 'Equivalent of the Last-Event-ID header, for clients that cannot set it.' }),
 );
 
 /** docs/concepts/chat.md#limits. The minute comes first: while both are used up, its end is the nearer one. */
@@ -97,7 +97,7 @@ function tailRoutes({ chat, streams, tails, cursors }: Deps): Route[] {
   };
   const filters = {
     since: Type.Optional(
-      Type.String({ maxLength: 64, description: 'What came after this `eventId`, or after this instant.' }),
+      Type.String({ maxLength: 64, description: 'Only messages after this `eventId` or timestamp.' }),
     ),
     lastEventId,
   };

@@ -7,8 +7,8 @@ const VISIBLE = /[^\p{C}\p{Z}\s]/u;
 
 /** @returns what is wrong with the text, as a sentence; null when nothing is. */
 export function refuseText(text: string): string | null {
-  if (CONTROL.test(text)) return 'The text may not contain control characters.';
-  return VISIBLE.test(text) ? null : 'The text has nothing to be seen.';
+  if (CONTROL.test(text)) return 'text must not contain control characters.';
+  return VISIBLE.test(text) ? null : 'text must contain visible characters.';
 }
 
 /** Scripts that are written without spaces: a word in them has no edges to look for. */
@@ -72,10 +72,10 @@ interface Openness {
 }
 
 const WHO_WRITES = {
-  OPEN: 'Everybody can write here now.',
-  FOLLOWERS: 'Only followers can write here now.',
-  TIER: 'Only members can write here now.',
-  OFF: 'The chat is off.',
+  OPEN: 'Chat is open to everyone.',
+  FOLLOWERS: 'Chat is open to followers only.',
+  TIER: 'Chat is open to members only.',
+  OFF: 'Chat is disabled.',
 } as const;
 
 /** What is said in a chat whose settings were changed. @param changes fields of the stream. */
@@ -91,6 +91,6 @@ export function announcements(
   if (slowModeSec === undefined || mode === 'OFF') return said;
   const { slow_mode_sec: seconds } = chat;
   const every = seconds === 1 ? 'second' : `${seconds} seconds`;
-  said.push(seconds === 0 ? 'Slow mode is off.' : `Slow mode: guests write once every ${every}.`);
+  said.push(seconds === 0 ? 'Slow mode is off.' : `Slow mode: guests can post once every ${every}.`);
   return said;
 }

@@ -15,16 +15,16 @@ export const MessageIn = named(
       Type.String({
         minLength: 1,
         maxLength: 64,
-        description: 'A repetition within 60 seconds answers with the first message.',
+        description: 'A repeated ID within 60 seconds returns the first message.',
       }),
     ),
   }),
-  { text: 'Welcome, everybody!', clientId: 'c1' },
+  { text: 'Welcome, everyone!', clientId: 'c1' },
 );
 export type MessageIn = Static<typeof MessageIn>;
 
 const Author = Type.Object({
-  id: Nullable(Type.String({ description: 'What a ban names; a guest has another one on each stream.' })),
+  id: Nullable(Type.String({ description: 'ID to use in bans; a guest has a different ID on each stream.' })),
   username: Nullable(Type.String()),
   displayName: Type.String(),
   avatarUrl: Nullable(Type.String()),
@@ -47,10 +47,10 @@ export const ChatMessage = named(
     id: IdOf('msg'),
     streamId: IdOf('str'),
     eventId: Type.String({
-      description: 'Of its event in the tail: resume behind it, or list what came `since`.',
+      description: "ID of the message's event in the event stream; use it to resume, or as `since` in lists.",
     }),
     kind: OneOf(VALUES.chat_message.kind, {
-      description: 'SYSTEM is what the platform itself says: a change of the settings.',
+      description: 'SYSTEM messages are sent by the platform when settings change.',
     }),
     text: Type.String({ description: 'Plain text; empty once it is deleted.' }),
     author: Author,
@@ -63,7 +63,7 @@ export const ChatMessage = named(
     streamId: STREAM,
     eventId: '1795165200000-17',
     kind: 'MESSAGE',
-    text: 'Welcome, everybody!',
+    text: 'Welcome, everyone!',
     author: SAMPLE_AUTHOR,
     replyToId: null,
     createdAt: '2026-11-20T09:00:00.000Z',
@@ -81,7 +81,7 @@ export const BanIn = named(
         Type.Integer({
           minimum: 1,
           maximum: 31_536_000,
-          description: 'A time-out; absent: until it is lifted.',
+          description: 'Duration of a timeout; if omitted, the ban lasts until it is removed.',
         }),
       ),
     ),

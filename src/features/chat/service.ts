@@ -196,7 +196,7 @@ export function createChat(deps: Deps): Chat {
         await lockNamed(tx, `chat bans ${streamId}`);
         const known = await repository.findBan(tx, streamId, authorId, now);
         if (known === undefined && (await repository.countBans(tx, streamId, now)) >= MAX_BANS) {
-          const message = `The stream has ${MAX_BANS} bans, its maximum. Lift some, or end them after a time.`;
+          const message = `Limit of ${MAX_BANS} bans reached for this stream. Remove bans, or give them a duration.`;
           throw new AppError('CONFLICT', { message });
         }
         const expires_at = seconds === null ? null : dateFromMs(now.getTime() + seconds * 1000);

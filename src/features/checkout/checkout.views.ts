@@ -95,7 +95,7 @@ ${row.kind === 'SUBSCRIPTION' ? renewal(row, { now, timezone: seller.timezone })
 
 const ONCE = {
   VIDEO: 'One-time purchase. Watch as often as you like.',
-  BOOKING: 'A mail confirms it, with a link to look after it.',
+  BOOKING: 'We email you a confirmation with a link to manage your booking.',
 } as const;
 
 /** Until when a booking can be paid, and what is kept for it meanwhile. */
@@ -104,7 +104,7 @@ function held({ row, hold }: CheckoutView): SafeHtml | false {
   const until = hold.until ?? row.expires_at;
   const time = html`<time datetime="${until.toISOString()}">${inZone(until, hold.timezone)}</time>`;
   return hold.until === null
-    ? html`<p class="checkout-hold">You can pay until ${time}. A seat is yours once you have paid: none is kept before.</p>`
+    ? html`<p class="checkout-hold">You can pay until ${time}. Your seat is reserved once you have paid.</p>`
     : html`<p class="checkout-hold">The time is held for you until ${time}.</p>`;
 }
 
@@ -115,11 +115,11 @@ function renewal(row: CheckoutRow, { now, timezone }: { now: Date; timezone: str
   const price = listPriceOf(row);
   const trial =
     row.trial_days > 0 &&
-    html`<p>The first ${row.trial_days} days are free, once for each person. Whoever has had them pays ${money(row.amount_cents)} now.</p>`;
-  if (price === 0) return html`<p>It costs nothing, and you can leave at any time.</p>`;
+    html`<p>The first ${row.trial_days} days are free, once per person. If you have used the trial before, you pay ${money(row.amount_cents)} now.</p>`;
+  if (price === 0) return html`<p>It is free, and you can cancel at any time.</p>`;
   const first = row.trial_days > 0 ? row.amount_cents : price;
   return html`${trial}
-<p>The next payment is ${money(first)} on ${nextCharge(now, row, { trialDays: row.trial_days, timezone })}, then ${money(price)} ${each(row)}, until you cancel. You can cancel at any time: the receipt that we mail you has a link to the page for it.</p>`;
+<p>The next payment is ${money(first)} on ${nextCharge(now, row, { trialDays: row.trial_days, timezone })}, then ${money(price)} ${each(row)}, until you cancel. You can cancel at any time with the link in the receipt we email you.</p>`;
 }
 
 function codeForm(view: CheckoutView): SafeHtml {
@@ -127,7 +127,7 @@ function codeForm(view: CheckoutView): SafeHtml {
   const isWrong = problem?.field === 'code';
   return html`<form class="form" method="post" action="/checkout/${row.id}/code">
 <input type="hidden" name="token" value="${formToken}">
-<label class="field">Discount code, if you have one
+<label class="field">Discount code (optional)
 <input name="code" maxlength="64" autocomplete="off" autocapitalize="characters" value="${typed?.code ?? row.discount_code ?? ''}"${
     isWrong && html` aria-invalid="true" aria-describedby="problem"`
   }>
@@ -160,7 +160,7 @@ ${told('card')}`;
 ${told('email')}
 ${card}
 <button class="button main" type="submit">${buttonText(view)}</button>
-${!isSandbox && !isFree && html`<p class="checkout-hint">You pay on the page of the payment provider, and come back here.</p>`}
+${!isSandbox && !isFree && html`<p class="checkout-hint">You pay on the payment provider\'s page and return here afterwards.</p>`}
 </form>`;
 }
 
@@ -173,8 +173,8 @@ export function paidPage(row: CheckoutRow, seller: Seller): Page {
   return page({
     status: 200,
     title: row.kind === 'BOOKING' ? 'Booked. Thank you.' : 'Paid. Thank you.',
-    content: html`${testNote(seller)}<p>${row.title}, by <bdi>${seller.name}</bdi>. A ${row.kind === 'BOOKING' ? 'confirmation' : 'receipt'} is on its way to your mailbox, with a link to what you have.</p>
-<p><a class="button main" href="${successAddress(row)}">Go on</a></p>`,
+    content: html`${testNote(seller)}<p>${row.title}, by <bdi>${seller.name}</bdi>. A ${row.kind === 'BOOKING' ? 'confirmation' : 'receipt'} with a link to your content is on its way to your email address.</p>
+<p><a class="button main" href="${successAddress(row)}">Continue</a></p>`,
   });
 }
 
@@ -184,7 +184,7 @@ export function waitingPage(row: CheckoutRow): Page {
     status: 200,
     title: 'Payment processing',
     head: html`<meta http-equiv="refresh" content="5">`,
-    content: html`<p>The payment provider has not said yet what became of it. You are charged once at most. This page looks again by itself.</p>
+    content: html`<p>The payment provider has not confirmed the payment yet. You are charged at most once. This page refreshes automatically.</p>
 <p><a class="button" href="/checkout/${row.id}/return">Refresh</a></p>`,
   });
 }
@@ -193,8 +193,8 @@ export function endedPage(row: CheckoutRow): Page {
   const canceled = row.status === 'CANCELED';
   return page({
     status: 410,
-    title: canceled ? 'Checkout canceled' : 'This checkout has ended',
-    content: html`<p>Nothing was charged. To buy it all the same, begin anew where you came from.</p>
+    title: canceled ? 'Checkout canceled' : 'Checkout ended',
+    content: html`<p>Nothing was charged. To buy, start again from the page you came from.</p>
 <p><a class="button" href="${row.cancel_url}">Go back</a></p>`,
   });
 }
@@ -203,11 +203,11 @@ export function endedPage(row: CheckoutRow): Page {
 export const MISSING_CHECKOUT: Page = page({
   status: 404,
   title: 'Checkout not found',
-  content: html`<p>The address may be mistyped. Begin anew where you came from.</p>`,
+  content: html`<p>The URL may be mistyped. Start again from the page you came from.</p>`,
 });
 
 export function failedPage(error: AppError): Page {
   const title = error.status === 429 ? 'Too many attempts' : 'Something went wrong';
-  const text = error.status === 429 ? 'Wait some minutes, then try again.' : error.message;
+  const text = error.status === 429 ? 'Wait a few minutes, then try again.' : error.message;
   return page({ status: error.status, title, content: html`<p>${text}</p>` });
 }

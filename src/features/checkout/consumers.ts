@@ -63,11 +63,11 @@ async function whyRefunded(ports: CheckoutPorts, work: Work, row: CheckoutRow): 
   return (await isHeld(ports, work, row)) ? null : LATE;
 }
 
-const LATE = 'The payment came after the time to pay, and what it was for is not there any more.';
+const LATE = 'The payment arrived after the checkout expired, and the item is no longer available.';
 const UNSOLD = {
-  VIDEO: 'The video was no longer sold when the payment came.',
-  SUBSCRIPTION: 'The tier no longer took members when the payment came.',
-  BOOKING: 'This could no longer be booked when the payment came.',
+  VIDEO: 'The video was no longer for sale when the payment arrived.',
+  SUBSCRIPTION: 'The tier no longer accepted members when the payment arrived.',
+  BOOKING: 'The booking was no longer available when the payment arrived.',
 } as const;
 
 /** Whoever pays fills no mailbox; the test cards of the sandbox cost nothing. */

@@ -15,7 +15,7 @@ const data = named(
     subscriptionId: Nullable(Type.String()),
     clientReferenceId: Nullable(Type.String()),
     status: OneOf(VALUES.checkout.status),
-    sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this checkout.' }),
+    sequence: Type.Integer({ minimum: 1, description: 'Increases with each event about this checkout.' }),
   }),
 );
 
@@ -33,14 +33,14 @@ const sample = {
 
 export const checkoutCreated = defineEvent({
   type: 'checkout.session.created',
-  description: 'A checkout was made, and its page is open.',
+  description: 'A checkout was created.',
   data,
   sample,
 });
 
 export const checkoutCompleted = defineEvent({
   type: 'checkout.session.completed',
-  description: 'What a checkout was for is paid, or cost nothing.',
+  description: 'A checkout was completed: it was paid, or it is free.',
   data,
   sample: {
     ...sample,
@@ -53,7 +53,7 @@ export const checkoutCompleted = defineEvent({
 export const checkoutExpired = defineEvent({
   type: 'checkout.session.expired',
   description:
-    'A checkout has ended without a payment: its time is over, or its buyer canceled it (`status`).',
+    'A checkout ended without payment: it expired or the buyer canceled it (`status`).',
   data,
   sample: { ...sample, status: 'EXPIRED', sequence: 2 },
 });

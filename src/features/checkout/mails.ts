@@ -24,14 +24,14 @@ export function receiptMail({ row, seller, to, again, trialDays, isCardGiven }: 
           `Price ${money(listPriceOf(row))}, less ${money(row.discount_cents)} by the code ${row.discount_code}`,
         ]
       : []),
-    `Paid: ${money(paid)}${seller.mode === 'test' ? ' (in test mode: nobody was charged)' : ''}`,
+    `Paid: ${money(paid)}${seller.mode === 'test' ? ' (test mode: nothing was charged)' : ''}`,
     `Order ID: ${row.id}`,
   ];
-  const asked = isCardGiven ? '' : ' A card that was not given for it is not charged unless you agree then.';
+  const asked = isCardGiven ? '' : ' A card that was not saved for this subscription is charged only if you agree at that time.';
   const next =
     again === null
       ? 'No further payments are due.'
-      : `${isCardGiven ? 'It goes on by itself: the' : 'The'} next payment is on ${again}.${asked} You can cancel at any time.`;
+      : `${isCardGiven ? 'It renews automatically: the' : 'The'} next payment is on ${again}.${asked} You can cancel at any time.`;
   return {
     kind: 'receipt',
     to,

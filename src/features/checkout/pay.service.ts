@@ -156,11 +156,11 @@ function assertOpen(row: CheckoutRow, now: Date): void {
   const status = statusOf(row, now);
   if (status === 'OPEN') return;
   if (status !== 'COMPLETED') throw ended();
-  throw new AppError('CONFLICT', { message: 'This is paid already.' });
+  throw new AppError('CONFLICT', { message: 'This has already been paid.' });
 }
 
 function ended(): AppError {
-  const message = 'This checkout has ended. Begin anew where you came from: nothing was charged.';
+  const message = 'This checkout has ended and nothing was charged. Start again from the page you came from.';
   return new AppError('CONFLICT', { message });
 }
 
@@ -226,7 +226,7 @@ async function claimOrRefuse(ports: CheckoutPorts, work: Work, row: CheckoutRow)
       message: 'No spots are available right now. Nothing was charged; a spot may become available again.',
     });
   }
-  const message = 'The discount code does not hold any more. Nothing was charged.';
+  const message = 'The discount code is no longer valid. Nothing was charged.';
   throw new AppError('CONFLICT', { field: 'discountCode', message });
 }
 

@@ -16,7 +16,7 @@ const MIN_CENTS = 50;
 /** @throws {AppError} CONFLICT for an amount that no card can be charged with. */
 export function assertChargeable(amountCents: number): void {
   if (amountCents === 0 || amountCents >= MIN_CENTS) return;
-  const message = `Cards are charged with at least ${MIN_CENTS} cents; ${amountCents} would be due.`;
+  const message = `The minimum card charge is ${MIN_CENTS} cents; ${amountCents} would be due.`;
   throw new AppError('CONFLICT', { message });
 }
 

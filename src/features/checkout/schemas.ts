@@ -11,7 +11,7 @@ const settings = {
   successUrl: Address,
   cancelUrl: Address,
   customerEmail: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 254, description: 'Fills the form in; the buyer may change it.' }),
+    Type.String({ minLength: 1, maxLength: 254, description: 'Prefills the form; the buyer can change it.' }),
   ),
   discountCode: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   clientReferenceId: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
@@ -45,19 +45,19 @@ export const BookingCheckoutIn = named(
   Type.Object({
     productId: Type.String({ maxLength: 64 }),
     startsAt: Type.Optional(
-      Type.String({ ...Instant, description: 'Of a ONE_TO_ONE or a LIVE_CLASS: one of its slots.' }),
+      Type.String({ ...Instant, description: 'For ONE_TO_ONE and LIVE_CLASS: the start of one of its slots.' }),
     ),
-    cohortId: Type.Optional(Type.String({ maxLength: 64, description: 'Of a COHORT.' })),
+    cohortId: Type.Optional(Type.String({ maxLength: 64, description: 'For COHORT: the cohort ID.' })),
     customer: Type.Object({
       name: Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' }),
       email: Type.String({ minLength: 1, maxLength: 254 }),
-      timezone: Type.Optional(Nullable(Type.String({ maxLength: 64, description: 'IANA.' }))),
+      timezone: Type.Optional(Nullable(Type.String({ maxLength: 64, description: 'IANA time zone.' }))),
     }),
     intakeAnswers: Type.Optional(
       NullableObject(
         Type.Record(Type.String({ maxLength: 64 }), Type.Unknown(), {
           maxProperties: 50,
-          description: 'By the keys of the `intakeFields` of the product.',
+          description: "Answers by the keys of the product's `intakeFields`.",
         }),
       ),
     ),
@@ -83,11 +83,11 @@ export const Checkout = named(
     id: IdOf('chk'),
     kind: OneOf(VALUES.checkout.kind),
     status: OneOf(VALUES.checkout.status),
-    url: Type.String({ description: 'Of the page on which the buyer pays.' }),
+    url: Type.String({ description: 'URL of the page where the buyer pays.' }),
     tierId: Nullable(Type.String()),
     videoId: Nullable(Type.String()),
     bookingId: Nullable(Type.String()),
-    amountCents: Type.Integer({ description: 'What the buyer pays: the price less the discount.' }),
+    amountCents: Type.Integer({ description: 'Amount the buyer pays: the price minus the discount.' }),
     discountCents: Type.Integer(),
     currency: OneOf(['USD'] as const),
     discountCode: Nullable(Type.String()),

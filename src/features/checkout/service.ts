@@ -111,7 +111,7 @@ async function tierOffer({ tiers }: CheckoutPorts, { workspaceId }: Caller, id: 
 /** @throws {AppError} CONFLICT, field `tierId`. */
 function assertTakesMembers(tier: TierRow): void {
   const refuse = (message: string) => new AppError('CONFLICT', { field: 'tierId', message });
-  if (!tier.is_active || tier.archived_at !== null) throw refuse('The tier takes no members.');
+  if (!tier.is_active || tier.archived_at !== null) throw refuse('The tier does not accept new members.');
   const taken = tier.member_count + tier.reserved_count;
   if (tier.max_members !== null && taken >= tier.max_members) throw refuse('The tier is full.');
 }
@@ -119,7 +119,7 @@ function assertTakesMembers(tier: TierRow): void {
 async function videoOffer(ports: CheckoutPorts, { workspaceId }: Caller, id: string): Promise<Offer> {
   const { title, priceCents } = await ports.videoOf(workspaceId, id).catch(missingAs('videoId'));
   if (priceCents === null) {
-    const message = 'The video is not sold: its visibility is not PURCHASE, or it has no price.';
+    const message = 'The video is not for sale: its visibility is not PURCHASE, or it has no price.';
     throw new AppError('CONFLICT', { field: 'videoId', message });
   }
   const of = { tier_id: null, video_id: id, interval: null, trial_days: 0, booking: null };

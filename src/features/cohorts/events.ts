@@ -8,7 +8,7 @@ const members = {
   productId: Type.String(),
   enrolledCount: Type.Integer(),
   capacity: Nullable(Type.Integer()),
-  sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this cohort.' }),
+  sequence: Type.Integer({ minimum: 1, description: 'Increases with each event about this cohort.' }),
 };
 const data = named('CohortEventData', Type.Object(members));
 const sample = {
@@ -21,21 +21,21 @@ const sample = {
 
 export const cohortOpened = defineEvent({
   type: 'booking.cohort.opened',
-  description: 'A cohort takes members: its enrolment has begun, or a place of a full one is free again.',
+  description: 'A cohort is open for enrollment: enrollment started, or a spot became available.',
   data,
   sample: { ...sample, enrolledCount: 0, sequence: 1 },
 });
 
 export const cohortFull = defineEvent({
   type: 'booking.cohort.full',
-  description: 'The last place of a cohort is taken.',
+  description: 'A cohort is full.',
   data,
   sample,
   notice: {
     severity: 'INFO',
     words: ({ cohortId: id }) => ({
-      title: 'A cohort is full',
-      body: 'Its last place is taken.',
+      title: 'Cohort full',
+      body: 'Its last spot has been booked.',
       resource: { type: 'COHORT', id },
     }),
   },
@@ -43,28 +43,28 @@ export const cohortFull = defineEvent({
 
 export const cohortStarted = defineEvent({
   type: 'booking.cohort.started',
-  description: 'A cohort has begun.',
+  description: 'A cohort started.',
   data,
   sample: { ...sample, sequence: 3 },
 });
 
 export const cohortCompleted = defineEvent({
   type: 'booking.cohort.completed',
-  description: 'A cohort has ended.',
+  description: 'A cohort was completed.',
   data,
   sample: { ...sample, sequence: 4 },
 });
 
 export const cohortCanceled = defineEvent({
   type: 'booking.cohort.canceled',
-  description: 'A cohort will not take place: its bookings are canceled, and paid back.',
+  description: 'A cohort was canceled: its bookings are canceled and refunded.',
   data,
   sample: { ...sample, sequence: 3 },
 });
 
 export const cohortRescheduled = defineEvent({
   type: 'booking.cohort.rescheduled',
-  description: 'The start or the sessions of a cohort were changed: its members are mailed the new times.',
+  description: 'The start or sessions of a cohort changed; members are emailed the new times.',
   data: named(
     'CohortMovedEventData',
     Type.Object({ ...members, startsAt: Instant, endsAt: Nullable(Instant) }),

@@ -117,5 +117,5 @@ function assertApart(sessions: readonly Session[], bufferMin: number): void {
 function assertYear(field: string, at: Date | null): void {
   const year = at?.getUTCFullYear() ?? YEARS.first;
   if (year >= YEARS.first && year <= YEARS.last) return;
-  throw badRequest(field, `${field} is in the years ${YEARS.first} to ${YEARS.last}.`);
+  throw badRequest(field, `${field} must be in the years ${YEARS.first} to ${YEARS.last}.`);
 }

@@ -23,7 +23,7 @@ const settings = {
     Type.Integer({ minimum: 1, maximum: MAX_CAPACITY, description: "Null: the product's capacity." }),
   ),
   enrollmentOpensAt: Nullable(Type.String({ format: 'date-time', description: 'Null: immediately.' })),
-  enrollmentClosesAt: Nullable(Type.String({ format: 'date-time', description: 'Null: with the start.' })),
+  enrollmentClosesAt: Nullable(Type.String({ format: 'date-time', description: 'Null closes enrollment at the start.' })),
 };
 const startsAt = Instant;
 
@@ -31,7 +31,7 @@ const SessionIn = named(
   'CohortSessionInput',
   Type.Object({
     id: Type.Optional(
-      Type.String({ maxLength: 64, description: 'Of one that is there: it is moved and keeps its room.' }),
+      Type.String({ maxLength: 64, description: 'ID of an existing session, which is rescheduled and keeps its room.' }),
     ),
     startsAt: Instant,
     endsAt: Instant,
@@ -39,7 +39,7 @@ const SessionIn = named(
 );
 const sessions = Type.Array(SessionIn, {
   maxItems: MAX_SESSIONS,
-  description: 'All of them; each takes its time in your calendar.',
+  description: 'All sessions; each blocks its time in your calendar.',
 });
 
 export const CohortIn = named(
@@ -67,11 +67,11 @@ export const CohortVideoIn = named(
     videoId: Type.String({ maxLength: 64 }),
     releaseAt: Type.Optional(
       Nullable(
-        Type.String({ format: 'date-time', description: 'From when members may watch; null: at once.' }),
+        Type.String({ format: 'date-time', description: 'When members can start watching; null means immediately.' }),
       ),
     ),
     position: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: MAX_POSITION, description: 'At the end unless said.' }),
+      Type.Integer({ minimum: 0, maximum: MAX_POSITION, description: 'Defaults to the end.' }),
     ),
   }),
   { videoId: 'vid_01kafe3n4pfx2v9yq6m8d7t5zr', releaseAt: '2027-01-18T17:00:00Z' },
@@ -103,7 +103,7 @@ export const Cohort = named(
     productId: Type.String(),
     startsAt,
     ...settings,
-    enrolledCount: Type.Integer({ description: 'Members.' }),
+    enrolledCount: Type.Integer({ description: 'Number of members.' }),
     status: OneOf(VALUES.cohort.status),
     sessions: Type.Array(
       named(

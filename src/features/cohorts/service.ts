@@ -186,7 +186,7 @@ async function update(
   const sessions = input.sessions === undefined ? held.map(toPlan) : readSessions(input.sessions, held);
   assertTimes(timesOf(wished, sessions), product.buffer_min);
   if (wished.starts_at.getTime() !== before.starts_at.getTime()) {
-    if (before.status === 'RUNNING') throw fixed('startsAt', 'The cohort has begun.');
+    if (before.status === 'RUNNING') throw fixed('startsAt', 'The cohort has already started.');
     assertFuture(wished.starts_at, now);
   }
   if (input.capacity !== undefined) assertCapacity(before, input.capacity ?? product.capacity);
@@ -242,7 +242,7 @@ async function addVideo(
     release_at: releaseAt === null ? null : dateFromText(releaseAt),
     position: position ?? (videos.at(-1)?.position ?? -1) + 1,
   });
-  if (row === undefined) throw fixed('videoId', 'The cohort has this video.');
+  if (row === undefined) throw fixed('videoId', 'The cohort already has this video.');
   return row;
 }
 
@@ -293,7 +293,7 @@ function assertCapacity(row: CohortRow, capacity: number): void {
   const { enrolled_count: enrolled, reserved_count: claimed } = row;
   if (capacity < enrolled)
     throw badRequest('capacity', `capacity cannot be lower than the ${enrolled} current members.`);
-  if (capacity < enrolled + claimed) throw fixed('capacity', 'Somebody pays for a place just now.');
+  if (capacity < enrolled + claimed) throw fixed('capacity', 'A checkout for a spot in this cohort is in progress.');
 }
 
 const fixed = (field: string, message: string) => new AppError('CONFLICT', { field, message });

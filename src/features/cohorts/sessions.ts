@@ -85,7 +85,7 @@ export async function holdSessions(
       by: { sessionId },
     });
     if (taken) continue;
-    const message = 'Your calendar has something at this time.';
+    const message = 'This time conflicts with your calendar.';
     throw new AppError('CONFLICT', { field: `sessions.${index}.startsAt`, message });
   }
 }

@@ -8,7 +8,7 @@ const data = named(
     discountCodeId: Type.String(),
     code: Type.String(),
     usedCount: Type.Integer(),
-    sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this code.' }),
+    sequence: Type.Integer({ minimum: 1, description: 'Increases with each event about this code.' }),
   }),
 );
 const sample = {
@@ -20,13 +20,13 @@ const sample = {
 
 export const discountCodeExhausted = defineEvent({
   type: 'booking.discount_code.exhausted',
-  description: 'A discount code was used as often as it may be.',
+  description: 'A discount code reached its maximum number of uses.',
   data,
   sample,
   notice: {
     severity: 'INFO',
     words: ({ discountCodeId: id, code, usedCount }) => ({
-      title: `The discount code ${code} is used up`,
+      title: `Discount code ${code} is used up`,
       body: `It was used ${usedCount} times.`,
       resource: { type: 'DISCOUNT_CODE', id },
     }),
@@ -35,7 +35,7 @@ export const discountCodeExhausted = defineEvent({
 
 export const discountCodeExpired = defineEvent({
   type: 'booking.discount_code.expired',
-  description: 'The time of a discount code is over.',
+  description: 'A discount code expired.',
   data,
   sample: { ...sample, usedCount: 12 },
 });

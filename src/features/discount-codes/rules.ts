@@ -25,7 +25,7 @@ export function parseCode(text: string): string {
 /** @throws {AppError} BAD_REQUEST, field `percentOff`. */
 export function assertOneDiscount({ percent_off, amount_cents_off }: Discount): void {
   if ((percent_off === null) !== (amount_cents_off === null)) return;
-  throw badRequest('percentOff', 'Exactly one of percentOff and amountCentsOff must be given.');
+  throw badRequest('percentOff', 'Exactly one of percentOff and amountCentsOff is required.');
 }
 
 /** What is taken off a price, in cents: percents are rounded down, and no price gets below 0. */

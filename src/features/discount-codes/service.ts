@@ -224,7 +224,7 @@ function assertOpenToChange(
   throw new AppError('CONFLICT', { field, message: `${field} cannot be changed after the code was used.` });
 }
 
-const MISSING = 'There is no such discount code.';
+const MISSING = 'Discount code not found.';
 const refuse = (message: string) => new AppError('CONFLICT', { field: 'discountCode', message });
 
 async function quote({ db, clock }: Deps, workspaceId: string, text: string, sold: Sold): Promise<Quote> {
@@ -232,14 +232,14 @@ async function quote({ db, clock }: Deps, workspaceId: string, text: string, sol
   if (row === undefined) throw refuse(MISSING);
   const status = statusOf(row, clock.now());
   if (status === 'DISABLED') throw refuse(MISSING);
-  if (status === 'EXPIRED') throw refuse('The time of this discount code is over.');
+  if (status === 'EXPIRED') throw refuse('This discount code has expired.');
   if (status === 'EXHAUSTED') throw refuse('This discount code has been used up.');
   if (row.product_id !== null && row.product_id !== sold.productId) {
-    throw refuse('This discount code is for something else.');
+    throw refuse('This discount code does not apply to this item.');
   }
   const discountCents = discountOf(sold.priceCents, row);
   // It would be used up by whoever pays nothing.
-  if (discountCents === 0) throw refuse('This discount code takes nothing off here.');
+  if (discountCents === 0) throw refuse('This discount code does not reduce the price.');
   return { id: row.id, code: row.code, discountCents };
 }
 

@@ -12,7 +12,7 @@ const data = named(
     method: Nullable(OneOf(VALUES.integration_domain.method)),
     checkedAt: Instant,
     error: Nullable(Type.String()),
-    sequence: Type.Integer({ description: 'Rises with every event about this domain.' }),
+    sequence: Type.Integer({ description: 'Increases with each event about this domain.' }),
   }),
 );
 
@@ -28,21 +28,21 @@ const error = 'dns: no TXT record at _svc-verify.shop.example.com has the value'
 
 export const domainVerified = defineEvent({
   type: 'integration_domain.verified',
-  description: 'A proof was found, for the first time or again: checkout works from this domain.',
+  description: 'The domain was verified: checkout works from it.',
   data,
   sample,
 });
 
 export const domainFailed = defineEvent({
   type: 'integration_domain.failed',
-  description: 'No proof was found within seven days. POST /me/integration-domains/{id}/verify starts anew.',
+  description: 'Verification failed: no proof was found within seven days. POST /me/integration-domains/{id}/verify restarts it.',
   data,
   sample: { ...sample, error },
   notice: {
     severity: 'WARNING',
     words: ({ domain, domainId: id, error: seen }) => ({
       title: `${domain} was not verified`,
-      body: `No proof was found within seven days, and it is looked for no more until you ask. ${lastSeen(seen)}`.trim(),
+      body: `No proof was found within seven days, so automatic checks have stopped. ${lastSeen(seen)}`.trim(),
       resource: { type: 'INTEGRATION_DOMAIN', id },
     }),
   },
@@ -50,14 +50,14 @@ export const domainFailed = defineEvent({
 
 export const domainLapsed = defineEvent({
   type: 'integration_domain.lapsed',
-  description: 'The proof has been gone for three days: checkout stops until it is back.',
+  description: 'The proof has been missing for three days: checkout from the domain is blocked until it is restored.',
   data,
   sample: { ...sample, error, sequence: 2 },
   notice: {
     severity: 'CRITICAL',
     words: ({ domain, domainId: id, error: seen }) => ({
-      title: `The proof of ${domain} is gone`,
-      body: `It has not been found for three days, so checkout calls from this domain are refused until it is back. ${lastSeen(seen)}`.trim(),
+      title: `Verification of ${domain} lost`,
+      body: `The proof has been missing for three days, so checkout calls from this domain are rejected until it is restored. ${lastSeen(seen)}`.trim(),
       resource: { type: 'INTEGRATION_DOMAIN', id },
     }),
   },

@@ -27,7 +27,7 @@ export function createProver({ txt, fetcher }: Deps): Prover {
         lookAtFile(fetcher, fileUrl(domain), value),
       ]);
       const narrow =
-        file === null && include_subdomains ? 'file: subdomains are proven by the record alone' : file;
+        file === null && include_subdomains ? 'file: subdomains require the TXT record' : file;
       const errors = [record, narrow].filter((error) => error !== null);
       return {
         txt: record === null,
@@ -63,9 +63,9 @@ async function lookAtFile(fetcher: Deps['fetcher'], url: string, value: string):
       sameHost: true,
     });
     if (status !== 200) return `file: answered ${status}`;
-    if (!complete) return `file: longer than ${FILE_BYTES} bytes, or cut off`;
+    if (!complete) return `file: longer than ${FILE_BYTES} bytes, or truncated`;
     const lines = bytes.toString('utf8').split(/\r?\n/);
-    return lines.some((line) => line.trim() === value) ? null : 'file: does not have the value';
+    return lines.some((line) => line.trim() === value) ? null : 'file: does not contain the value';
   } catch (error) {
     return `file: ${messageOf(error)}`;
   }

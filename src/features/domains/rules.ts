@@ -55,15 +55,15 @@ const isLocal = (name: string) => name === 'localhost' || name.endsWith('.test')
 export function parseDomain(text: string, { mode, ...naming }: Naming): string {
   const name = toHostname(text.trim());
   const refuse = (reason: string) => badRequest('domain', reason);
-  if (name === null) throw refuse('A domain is a host name without scheme, port or path.');
-  if (isIP(name) !== 0) throw refuse('An address is no domain.');
-  if (name.length > MAX_LENGTH) throw refuse(`A domain has at most ${MAX_LENGTH} characters.`);
+  if (name === null) throw refuse('domain must be a host name without scheme, port or path.');
+  if (isIP(name) !== 0) throw refuse('domain must be a host name, not an IP address.');
+  if (name.length > MAX_LENGTH) throw refuse(`domain must have at most ${MAX_LENGTH} characters.`);
   // Before the platform's own hosts: a development platform is at localhost itself.
   if (mode === 'test' && isLocal(name)) return name;
-  if (naming.isPlatformHost(name)) throw refuse('This is a host of the platform itself.');
+  if (naming.isPlatformHost(name)) throw refuse('This host belongs to the platform itself.');
   const reason = naming.refuseName(name);
   if (reason !== null) throw refuse(`This domain cannot be verified: ${reason}.`);
-  if (naming.isPublicSuffix(name)) throw refuse('This is a public suffix, under which anybody can register.');
+  if (naming.isPublicSuffix(name)) throw refuse('This is a public suffix, under which anyone can register domains.');
   return name;
 }
 

@@ -14,11 +14,11 @@ export const DomainIn = named(
     domain: Type.String({
       minLength: 1,
       maxLength: 300,
-      description: 'A host name without scheme, port or path.',
+      description: 'Host name without scheme, port or path.',
     }),
-    includeSubdomains: Type.Boolean({ default: false, description: 'Proven by the TXT record alone.' }),
+    includeSubdomains: Type.Boolean({ default: false, description: 'Whether to include subdomains, which requires the TXT record.' }),
     method: Type.Optional(
-      OneOf(VALUES.integration_domain.method, { description: 'The proof that is meant; either is enough.' }),
+      OneOf(VALUES.integration_domain.method, { description: 'Proof you plan to use; either one is sufficient.' }),
     ),
   }),
   { domain: 'shop.example.com', includeSubdomains: false, method: 'DNS_TXT' },
@@ -31,7 +31,7 @@ export const IntegrationDomain = named(
   'IntegrationDomain',
   Type.Object({
     id: IdOf('dom'),
-    domain: Type.String({ description: 'Punycode, lower case.' }),
+    domain: Type.String({ description: 'Lowercase, in Punycode.' }),
     includeSubdomains: Type.Boolean(),
     status: OneOf(VALUES.integration_domain.status),
     method: Nullable(OneOf(VALUES.integration_domain.method)),
@@ -41,7 +41,7 @@ export const IntegrationDomain = named(
         type: Type.Literal('TXT'),
         name: Type.String(),
         value: Type.String(),
-        verified: Type.Boolean({ description: 'It was there at the last look.' }),
+        verified: Type.Boolean({ description: 'Whether the last check found it.' }),
       }),
     ),
     wellKnown: Type.Object({ url: Type.String(), body: Type.String() }),
@@ -49,7 +49,7 @@ export const IntegrationDomain = named(
     lastError: Nullable(Type.String()),
     verifiedAt: Nullable(Instant),
     expiresAt: Nullable(
-      Type.String({ format: 'date-time', description: 'When a PENDING domain is given up.' }),
+      Type.String({ format: 'date-time', description: 'When verification of a PENDING domain fails.' }),
     ),
     createdAt: Instant,
     mode: OneOf(MODES),

@@ -143,7 +143,7 @@ async function declare({ events, clock }: Deps, owner: Owner, input: DomainInput
     if ((await repository.countDomains(tx, workspaceId)) >= limit) {
       throw quotaExceeded(
         { workspaceId, resource: 'INTEGRATION_DOMAINS' },
-        `The plan allows ${limit} integration domains.`,
+        `Limit of ${limit} integration domains reached for this plan.`,
       );
     }
     const row = await repository.insertDomain(tx, workspaceId, {

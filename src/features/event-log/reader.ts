@@ -94,7 +94,7 @@ export class LogReader {
       for (const [at, followed] of due.entries()) seatAll(followed, joining[at] ?? [], now);
       await sleep(GAP_MS);
     } catch (error) {
-      this.#deps.log.warn({ err: error }, 'the event log cannot be read; its tails wait');
+      this.#deps.log.warn({ err: error }, 'cannot read the event log; event streams are delayed');
       for (const followed of due) followed.isHinted = true;
       await sleep(POLL_MS);
     }

@@ -13,7 +13,7 @@ const MAX_TAILS_PER_ACCOUNT = 400;
 
 const EventId = Type.Object({
   eventId: Type.String({
-    description: 'The id of the event.',
+    description: 'Event ID.',
     examples: ['7c9e6679-7425-40de-944b-e07fc1f90ae7'],
   }),
 });

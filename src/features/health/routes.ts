@@ -26,15 +26,15 @@ const Component = named(
   'HealthComponent',
   Type.Object({
     status: HealthStatus,
-    latencyMs: Nullable(Type.Integer({ description: 'Of the probe; null when it failed or took too long.' })),
+    latencyMs: Nullable(Type.Integer({ description: 'Latency of the probe; null if it failed or timed out.' })),
   }),
   { status: 'OK', latencyMs: 3 },
 );
 
 const Encoder = Type.Object({
   codec: OneOf(VIDEO_CODECS),
-  encoder: Type.String({ description: 'As ffmpeg calls it.' }),
-  isHardware: Type.Boolean({ description: 'While that fails, or has no room, the software encodes.' }),
+  encoder: Type.String({ description: 'Name of the encoder in ffmpeg.' }),
+  isHardware: Type.Boolean({ description: 'Whether a hardware encoder is used. If it fails or is at capacity, software encodes instead.' }),
 });
 
 const FFMPEG_SAMPLE: FfmpegState = {
@@ -46,14 +46,14 @@ const FFMPEG_SAMPLE: FfmpegState = {
 const Ffmpeg = named(
   'HealthFfmpeg',
   Type.Object({
-    version: Type.String({ description: 'As it prints it.' }),
+    version: Type.String({ description: 'Version as ffmpeg reports it.' }),
     lacks: Type.Array(
       Type.String({
         description:
-          'ENHANCED_RTMP: HEVC, AV1 and VP9 cannot be published (needs 6.1). OPUS_OVER_RTMP: nor can Opus (8.0). HDR_TONE_MAPPING: HDR videos keep their colours (needs zscale). ANIMATED_PREVIEWS: videos have none (needs libwebp). SANDBOX: files of users are read with fewer walls around ffmpeg (needs bubblewrap). CODECS: nothing here encodes some of VIDEO_CODECS. HARDWARE_ENCODER: what VIDEO_ENCODER names did not work when it was tried, in whole or in part.',
+          'ENHANCED_RTMP: HEVC, AV1 and VP9 cannot be published (requires 6.1). OPUS_OVER_RTMP: Opus cannot be published (requires 8.0). HDR_TONE_MAPPING: HDR videos are not tone-mapped (requires zscale). ANIMATED_PREVIEWS: videos have no animated previews (requires libwebp). SANDBOX: ffmpeg reads user files with less isolation (requires bubblewrap). CODECS: no encoder for some of VIDEO_CODECS. HARDWARE_ENCODER: the encoder in VIDEO_ENCODER failed its test, fully or partially.',
       }),
     ),
-    encoders: Type.Array(Encoder, { description: 'What makes each codec of videos here.' }),
+    encoders: Type.Array(Encoder, { description: 'Encoder used for each video codec.' }),
   }),
   FFMPEG_SAMPLE,
 );
@@ -112,7 +112,7 @@ export function healthRoutes({ probes, readiness, clock }: Deps): Route[] {
       summary: 'Check service health',
       isPolled: true,
       description:
-        'A DEGRADED platform returns 200. Returns 503 `SERVICE_UNAVAILABLE` while the database does not answer.',
+        'Returns 200 while DEGRADED, and 503 `SERVICE_UNAVAILABLE` while the database is unavailable.',
       reply: { status: 200, schema: Health },
       async handler() {
         if (!(await probes.database())) throw new AppError('SERVICE_UNAVAILABLE');
@@ -128,7 +128,7 @@ export function healthRoutes({ probes, readiness, clock }: Deps): Route[] {
       summary: 'Get component status',
       isPolled: true,
       description:
-        'Each part is tried out, at most once in five seconds. A part whose probe fails or takes too long is DOWN. Returns 503 `SERVICE_UNAVAILABLE` when the whole is DOWN, as it is without the database; a DEGRADED platform still returns 200. `ffmpeg` is null without a key.',
+        'Probes each component, at most once every five seconds. A component is DOWN if its probe fails or times out. Returns 503 `SERVICE_UNAVAILABLE` when the platform is DOWN, for example without the database, and 200 while DEGRADED. `ffmpeg` is null without a key.',
       reply: { status: 200, schema: Ready },
       async handler({ caller }) {
         const state = await readiness.check();

@@ -78,11 +78,11 @@ export function tooLarge(): ImportFailure {
 
 /** So slow that no other try would end sooner. */
 function tooSlow(): ImportFailure {
-  return new ImportFailure('SOURCE_UNREACHABLE', 'The download takes longer than 12 hours.');
+  return new ImportFailure('SOURCE_UNREACHABLE', 'The download exceeded the 12-hour limit.');
 }
 
 function tooMuch(): ImportFailure {
-  return new ImportFailure('SOURCE_UNREACHABLE', 'The server sends more than it has announced.', true);
+  return new ImportFailure('SOURCE_UNREACHABLE', 'The server sent more data than announced.', true);
 }
 
 class Pace {
@@ -94,7 +94,7 @@ class Pace {
     this.#bytes += bytes;
     if (performance.now() - this.#since < SLOW_MS) return;
     if (this.#bytes < SLOW_BYTES) {
-      throw new ImportFailure('SOURCE_UNREACHABLE', 'The server sends too slowly.', true);
+      throw new ImportFailure('SOURCE_UNREACHABLE', 'The server sends data too slowly.', true);
     }
     this.#since = performance.now();
     this.#bytes = 0;

@@ -84,7 +84,7 @@ function goOn(run: DownloadRun, { failure, isWhole }: WatchedBody, isFurther: bo
   const isBreak = isWhole || (failure instanceof Error && failure.name === 'OutboundError');
   if (!isBreak) throw failure;
   if (isFurther) return;
-  throw failure ?? new ImportFailure('SOURCE_UNREACHABLE', 'The server sends less than it promises.', true);
+  throw failure ?? new ImportFailure('SOURCE_UNREACHABLE', 'The server sent less data than announced.', true);
 }
 
 async function finished(run: DownloadRun, { state, total, validator }: Start): Promise<Progress> {

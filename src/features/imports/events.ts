@@ -11,7 +11,7 @@ const data = named(
     videoId: Nullable(Type.String()),
     provider: OneOf(VALUES.import.provider),
     error: NullableObject(Type.Object({ code: Type.String(), message: Type.String() })),
-    sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this import.' }),
+    sequence: Type.Integer({ minimum: 1, description: 'Increases with each event about this import.' }),
   }),
 );
 const sample = {
@@ -24,18 +24,18 @@ const sample = {
 
 export const importCompleted = defineEvent({
   type: 'import.completed',
-  description: 'A file was fetched, and its video is ready.',
+  description: 'An import was completed and its video is ready.',
   data,
   sample,
 });
 
 export const importFailed = defineEvent({
   type: 'import.failed',
-  description: 'A file could not be fetched, or its video could not be processed.',
+  description: 'An import failed: the file could not be fetched, or the video could not be processed.',
   data,
   sample: {
     ...sample,
-    error: { code: 'SOURCE_UNREACHABLE', message: 'The server answers with status 404.' },
+    error: { code: 'SOURCE_UNREACHABLE', message: 'The server returned status 404.' },
   },
 });
 

@@ -26,7 +26,7 @@ interface Held {
 }
 
 const TROUBLE_SEC = 60;
-const INTERNAL = 'The import failed inside the platform.';
+const INTERNAL = 'The import failed because of an internal error.';
 
 /** The handler of `importJob`: fetches the file, hands it to the video, or says why not. */
 export function createImportRunner(deps: ImportDeps): (run: Run) => Promise<void> {
@@ -188,7 +188,7 @@ const describe = (error: unknown) => (error instanceof Error ? error.message : S
 function failureOf(error: unknown): ImportFailure {
   if (error instanceof ImportFailure) return error;
   if (error instanceof GuardError)
-    return unreachable(`The address must not be dialled: ${error.reason}.`, false);
+    return unreachable(`The URL cannot be used: ${error.reason}.`, false);
   if (error instanceof OutboundError) {
     return unreachable(`The server cannot be reached: ${error.message}.`, error.stage !== 'redirect');
   }

@@ -44,7 +44,7 @@ export async function peerTubeFile(outbound: Pick<Outbound, 'download'>, page: U
     (a, b) => b.resolution.id - a.resolution.id || (b.size ?? 0) - (a.size ?? 0),
   )[0];
   if (best === undefined) {
-    throw new ImportFailure('UNSUPPORTED_FORMAT', 'The address is no page of a video with a file.');
+    throw new ImportFailure('UNSUPPORTED_FORMAT', 'The URL is not a page of a video with a file.');
   }
   return best.fileUrl;
 }

@@ -56,7 +56,7 @@ export function sourceOf(url: URL): Source {
   if (page !== undefined) {
     const { provider, name, files } = page;
     if (files.test(url.pathname) || MEDIA_FILE.test(url.pathname)) return { provider, refusal: null };
-    const advice = 'Download the file there and give the address of the file, or upload it.';
+    const advice = 'Use the URL of the file itself, or download it there and upload it here.';
     return { provider, refusal: `Pages of ${name} cannot be imported. ${advice}` };
   }
   if (S3_HOST.test(host) || url.searchParams.has('X-Amz-Signature')) return { provider: 'S3', refusal: null };
@@ -121,7 +121,7 @@ const FINAL_STATUSES: ReadonlySet<number> = new Set([401, 403, 404, 410, 451]);
 /** Returns the failure that a status of the source stands for. */
 export function failureOfStatus(server: string, status: number): ImportFailure {
   const isPassing = !FINAL_STATUSES.has(status);
-  return new ImportFailure('SOURCE_UNREACHABLE', `${server} answers with status ${status}.`, isPassing);
+  return new ImportFailure('SOURCE_UNREACHABLE', `${server} returned status ${status}.`, isPassing);
 }
 
 /**
@@ -145,18 +145,18 @@ export function readAnswer(
   const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get('content-range') ?? '');
   const wasAsked = rangeHeaders(received).Range !== undefined;
   if (!wasAsked || range === null || Number(range[1]) !== received.bytes) {
-    throw new ImportFailure('SOURCE_UNREACHABLE', 'The server sends another part than was asked for.', true);
+    throw new ImportFailure('SOURCE_UNREACHABLE', 'The server returned a different range than requested.', true);
   }
   const total = range[2] === '*' ? received.total : Number(range[2]);
   if (received.total !== null && total !== received.total) {
-    throw new ImportFailure('SOURCE_UNREACHABLE', 'The server names another length than before.', true);
+    throw new ImportFailure('SOURCE_UNREACHABLE', 'The server reported a different length than before.', true);
   }
   return { offset: received.bytes, total, validator };
 }
 
 function afterUnsatisfied(headers: ReadonlyMap<string, string>, { bytes }: Received): null {
   if (headers.get('content-range') === `bytes */${bytes}`) return null;
-  throw new ImportFailure('SOURCE_UNREACHABLE', 'The file has become shorter meanwhile.', true);
+  throw new ImportFailure('SOURCE_UNREACHABLE', 'The file became shorter during the download.', true);
 }
 
 function refuseOthers(headers: ReadonlyMap<string, string>): void {
@@ -165,12 +165,12 @@ function refuseOthers(headers: ReadonlyMap<string, string>): void {
   if (kind !== undefined) {
     throw new ImportFailure(
       'UNSUPPORTED_FORMAT',
-      `The address leads to ${kind} (${type}), not to a video file.`,
+      `The URL returned ${kind} (${type}), not a video file.`,
     );
   }
   const encoding = headers.get('content-encoding') ?? 'identity';
   if (encoding !== 'identity') {
-    throw new ImportFailure('UNSUPPORTED_FORMAT', `The server compresses the file (${encoding}).`);
+    throw new ImportFailure('UNSUPPORTED_FORMAT', `The server sent the file compressed (${encoding}).`);
   }
 }
 

@@ -22,8 +22,8 @@ export const ImportIn = named(
   'ImportCreate',
   Type.Object({
     sourceUrl: SourceUrl,
-    title: Type.Optional({ ...Title, description: 'The name of the file unless given.' }),
-    visibility: Type.Optional({ ...Visibility, description: 'PUBLIC unless given.' }),
+    title: Type.Optional({ ...Title, description: 'Defaults to the file name.' }),
+    visibility: Type.Optional({ ...Visibility, description: 'Defaults to PUBLIC.' }),
     metadata: Type.Optional(Metadata),
   }),
   { sourceUrl: 'https://files.example.com/film.mp4', title: 'A film', visibility: 'PRIVATE' },
@@ -34,21 +34,21 @@ export const Import = named(
   'Import',
   Type.Object({
     id: IdOf('imp'),
-    videoId: Nullable(IdOf('vid', 'The video that the file becomes.')),
-    replaces: Type.Boolean({ description: 'The file that the video has.' }),
+    videoId: Nullable(IdOf('vid', 'ID of the video created from the file.')),
+    replaces: Type.Boolean({ description: 'Whether the import replaces the file of an existing video.' }),
     sourceUrl: Type.String(),
     provider: OneOf(VALUES.import.provider),
     status: OneOf(VALUES.import.status),
     progressPercent: Type.Integer({
       minimum: 0,
       maximum: 100,
-      description: 'Of the download; 0 while its length is not known. The video has a progress of its own.',
+      description: 'Progress of the download; 0 while the length is unknown. Video processing has its own progress.',
     }),
-    bytesTotal: Nullable(Type.Integer({ description: 'Null until the server has said it.' })),
+    bytesTotal: Nullable(Type.Integer({ description: 'Null until the server reports it.' })),
     bytesReceived: Type.Integer(),
     error: NullableObject(
       Type.Object({
-        code: Type.String({ description: 'A code of videos, or `QUOTA_EXCEEDED`.' }),
+        code: Type.String({ description: 'A video error code, or `QUOTA_EXCEEDED`.' }),
         message: Type.String(),
       }),
     ),

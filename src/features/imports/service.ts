@@ -217,7 +217,7 @@ function retry(deps: ImportDeps, found: ImportRow): Promise<ImportRow> {
       // The run of a cancelled one may be at its end only now: where it had a file it may write to it still.
       const isUntouched = row.bytes_received === 0 && (row.status === 'FAILED' || row.storage_state === null);
       if (row.replaces && !isUntouched) {
-        const message = 'Some of the file had come: replace that of the video once more instead.';
+        const message = 'The file was partially received: start another replacement instead.';
         throw new AppError('CONFLICT', { message });
       }
       return repository.updateImport(tx, row.id, {

@@ -46,13 +46,13 @@ export function createBooksCheck({ db, clock, log }: Deps): BooksCheck {
         ...unbalanced.map((id) => `the entries of ${id} do not sum to nothing`),
         ...disagreements.map(
           ({ source, kind, bookedCents, paidCents }) =>
-            `${kind} of ${source}: ${cents(bookedCents)} in the books, ${cents(paidCents)} by the payments`,
+            `${kind} of ${source}: ${cents(bookedCents)} in the ledger, ${cents(paidCents)} in payments`,
         ),
         ...payouts.map((id) => `the books do not have the payout ${id} as it stands`),
-        ...sums.map((id) => `the sums of ${id} are not those of its entries: "marquee money rebuild"`),
+        ...sums.map((id) => `the totals of ${id} do not match its entries: run "marquee money rebuild"`),
         ...holdings.map(
           ({ workspaceId, bookedCents, heldCents }) =>
-            `the sandbox holds ${cents(heldCents)} for ${workspaceId}, by the books ${cents(bookedCents)}`,
+            `the sandbox holds ${cents(heldCents)} for ${workspaceId}, the ledger has ${cents(bookedCents)}`,
         ),
       ];
     },
@@ -78,7 +78,7 @@ export function createBooksCheck({ db, clock, log }: Deps): BooksCheck {
       const yesterday = dateFromMs((Math.floor(clock.ms() / DAY_MS) - 1) * DAY_MS);
       const workspaces = await findWrongSums(db, yesterday);
       if (workspaces.length > 0) {
-        log.error({ workspaces }, 'sums of revenue are not those of the books: run "marquee money rebuild"');
+        log.error({ workspaces }, 'revenue totals do not match the ledger: run "marquee money rebuild"');
       }
     },
   };

@@ -10,8 +10,8 @@ const SUMS = {
   grossCents: Type.Integer({ description: 'Gross amount paid by buyers.' }),
   feeCents: Type.Integer({ description: 'Platform fee, net of refunds.' }),
   refundCents: Type.Integer({ description: 'Refunds and lost disputes.' }),
-  netCents: Type.Integer({ description: 'Gross less fee and refunds.' }),
-  count: Type.Integer({ description: 'Sales.' }),
+  netCents: Type.Integer({ description: 'Gross minus fees and refunds.' }),
+  count: Type.Integer({ description: 'Number of sales.' }),
 };
 const Sums = Type.Object(SUMS);
 const sums = { grossCents: 5000, feeCents: 500, refundCents: 1000, netCents: 3500, count: 5 };
@@ -23,8 +23,8 @@ export const RevenueQuery = Type.Object({
   to: Type.Optional(
     Type.String({ description: 'A date or date-time, exclusive. Defaults to tomorrow.', maxLength: 40 }),
   ),
-  granularity: OneOf(PIECES, { default: 'DAY', description: 'Weeks begin on Monday.' }),
-  groupBy: OneOf(GROUPINGS, { default: 'kind', description: 'What `breakdown` has rows of.' }),
+  granularity: OneOf(PIECES, { default: 'DAY', description: 'Weeks start on Monday.' }),
+  groupBy: OneOf(GROUPINGS, { default: 'kind', description: 'Dimension of the `breakdown` rows.' }),
   timezone: Type.String({
     default: 'UTC',
     description: 'IANA time zone used for day boundaries.',
@@ -43,13 +43,13 @@ export const RevenueOut = named(
     totals: Sums,
     series: Type.Array(
       Type.Object({
-        date: Type.String({ format: 'date', description: 'The first local day of the piece.' }),
+        date: Type.String({ format: 'date', description: 'First local day of the bucket.' }),
         ...SUMS,
       }),
     ),
     breakdown: Type.Array(
       Type.Object({
-        key: Type.String({ description: 'The kind, or the id of what was sold.' }),
+        key: Type.String({ description: 'Item type, or ID of the item sold.' }),
         label: Type.String(),
         ...SUMS,
       }),
@@ -74,10 +74,10 @@ export const PayoutOut = named(
     amountCents: Type.Integer({ description: 'In the smallest unit of `currency`.' }),
     currency: Type.String({
       pattern: '^[A-Z]{3}$',
-      description: 'ISO 4217. Other currencies than USD are in no sum and in no balance.',
+      description: 'ISO 4217. Currencies other than USD are not included in totals or balances.',
     }),
     status: OneOf(VALUES.payout.status),
-    arrivalAt: Nullable(Type.String({ ...Instant, description: 'When the bank has it, or is to have it.' })),
+    arrivalAt: Nullable(Type.String({ ...Instant, description: 'Actual or expected arrival at the bank.' })),
     failureCode: Nullable(Type.String()),
     createdAt: Instant,
   }),
@@ -95,14 +95,14 @@ export const PayoutOut = named(
 export const PayoutIn = named(
   'PayoutCreate',
   Type.Object({
-    workspaceId: Type.String({ maxLength: 100, description: 'Whose money is paid out.' }),
+    workspaceId: Type.String({ maxLength: 100, description: 'ID of the workspace to pay out.' }),
     amountCents: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Default: all that there is.' }),
+      Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Defaults to the full balance.' }),
     ),
     outcome: Type.Optional(
       OneOf(['PAID', 'FAILED'], {
         default: 'PAID',
-        description: 'What the bank of the sandbox makes of it.',
+        description: 'Simulated outcome at the sandbox bank.',
       }),
     ),
   }),

@@ -6,7 +6,7 @@ import type { StoredMail } from './service.ts';
 
 const fields = {
   id: IdOf('mail'),
-  kind: Type.String({ description: 'What it is about, such as `verify-email`.' }),
+  kind: Type.String({ description: 'Kind of email, such as `verify-email`.' }),
   to: Type.String(),
   subject: Type.String(),
   status: OneOf(VALUES.mail.status),
@@ -17,7 +17,7 @@ const EXAMPLE = {
   id: 'mail_01kafe3n4pfx2v9yq6m8d7t5zr',
   kind: 'verify-email',
   to: 'ada@example.com',
-  subject: 'Confirm your e-mail address',
+  subject: 'Verify your email address',
   status: 'KEPT' as const,
   createdAt: '2026-11-20T09:00:00.000Z',
 };
@@ -26,7 +26,7 @@ export const Mail = named('Mail', Type.Object(fields), EXAMPLE);
 
 export const MailWithText = named('MailWithText', Type.Object({ ...fields, text: Nullable(Type.String()) }), {
   ...EXAMPLE,
-  text: 'Somebody, hopefully you, made a Marquee account with this address.',
+  text: 'A Marquee account was created with this email address.',
 });
 
 export function toMail({ id, kind, to, subject, status, createdAt }: StoredMail): Static<typeof Mail> {

@@ -65,12 +65,12 @@ const FORM_PURPOSE = 'member-form';
 
 /** What was done, by the name that the redirection after a form carries. */
 const DONE: ReadonlyMap<string, string> = new Map([
-  ['cancel', 'Your subscription is canceled.'],
-  ['resume', 'Your subscription goes on.'],
-  ['switch', 'Your switch is noted.'],
+  ['cancel', 'Subscription canceled.'],
+  ['resume', 'Subscription resumed.'],
+  ['switch', 'Plan change scheduled.'],
   ['card', 'Card saved. Choose below which subscriptions it pays for.'],
-  ['use', 'The subscription is paid with your saved card from now on.'],
-  ['pay', 'Thank you. It is renewed as soon as your bank has told us.'],
+  ['use', 'Your saved card will be used for this subscription.'],
+  ['pay', 'Thank you. The subscription renews as soon as your bank confirms the payment.'],
 ]);
 
 /**

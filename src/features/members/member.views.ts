@@ -45,14 +45,14 @@ function page(
 }
 
 const testNote = ({ mode }: Creator) =>
-  mode === 'test' && html`<p>This is the test mode: no money moves.</p>`;
+  mode === 'test' && html`<p>Test mode: no money moves.</p>`;
 
 function requestFields(creator: Creator): SafeHtml {
   return html`<form class="form" method="post" action="${memberPath(creator)}/link">
 <label class="field">E-mail address
 <input type="email" name="email" required maxlength="254" autocomplete="email">
 </label>
-<button class="button" type="submit">Send me a link</button>
+<button class="button" type="submit">Send link</button>
 </form>`;
 }
 
@@ -61,7 +61,7 @@ export function requestPage(creator: Creator): Page {
   return page(
     200,
     `Your membership with ${creatorName(creator)}`,
-    html`${testNote(creator)}<p>Give the address that you subscribed or bought with. We mail you a link to your subscriptions, card and receipts, and to what you can watch.</p>
+    html`${testNote(creator)}<p>Enter the email address you used to subscribe or buy. We email you a link to your subscriptions, card, receipts and content.</p>
 ${requestFields(creator)}`,
   );
 }
@@ -71,7 +71,7 @@ export function requestedPage(): Page {
   return page(
     200,
     'Check your email',
-    html`<p>If something was bought with this address, a link is on its way. It works once, for 15 minutes.</p>`,
+    html`<p>If there are purchases with this email address, we have sent a link. It works once, within 15 minutes.</p>`,
   );
 }
 
@@ -82,7 +82,7 @@ export function enterPage(creator: Creator, token: string): Page {
     `Your membership with ${creatorName(creator)}`,
     html`<form class="form" method="post" action="${memberPath(creator)}/enter">
 <input type="hidden" name="token" value="${token}">
-<button class="button" type="submit">Go on</button>
+<button class="button" type="submit">Continue</button>
 </form>
 <p>You'll stay signed in on this device for one day.</p>`,
   );
@@ -93,18 +93,18 @@ export function expiredPage(creator: Creator): Page {
   return page(
     404,
     'This link is invalid or has expired',
-    html`<p>A link works once, for 15 minutes. You can have a new one.</p>\n${requestFields(creator)}`,
+    html`<p>Links work once, within 15 minutes. Request a new one below.</p>\n${requestFields(creator)}`,
   );
 }
 
 export function missingPage(): Page {
-  return page(404, 'Creator not found', html`<p>The address may be mistyped.</p>`);
+  return page(404, 'Creator not found', html`<p>The URL may be mistyped.</p>`);
 }
 
 export function failedPage(error: AppError): Page {
   const isMany = error.status === 429;
-  const text = isMany ? 'Wait a quarter of an hour, then try again.' : error.message;
-  return page(error.status, isMany ? 'Too many tries' : 'That did not work', html`<p>${text}</p>`);
+  const text = isMany ? 'Wait 15 minutes, then try again.' : error.message;
+  return page(error.status, isMany ? 'Too many attempts' : 'Something went wrong', html`<p>${text}</p>`);
 }
 
 export function memberPage(view: MemberView, status = 200): Page {
@@ -144,32 +144,32 @@ ${row.ended_at === null && actions(view, row)}</article>`;
 
 function stateOf(row: ShownSubscription): string {
   const end = day(row.current_period_end, row.timezone);
-  if (row.ended_at !== null) return `It ended on ${day(row.ended_at, row.timezone)}.`;
+  if (row.ended_at !== null) return `Ended on ${day(row.ended_at, row.timezone)}.`;
   if (row.is_disputed)
-    return 'Your bank looks into the last charge: until it has decided, nothing is opened.';
-  if (row.cancel_at_period_end) return `It is canceled, and ends on ${end}.`;
+    return 'The last charge is disputed. Access is suspended until your bank decides.';
+  if (row.cancel_at_period_end) return `Canceled; ends on ${end}.`;
   if (row.status === 'PAST_DUE' && row.payment_method === null)
-    return 'No card was given for it, and none of yours is charged unless you want that: pay now, or leave it, and it ends.';
+    return 'No card is saved for this subscription. Pay now, or do nothing to let it end.';
   if (row.status === 'PAST_DUE') {
     const next = row.next_charge_at;
-    return `Your card was declined.${next === null ? '' : ` It is tried again on ${day(next, row.timezone)}.`} Pay now; or save another card below and use it for this subscription, and it is tried at once.`;
+    return `Your card was declined.${next === null ? '' : ` We will retry on ${day(next, row.timezone)}.`} Pay now, or save another card below and use it for this subscription to retry immediately.`;
   }
   return row.status === 'TRIALING'
-    ? `Your trial ends on ${end}; the first charge is then${row.payment_method === null ? ', if you agree to it' : ''}.`
-    : `It renews on ${end}.`;
+    ? `Your trial ends on ${end}, when you will be charged for the first time${row.payment_method === null ? ', if you agree to it' : ''}.`
+    : `Renews on ${end}.`;
 }
 
 function paidWith({ payment_method: method }: ShownSubscription): string {
   return method === null
-    ? 'No card is charged for it.'
-    : `It is paid with ${method.brand}, ends in ${method.last4}, good until ${String(method.expMonth).padStart(2, '0')}/${method.expYear}.`;
+    ? 'No card is charged for this subscription.'
+    : `Paid with ${method.brand} ending in ${method.last4}, expires ${String(method.expMonth).padStart(2, '0')}/${method.expYear}.`;
 }
 
 function pendingOf({ tiers }: MemberView, row: ShownSubscription): string | null {
   if (row.ended_at !== null || row.pending_price_cents === null) return null;
   const tier = tiers.find(({ id }) => id === row.pending_tier_id);
   const price = money(row.pending_price_cents);
-  return tier === undefined ? `It then costs ${price}.` : `It is then ${tier.name}, for ${price}.`;
+  return tier === undefined ? `The price then changes to ${price}.` : `The tier then changes to ${tier.name}, for ${price}.`;
 }
 
 function actions(view: MemberView, row: ShownSubscription): SafeHtml {
@@ -188,17 +188,17 @@ ${isTyped(view) && view.member.method_ref === null && row.payment_method === nul
 ${
   canUse &&
   html`<form method="post" action="${path}/use">${hidden(view, row.id)}
-<button class="button" type="submit" aria-describedby="${row.id}">Pay for it with ${view.member.card_brand}, ends in ${view.member.card_last4}</button></form>`
+<button class="button" type="submit" aria-describedby="${row.id}">Pay with ${view.member.card_brand} ending in ${view.member.card_last4}</button></form>`
 }
 <form method="post" action="${path}/${row.cancel_at_period_end ? 'resume' : 'cancel'}">${hidden(view, row.id)}
-<button class="button" type="submit" aria-describedby="${row.id}">${row.cancel_at_period_end ? 'Keep it' : 'Cancel it'}</button></form>
+<button class="button" type="submit" aria-describedby="${row.id}">${row.cancel_at_period_end ? 'Resume' : 'Cancel'}</button></form>
 ${
   canSwitch &&
   html`<form class="member-switch" method="post" action="${path}/switch">${hidden(view, row.id)}
 <label class="field">Switch to
 <select name="tier">${others.map((tier) => html`<option value="${tier.id}">${tier.name}, ${money(tier.price_cents)} a ${every[tier.interval]}</option>`)}</select></label>
 <button class="button" type="submit">Switch</button></form>
-<p>A dearer tier with the same interval begins at once, and the difference is charged now; during a trial, its whole price. Any other begins with the next period.</p>`
+<p>A more expensive tier with the same interval starts immediately, and you are charged the difference now (the full price during a trial). Any other tier starts with the next period.</p>`
 }
 </div>`;
 }
@@ -209,19 +209,19 @@ function cardSection(view: MemberView): SafeHtml {
   const known =
     brand === null
       ? 'No saved card.'
-      : `${brand}, ends in ${last4}${year === null ? '' : `, good until ${String(month).padStart(2, '0')}/${year}`}.`;
+      : `${brand}, ending in ${last4}${year === null ? '' : `, expires ${String(month).padStart(2, '0')}/${year}`}.`;
   return html`<section aria-labelledby="card"><h2 id="card">Card</h2>
-<p>${known} It pays only for the subscriptions that you choose it for.</p>
+<p>${known} It is used only for the subscriptions you select.</p>
 <form class="form" method="post" action="${memberPath(creator)}/card">${hidden(view)}
 ${isTyped(view) && cardField()}
-<button class="button" type="submit">${brand === null ? 'Save a card' : 'Save another card'}</button></form></section>`;
+<button class="button" type="submit">${brand === null ? 'Save card' : 'Replace card'}</button></form></section>`;
 }
 
 /** Cards are typed here, as those of the sandbox are. */
 const isTyped = ({ providerPages }: MemberView) => providerPages.length === 0;
 
 function cardField(): SafeHtml {
-  return html`<label class="field">Number of a test card: no real card is taken here
+  return html`<label class="field">Test card number (real cards are not accepted)
 <input name="card" required maxlength="23" inputmode="numeric" autocomplete="off" placeholder="4242 4242 4242 4242">
 </label>`;
 }
@@ -249,6 +249,6 @@ function receiptSection({ receipts }: MemberView): SafeHtml {
 ${
   rows.length === 0
     ? html`<p>No charges yet.</p>`
-    : html`<table class="member-receipts"><thead><tr><th scope="col">Day</th><th scope="col">What</th><th scope="col">Amount</th></tr></thead><tbody>${rows}</tbody></table>`
+    : html`<table class="member-receipts"><thead><tr><th scope="col">Date</th><th scope="col">Item</th><th scope="col">Amount</th></tr></thead><tbody>${rows}</tbody></table>`
 }</section>`;
 }

@@ -133,13 +133,13 @@ async function answerRequest({ clock, mailbox, mailCaps, publicUrl }: Deps, tx: 
     kind: 'member-link',
     to: customer.email,
     subject: `Your membership with ${name}`,
-    text: `Somebody, hopefully you, wants to see what you have with ${name}.
+    text: `A sign-in link was requested for your membership with ${name}.
 
-Open this link within 15 minutes; it works once:
+Open this link within 15 minutes. It works once:
 
 ${publicUrl}${memberPath(customer)}/enter?token=${token}
 
-If it was not you, do nothing: without the link nobody gets in.
+If this wasn\'t you, ignore this email. The link is required to sign in.
 `,
   });
   return true;

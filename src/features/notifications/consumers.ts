@@ -70,7 +70,7 @@ ${body}
 
 It is about ${resource.id}${actionUrl === null ? '.' : `:\n${actionUrl}`}
 
-Which notifications are mailed to you, you choose here:
+To choose which notifications are emailed to you, go to:
 ${settingsUrl}
 `;
 }

@@ -15,7 +15,7 @@ const path = '/notifications';
 
 const filters = {
   unread: Type.Optional(Type.Boolean({ description: 'Omit for both.' })),
-  type: CommaTexts('Types of the events that they tell of.'),
+  type: CommaTexts('Only notifications of these event types.'),
 };
 
 interface Deps {

@@ -8,7 +8,7 @@ export const Notification = named(
   'Notification',
   Type.Object({
     id: IdOf('ntf'),
-    type: Type.String({ description: 'The type of the event that it tells of.' }),
+    type: Type.String({ description: 'Type of the event that caused the notification.' }),
     title: Type.String(),
     body: Nullable(Type.String()),
     severity: OneOf(VALUES.notification.severity),
@@ -20,8 +20,8 @@ export const Notification = named(
   {
     id: 'ntf_01kafe3n4pfx2v9yq6m8d7t5zr',
     type: 'webhook.failing',
-    title: 'A webhook keeps failing',
-    body: 'https://receiver.example.com/marquee has not taken a delivery for a day or more: 20 failures in a row.',
+    title: 'Webhook keeps failing',
+    body: 'https://receiver.example.com/marquee has not accepted a delivery for a day or more: 20 consecutive failures.',
     severity: 'CRITICAL',
     resource: { type: 'WEBHOOK', id: 'wh_01kafe3n4pfx2v9yq6m8d7t5zr' },
     actionUrl: 'https://video.example.com/dashboard/webhooks/wh_01kafe3n4pfx2v9yq6m8d7t5zr',
@@ -45,7 +45,7 @@ export function preferenceSchemas(types: readonly string[]) {
       channels: Channels,
       types: Type.Record(Type.String(), Channels, {
         default: {},
-        description: `${description} A type that is absent takes its default.`,
+        description: `${description} Omitted types use their default.`,
       }),
     }),
     { channels: { email: true, inApp: true }, types: { 'webhook.failing': { email: false, inApp: true } } },
@@ -55,7 +55,7 @@ export function preferenceSchemas(types: readonly string[]) {
     Type.Object({
       channels: Type.Object(
         { email: Type.Boolean(), inApp: Type.Boolean() },
-        { description: 'A channel that is off is off for every type.' },
+        { description: 'A disabled channel is disabled for every type.' },
       ),
       types: Type.Record(Type.String(), Channels, { description }),
     }),

@@ -61,14 +61,14 @@ export function createCardService(ports: PaymentPorts, sandbox: Sandbox): CardSe
       const charge = await repository.findPaidCharge(db, purchaseId);
       const isOurs = charge?.workspace_id === workspaceId && charge.provider === 'SANDBOX';
       if (!isOurs || charge.provider_ref === null) {
-        throw new AppError('CONFLICT', { message: 'Only what was paid in the sandbox can be disputed.' });
+        throw new AppError('CONFLICT', { message: 'Only sandbox payments can be disputed.' });
       }
       const { provider_ref: ref } = charge;
       const isDone = step === 'OPEN' ? await sandbox.dispute(ref) : await sandbox.decide(ref, step);
       if (isDone) return;
       const message =
         step === 'OPEN'
-          ? 'This charge is disputed already, or was refunded.'
+          ? 'This charge is already disputed or refunded.'
           : 'This charge has no open dispute.';
       throw new AppError('CONFLICT', { message });
     },
@@ -97,7 +97,7 @@ async function collect(
     })
     .catch((error: unknown) => {
       if (!(error instanceof ProviderUnavailable)) throw error;
-      const message = 'The payment provider does not answer: try again in a minute.';
+      const message = 'The payment provider is not responding. Try again in a minute.';
       throw new AppError('SERVICE_UNAVAILABLE', { message });
     });
   if (answer.status === 'FAILED') throw new AppError('CONFLICT', { message: answer.message });
@@ -105,6 +105,6 @@ async function collect(
   if (answer.status === 'SUCCEEDED' && answer.method !== null) {
     return { method: { provider: name, ...answer.method } };
   }
-  const message = 'The payment provider has not decided yet: look again in a minute.';
+  const message = 'The payment is still pending at the payment provider. Check again in a minute.';
   throw new AppError('SERVICE_UNAVAILABLE', { message });
 }

@@ -33,7 +33,7 @@ export async function choose(needs: Needs, db: Db, workspaceId: string): Promise
   const account = await accounts.findAccount(db, workspaceId);
   if (account?.provider !== name || !account.charges_enabled) {
     const message =
-      'The creator cannot take payments yet: the account with the payment provider is not complete.';
+      'The creator cannot accept payments yet: the account with the payment provider is incomplete.';
     throw new AppError('CONFLICT', { message });
   }
   return { name, accountRef: account.provider_ref };

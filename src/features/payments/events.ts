@@ -7,19 +7,19 @@ import { VALUES } from '../../platform/db/tables.generated.ts';
 const data = named(
   'PaymentEventData',
   Type.Object({
-    paymentId: Type.String({ description: 'The charge, refund or dispute.' }),
+    paymentId: Type.String({ description: 'ID of the charge, refund or dispute.' }),
     purchaseId: Type.String(),
     kind: OneOf(VALUES.purchase.kind),
     resourceId: Nullable(
       Type.String({
         description:
-          'The video, booking or subscription; null where the first charge of a subscription did not succeed.',
+          'ID of the video, booking or subscription; null if the first charge of a subscription failed.',
       }),
     ),
-    status: OneOf(VALUES.purchase.status, { description: 'Of the purchase, from now on.' }),
+    status: OneOf(VALUES.purchase.status, { description: 'New status of the purchase.' }),
     failureCode: Nullable(Type.String()),
-    outcome: Nullable(OneOf(VALUES.payment.outcome, { description: 'Of a dispute that is over.' })),
-    sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this purchase.' }),
+    outcome: Nullable(OneOf(VALUES.payment.outcome, { description: 'Outcome of a closed dispute.' })),
+    sequence: Type.Integer({ minimum: 1, description: 'Increases with each event about this purchase.' }),
   }),
 );
 
@@ -36,7 +36,7 @@ const sample = {
 
 export const paymentSucceeded = defineEvent({
   type: 'payment.succeeded',
-  description: 'A purchase was paid. What it costs is read from `GET /purchases`.',
+  description: 'A purchase was paid. Get the amount with `GET /purchases`.',
   data,
   sample,
   notice: {
@@ -45,8 +45,8 @@ export const paymentSucceeded = defineEvent({
     words: ({ kind, purchaseId: id }) =>
       kind === 'VIDEO'
         ? {
-            title: 'A video was sold',
-            body: 'Somebody has paid for one of your videos.',
+            title: 'Video sold',
+            body: 'One of your videos was purchased.',
             resource: { type: 'PURCHASE', id },
           }
         : null,
@@ -56,14 +56,14 @@ export const paymentSucceeded = defineEvent({
 export const paymentFailed = defineEvent({
   type: 'payment.failed',
   description:
-    'A charge was declined, or ended without success. The purchase may still be paid by another one.',
+    'A charge failed or was declined. The purchase can still be paid by another charge.',
   data,
   sample: { ...sample, status: 'PENDING', failureCode: 'CARD_DECLINED' },
 });
 
 export const paymentRefunded = defineEvent({
   type: 'payment.refunded',
-  description: 'A purchase was given back, in part or whole (`status`).',
+  description: 'A purchase was refunded, fully or partially (`status`).',
   data,
   sample: { ...sample, status: 'REFUNDED', sequence: 2 },
 });
@@ -71,15 +71,15 @@ export const paymentRefunded = defineEvent({
 export const paymentDisputed = defineEvent({
   type: 'payment.disputed',
   description:
-    'The buyer has disputed a charge at the bank: what it paid for is suspended until that is decided.',
+    'The buyer disputed a charge at the bank. Access to the purchase is suspended until the dispute is decided.',
   data,
   sample: { ...sample, status: 'DISPUTED', sequence: 2 },
   notice: {
     // The creator has a mail of its own about it, with what to do.
     severity: 'WARNING',
     words: ({ purchaseId: id }) => ({
-      title: 'A buyer disputes a charge',
-      body: 'What was paid for is suspended until the bank has decided.',
+      title: 'Charge disputed',
+      body: 'Access to the purchase is suspended until the bank decides.',
       resource: { type: 'PURCHASE', id },
     }),
   },
@@ -88,14 +88,14 @@ export const paymentDisputed = defineEvent({
 export const paymentDisputeClosed = defineEvent({
   type: 'payment.dispute_closed',
   description:
-    'A dispute was decided: won, and the purchase is as before it, or lost, and it counts as refunded.',
+    'A dispute was closed. If won, the purchase is restored; if lost, it counts as refunded.',
   data,
   sample: { ...sample, outcome: 'WON', sequence: 3 },
   notice: {
     severity: 'INFO',
     words: ({ purchaseId: id, outcome }) => ({
-      title: outcome === 'WON' ? 'A dispute was won' : 'A dispute was lost',
-      body: outcome === 'WON' ? 'The purchase is as it was before.' : 'The purchase counts as refunded.',
+      title: outcome === 'WON' ? 'Dispute won' : 'Dispute lost',
+      body: outcome === 'WON' ? 'The purchase has been restored.' : 'The purchase counts as refunded.',
       resource: { type: 'PURCHASE', id },
     }),
   },

@@ -21,7 +21,7 @@ export function refundMail(
     subject: `${seller} has refunded you ${amount}`,
     text: `Hello${customer.name === null ? '' : ` ${customer.name}`},
 
-${seller} has given back ${amount} of what you paid for "${what}". It goes to the card that you paid with, and takes five to ten days to arrive, as your bank has it.
+${seller} has refunded ${amount} of your payment for "${what}". It goes to the card you paid with and arrives within five to ten days, depending on your bank.
 `,
   };
 }
@@ -31,9 +31,7 @@ export function disputeMail({ id }: Pick<PurchaseRow, 'id'>, purchasesUrl: strin
   return {
     kind: 'dispute',
     subject: 'A payment was disputed',
-    text: `A buyer has disputed a payment at the bank (purchase ${id}). What it paid for is suspended, and the money is held back, until the bank has decided.
-
-Answer it where the payment provider asks you for evidence, soon: who does not answer loses. Your account there is reached from ${purchasesUrl}
+    text: `A buyer has disputed a payment at the bank (purchase ${id}). Access to the purchase is suspended and the amount is held until the bank decides. Submit evidence to the payment provider soon: disputes without a response are lost. Open your payment account from ${purchasesUrl}
 `,
   };
 }

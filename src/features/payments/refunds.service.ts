@@ -87,17 +87,17 @@ async function begin(ports: PaymentPorts, tx: Tx, refund: NewRefund): Promise<{ 
 
 function repeated(known: PaymentRow, { amountCents }: NewRefund): string {
   if (amountCents !== null && amountCents !== -known.amount_cents) {
-    const message = 'This requestId was used for a refund of another amount.';
+    const message = 'This requestId was already used for a refund of a different amount.';
     throw new AppError('CONFLICT', { field: 'requestId', message });
   }
   return known.id;
 }
 
 const NOT_REFUNDABLE: Partial<Record<PurchaseRow['status'], string>> = {
-  PENDING: 'This purchase is not paid yet.',
+  PENDING: 'This purchase has not been paid yet.',
   FAILED: 'This purchase was never paid.',
-  REFUNDED: 'This purchase is refunded already.',
-  DISPUTED: 'This purchase is disputed: the bank decides who keeps the money.',
+  REFUNDED: 'This purchase has already been refunded.',
+  DISPUTED: 'This purchase is disputed and cannot be refunded until the bank decides.',
 };
 
 function assertRefundable({ status }: PurchaseRow): void {
@@ -110,12 +110,12 @@ async function amountOf(tx: Tx, purchase: PurchaseRow, wanted: number | null): P
   const pending = underWay.reduce((sum, row) => sum - row.amount_cents, 0);
   const left = purchase.amount_cents - purchase.refunded_cents - pending;
   if (left === 0) {
-    const message = pending > 0 ? 'The rest is being refunded just now.' : 'There is nothing to give back.';
+    const message = pending > 0 ? 'A refund of the remaining amount is already in progress.' : 'There is nothing left to refund.';
     throw new AppError('CONFLICT', { message });
   }
   if (wanted !== null && wanted < 1) throw badRequest('amountCents', 'amountCents must be at least 1.');
   if (wanted !== null && wanted > left) {
-    const message = `Only ${left} cents of this purchase are left to give back.`;
+    const message = `Only ${left} cents of this purchase can still be refunded.`;
     throw new AppError('CONFLICT', { field: 'amountCents', message });
   }
   return wanted ?? left;
@@ -160,7 +160,7 @@ export function concludeRefund(
     const purchase = await repository.lockPurchase(tx, purchaseId ?? '');
     const payment = await repository.lockPayment(tx, id);
     if (payment.status === 'SUCCEEDED' && answer.status === 'FAILED') {
-      ports.log.error({ paymentId: id }, 'a refund came back to the platform: pay its buyer in another way');
+      ports.log.error({ paymentId: id }, 'a refund was returned to the platform: pay the buyer another way');
     }
     if (purchase === undefined || payment.status !== 'PENDING') return settledOf(payment);
     if (answer.status !== 'SUCCEEDED') return putOff(ports, tx, payment, answer);
@@ -209,7 +209,7 @@ export async function makeUp(
     amount_cents: amountCents,
     provider,
     provider_key: `adjustment:${borne.id}`,
-    reason: 'The platform bore it.',
+    reason: 'Paid by the platform.',
     settled_at: now,
     created_at: now,
   });

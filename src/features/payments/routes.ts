@@ -32,8 +32,8 @@ interface Deps {
 }
 
 const period = {
-  from: Type.Optional(Type.String({ format: 'date-time', description: 'At or after this instant.' })),
-  to: Type.Optional(Type.String({ format: 'date-time', description: 'Before this instant.' })),
+  from: Type.Optional(Type.String({ format: 'date-time', description: 'Only purchases at or after this time.' })),
+  to: Type.Optional(Type.String({ format: 'date-time', description: 'Only purchases before this time.' })),
 };
 const sold = {
   status: CommaList(purchase.status),
@@ -43,7 +43,7 @@ const sold = {
 const paid = {
   type: CommaList(payment.type),
   status: CommaList(payment.status),
-  purchaseId: Type.Optional(Type.String({ maxLength: 64, description: 'Of this purchase alone.' })),
+  purchaseId: Type.Optional(Type.String({ maxLength: 64, description: 'Only payments of this purchase.' })),
   ...period,
 };
 
@@ -79,9 +79,9 @@ export function purchaseRoutes({ purchases, cursors }: Deps): Route[] {
       description: 'Includes the buyer, the fee and refunds.',
       query: listQuery({
         ...sold,
-        videoId: Type.Optional(Type.String({ maxLength: 64, description: 'Of this video alone.' })),
+        videoId: Type.Optional(Type.String({ maxLength: 64, description: 'Only purchases of this video.' })),
         subscriptionId: Type.Optional(
-          Type.String({ maxLength: 64, description: 'Of this subscription alone.' }),
+          Type.String({ maxLength: 64, description: 'Only purchases of this subscription.' }),
         ),
       }),
       reply: { status: 200, schema: Purchase, list: true },

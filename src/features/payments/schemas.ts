@@ -16,8 +16,8 @@ const common = {
   videoId: Nullable(Type.String()),
   bookingId: Nullable(Type.String()),
   subscriptionId: Nullable(Type.String()),
-  amountCents: Type.Integer({ minimum: 0, description: 'What the buyer pays.' }),
-  discountCents: Type.Integer({ minimum: 0, description: 'What it would have cost more.' }),
+  amountCents: Type.Integer({ minimum: 0, description: 'Amount the buyer pays.' }),
+  discountCents: Type.Integer({ minimum: 0, description: 'Discount subtracted from the price.' }),
   refundedCents: Cents,
   currency,
   status: OneOf(VALUES.purchase.status),
@@ -50,9 +50,9 @@ export const Purchase = named(
     ...common,
     buyerId: IdOf('cus'),
     buyerEmail: Type.String(),
-    feeCents: Type.Integer({ minimum: 0, description: 'Of the amount, what the platform kept.' }),
-    netCents: Type.Integer({ description: "What is the creator's by now: less refunds and fee." }),
-    paymentId: Nullable(Type.String({ description: 'Of the newest charge.' })),
+    feeCents: Type.Integer({ minimum: 0, description: 'Platform fee, included in the amount.' }),
+    netCents: Type.Integer({ description: "Creator's current net amount, after refunds and fees." }),
+    paymentId: Nullable(Type.String({ description: 'ID of the latest charge.' })),
   }),
   {
     ...example,
@@ -111,15 +111,15 @@ export function toOwnPurchase(row: BoughtRow, mode: Mode): Static<typeof OwnPurc
 export const RefundIn = named(
   'RefundCreate',
   Type.Object({
-    amountCents: Type.Optional(Type.Integer({ minimum: 1, description: 'Default: all that is left.' })),
-    reason: Type.Optional(Type.String({ maxLength: 500, description: 'For yourself.' })),
+    amountCents: Type.Optional(Type.Integer({ minimum: 1, description: 'Defaults to the remaining amount.' })),
+    reason: Type.Optional(Type.String({ maxLength: 500, description: 'Internal note; not shown to the buyer.' })),
     requestId: Type.String({
       minLength: 8,
       maxLength: 200,
-      description: 'Of your choice, such as a UUID: sent again, it is the same refund.',
+      description: 'Idempotency token of your choice, such as a UUID: repeating it returns the same refund.',
     }),
   }),
-  { amountCents: 500, reason: 'The sound was bad.', requestId: '7b0d2f1e-5c6a-4a0c-9a51-0d5b7f3f4f10' },
+  { amountCents: 500, reason: 'Poor audio quality.', requestId: '7b0d2f1e-5c6a-4a0c-9a51-0d5b7f3f4f10' },
 );
 
 export const Payment = named(
@@ -128,7 +128,7 @@ export const Payment = named(
     id: IdOf('pay'),
     purchaseId: Nullable(Type.String()),
     type: OneOf(VALUES.payment.type),
-    amountCents: Type.Integer({ description: 'Negative where it goes back.' }),
+    amountCents: Type.Integer({ description: 'Negative for refunds.' }),
     currency,
     status: OneOf(VALUES.payment.status),
     failureCode: Nullable(Type.String()),
@@ -165,12 +165,12 @@ export function toPayment(row: PaymentRow): Static<typeof Payment> {
 export const ConnectStatus = named(
   'ConnectStatus',
   Type.Object({
-    provider: Nullable(OneOf(['SANDBOX', 'STRIPE'], { description: 'Null: the operator has set up none.' })),
-    connected: Type.Boolean({ description: 'There is an account with the payment provider.' }),
+    provider: Nullable(OneOf(['SANDBOX', 'STRIPE'], { description: 'Null if the operator has not configured a provider.' })),
+    connected: Type.Boolean({ description: 'Whether an account with the payment provider exists.' }),
     chargesEnabled: Type.Boolean(),
     payoutsEnabled: Type.Boolean(),
     detailsSubmitted: Type.Boolean(),
-    requirementsDue: Type.Array(Type.String(), { description: 'What the provider still wants to know.' }),
+    requirementsDue: Type.Array(Type.String(), { description: 'Information the provider still requires.' }),
     country: Nullable(Type.String({ description: 'ISO 3166-1.' })),
   }),
   {

@@ -106,7 +106,7 @@ async function askOrPutOff<T>(
     const nextLookAt = dateFromMs(nextLookMs(payment, clock.ms()));
     await repository.updatePayment(db, payment.id, { next_poll_at: nextLookAt });
     const message =
-      'The payment provider does not answer. Nothing is lost: the same request may be repeated.';
+      'The payment provider is not responding. It is safe to repeat the request.';
     throw new AppError('SERVICE_UNAVAILABLE', { message });
   }
 }
@@ -177,7 +177,7 @@ const NO_CARD: Decline = {
   status: 'FAILED',
   ref: null,
   code: 'CARD_MISSING',
-  message: 'No card was given for this.',
+  message: 'No card is saved for this.',
 };
 
 export function payerOf(

@@ -62,7 +62,7 @@ export function isShown({ rungs }: Pick<VideoSnapshot, 'rungs'>): boolean {
  */
 export function lockedPage(sold: Sold, { offers, memberPath }: Seller, isBack: boolean): Page {
   const by = sold.creator.name ?? sold.creator.username;
-  const words = sold.visibility === 'TIER' ? 'This is for members.' : 'This is for those who have bought it.';
+  const words = sold.visibility === 'TIER' ? 'This content is for members only.' : 'This content must be purchased.';
   return {
     status: 200,
     title: `${sold.title} · ${by}`,
@@ -70,14 +70,14 @@ export function lockedPage(sold: Sold, { offers, memberPath }: Seller, isBack: b
     body: siteFrame(
       'page notice',
       html`<h1><bdi>${sold.title}</bdi></h1>
-${isBack && html`<p role="status"><b>Have you just paid? A receipt with a link is on its way to your mailbox: open it, and watch here.</b></p>`}
+${isBack && html`<p role="status"><b>Just paid? Your receipt is on its way: open the link in the email to watch here.</b></p>`}
 <p>By <bdi>${by}</bdi>. ${words}</p>
-${sold.mode === 'test' && html`<p>This is the test mode: no money moves.</p>`}${
+${sold.mode === 'test' && html`<p>Test mode: no money moves.</p>`}${
   offers.length === 0
-    ? html`<p>It cannot be bought at the moment.</p>`
+    ? html`<p>It is not available for purchase right now.</p>`
     : html`<ul class="offers">${offers.map((offer) => offerItem(sold.id, offer))}</ul>`
 }
-<p>Have you bought it already? <a href="${memberPath}">Get a link by mail</a>, and watch it here.</p>`,
+<p>Already purchased? <a href="${memberPath}">Get a sign-in link by email</a> to watch it here.</p>`,
     ),
     frames: "'none'",
     forms: true,
@@ -94,7 +94,7 @@ export function followersPage({ title, creator }: Pick<Sold, 'title' | 'creator'
     body: siteFrame(
       'page notice',
       html`<h1><bdi>${title}</bdi></h1>
-<p>By <bdi>${by}</bdi>. This is for followers: follow to watch.</p>
+<p>By <bdi>${by}</bdi>. Follow to watch: this content is for followers only.</p>
 ${follow}`,
     ),
     frames: "'none'",

@@ -134,8 +134,8 @@ export function missingPages(noun: string): { watch: Page; embed: Page } {
     head: html`<meta name="robots" content="noindex">`,
   };
   const watch = notice({
-    heading: `There is no such ${noun} here.`,
-    text: `The address may be mistyped, the ${noun} may have been removed, or it may be open to invited viewers only. Ask whoever gave you the address.`,
+    heading: `This ${noun} was not found.`,
+    text: `The URL may be mistyped, the ${noun} may have been removed, or it may be restricted to invited viewers. Ask the person who shared it.`,
     isOff: true,
   });
   const embed = notice({

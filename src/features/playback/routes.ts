@@ -23,7 +23,7 @@ const PlaybackTokenIn = named(
         minimum: 60,
         maximum: 604_800,
         default: DEFAULT_TTL_SEC,
-        description: 'Seconds it is good for.',
+        description: 'Lifetime in seconds.',
       }),
     ),
     viewerId: Type.Optional(
@@ -31,7 +31,7 @@ const PlaybackTokenIn = named(
         minLength: 1,
         maxLength: 128,
         description:
-          'Whom it is for, in your own words: viewers who share an address and a browser are counted one by one. It cannot be read from the token.',
+          'Your identifier of the viewer, so that viewers who share an IP address and browser are counted separately. It cannot be read from the token.',
       }),
     ),
   }),
@@ -43,15 +43,15 @@ type TokenIn = Static<typeof PlaybackTokenIn>;
 const PlaybackToken = named(
   'PlaybackToken',
   Type.Object({
-    token: Type.String({ description: 'Goes as `?token=` to every address of the video or stream.' }),
-    playbackUrl: Type.String({ description: 'The HLS master playlist; 404 while there is nothing to play.' }),
+    token: Type.String({ description: 'Append as `?token=` to every URL of the video or stream.' }),
+    playbackUrl: Type.String({ description: 'HLS master playlist; returns 404 while there is nothing to play.' }),
     embedUrl: Type.String(),
     watchUrl: Type.String(),
     expiresAt: Instant,
     beacon: Type.Object(
       {
         url: Type.String(),
-        session: Type.String({ description: 'Of one player: ask anew for each.' }),
+        session: Type.String({ description: 'Session of one player: request a new token for each player.' }),
       },
       { description: 'Where a player of your own tells that it plays (docs/concepts/playback.md#beacons).' },
     ),
@@ -75,8 +75,8 @@ const DOWNLOAD_TTL_SEC = 3600;
 const Download = named(
   'Download',
   Type.Object({
-    url: Type.String({ description: 'Takes no key, and ranges: a download that broke off goes on.' }),
-    filename: Type.String({ description: 'What it is saved as.' }),
+    url: Type.String({ description: 'Requires no key and supports range requests, so interrupted downloads can be resumed.' }),
+    filename: Type.String({ description: 'Suggested file name.' }),
     contentType: Type.String(),
     expiresAt: Instant,
   }),
@@ -177,7 +177,7 @@ export function downloadRoutes({ downloads }: { downloads: Downloads }): Route[]
           minimum: 60,
           maximum: 604_800,
           default: DOWNLOAD_TTL_SEC,
-          description: 'Seconds it is good for.',
+          description: 'Lifetime in seconds.',
         }),
       }),
       reply: { status: 200, schema: Download },

@@ -8,7 +8,7 @@ const data = named(
     playlistId: Type.String(),
     title: Type.String(),
     itemCount: Type.Integer(),
-    sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this playlist.' }),
+    sequence: Type.Integer({ minimum: 1, description: 'Increases with each event about this playlist.' }),
   }),
 );
 const sample = { playlistId: 'pls_01kafe3n4pfx2v9yq6m8d7t5zr', title: 'The best of 2026', itemCount: 0 };
@@ -22,14 +22,14 @@ export const playlistCreated = defineEvent({
 
 export const playlistUpdated = defineEvent({
   type: 'playlist.updated',
-  description: 'A playlist, its items or their order were changed.',
+  description: 'A playlist, its items or their order changed.',
   data,
   sample: { ...sample, itemCount: 12, sequence: 2 },
 });
 
 export const playlistDeleted = defineEvent({
   type: 'playlist.deleted',
-  description: 'A playlist was deleted; its videos were not.',
+  description: 'A playlist was deleted; its videos are unchanged.',
   data,
   sample: { ...sample, itemCount: 12, sequence: 3 },
 });

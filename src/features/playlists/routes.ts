@@ -31,7 +31,7 @@ const ItemsQuery = Type.Object({
     type: 'string',
     enum: ['asc', 'desc'],
     default: 'asc',
-    description: 'By their places in the playlist.',
+    description: 'Sort by position in the playlist.',
   }),
 });
 

@@ -27,7 +27,7 @@ export const PlaylistPatch = named(
     thumbnailVideoId: Type.Optional(
       Nullable(
         Type.String({
-          description: 'A video of the playlist whose thumbnail it shows; null is the first that has one.',
+          description: 'Video of the playlist whose thumbnail is used; null uses the first video with a thumbnail.',
         }),
       ),
     ),
@@ -44,10 +44,10 @@ export const Playlist = named(
     description: Nullable(Type.String()),
     visibility: Visibility,
     thumbnailUrl: Nullable(Type.String()),
-    thumbnailVideoId: Nullable(Type.String({ description: 'The chosen one.' })),
-    itemCount: Type.Integer({ description: 'Items that are not available are counted too.' }),
+    thumbnailVideoId: Nullable(Type.String({ description: 'ID of the video whose thumbnail is used.' })),
+    itemCount: Type.Integer({ description: 'Number of items, including unavailable ones.' }),
     totalDurationSec: Type.Integer({
-      description: 'Of what its items play; deleted and failed videos play nothing.',
+      description: 'Total playback duration of the items; deleted and failed videos do not count.',
     }),
     createdAt: Instant,
     updatedAt: Instant,
@@ -74,12 +74,12 @@ const itemSettings = {
     Type.Integer({
       minimum: 0,
       maximum: MAX_ITEMS,
-      description: 'From 0; the items behind it move on by one.',
+      description: 'Zero-based position; later items shift by one.',
     }),
   ),
   note: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
-  startSec: Type.Optional({ ...second, description: 'Where playback begins.' }),
-  stopSec: Type.Optional({ ...second, description: 'Where playback ends, after `startSec`.' }),
+  startSec: Type.Optional({ ...second, description: 'Playback start.' }),
+  stopSec: Type.Optional({ ...second, description: 'Playback end, after `startSec`.' }),
 };
 
 export const PlaylistItemIn = named(
@@ -98,11 +98,11 @@ export type PlaylistItemPatch = Static<typeof PlaylistItemPatch>;
 export const PlaylistOrder = named(
   'PlaylistOrder',
   Type.Object({
-    itemIds: Type.Array(Type.String(), { maxItems: MAX_ITEMS, description: 'All of its items, each once.' }),
+    itemIds: Type.Array(Type.String(), { maxItems: MAX_ITEMS, description: 'IDs of all items, each exactly once.' }),
     updatedAt: Type.Optional(
       Type.String({
         format: 'date-time',
-        description: "The playlist's as you know it: 409 when it was changed since.",
+        description: '`updatedAt` of the playlist you are editing; returns 409 if the playlist has changed since.',
       }),
     ),
   }),
@@ -135,9 +135,9 @@ export const PlaylistItem = named(
         status: Nullable(OneOf(VALUES.video.status)),
         durationSec: Nullable(Type.Number()),
         thumbnailUrl: Nullable(Type.String()),
-        available: Type.Boolean({ description: 'It can be played now.' }),
+        available: Type.Boolean({ description: 'Whether it can be played.' }),
       },
-      { description: 'Of a deleted video everything is null and `available` is false.' },
+      { description: 'For a deleted video, all fields are null and `available` is false.' },
     ),
     addedAt: Instant,
   }),

@@ -16,8 +16,8 @@ type DownloadRequest = FastifyRequest<{ Params: { file: string }; Querystring: R
 
 const FILE = /^(exp_[0-9a-z]{26})\.zip$/;
 const GONE = {
-  heading: 'There is nothing here',
-  text: 'The archive is over, or the address is not whole. You can ask for a new one in the settings of your account.',
+  heading: 'Archive not found',
+  text: 'The archive has expired, or the URL is incomplete. You can request a new one in your account settings.',
 };
 
 /** `/exports/{id}.zip`: by a signed address alone, with ranges, so that a download goes on after a break. */

@@ -51,7 +51,7 @@ export function createEraser(deps: EraseDeps): (run: JobRun<{ accountId: string 
     const subject = { accountId, workspaceIds: await repository.workspacesOf(db, accountId) };
     const isLate = clock.ms() > (erasure.started_at ?? erasure.due_at).getTime() + WAIT_MS;
     if (!isLate && (await repository.isBusy(db, subject))) {
-      throw new JobDeferredError('a broadcast, a room or a recording of the account has not ended', WAIT_SEC);
+      throw new JobPostponed('a broadcast, room or recording of the account is still active', WAIT_SEC);
     }
     const { email, username, name } = await accounts.byId(accountId);
     const person = { email, ids: [accountId, ...subject.workspaceIds], username, name };
@@ -89,7 +89,7 @@ async function begin({ db, clock, log }: EraseDeps, accountId: string): Promise<
     if (running.length > 0) {
       log.warn(
         { accountId, running },
-        'the erasure of an account is put off: others rely on what is running',
+        'account erasure is postponed: other people depend on active resources',
       );
       throw new JobDeferredError(
         'something of the account that others rely on has not ended',

@@ -26,11 +26,11 @@ interface Deps {
 }
 
 const KEPT_MS = 7 * DAY_MS;
-const README = `Everything that your account has, live and test.
+const README = `All data of your account, live and test.
 
-data/      one file a table, a JSON array of its rows; times are in UTC. Passwords, keys and other secrets are left out.
-pictures/  of your account and your channel
-originals/ your videos as they came, where they are still kept; the name is the id of the video
+data/      One file per table: a JSON array of its rows. Times are in UTC. Passwords, keys and other secrets are excluded.
+pictures/  Images of your account and channel
+originals/ Original files of your videos, if still stored; the file name is the video ID
 `;
 
 /** Does the job: writes the archive into the storage as it is made, begun anew where a process died before. */

@@ -14,7 +14,7 @@ interface Deps {
 type FormRequest = FastifyRequest<{ Querystring: Record<string, unknown>; Body: unknown }>;
 
 const FORM_BYTES = 4096;
-const GONE = { heading: 'This link is no longer good', text: 'The account was kept already, or is erased.' };
+const GONE = { heading: 'This link is invalid or has expired', text: 'The account was already restored, or has been erased.' };
 
 /** `/keep-account`: the way back from a deleted account (docs/concepts/me.md#deleting-the-account). */
 export function keepPages({ erasure, assets }: Deps): (app: FastifyInstance) => void {
@@ -43,7 +43,7 @@ function keepForm(token: string): Page {
     'Keep your account',
     html`<form class="form" method="post" action="/keep-account">
 <input type="hidden" name="token" value="${token}">
-<button class="button" type="submit">Keep the account</button>
+<button class="button" type="submit">Keep account</button>
 </form>`,
   );
 }
@@ -51,8 +51,8 @@ function keepForm(token: string): Page {
 function kept(): Page {
   return linkPage(
     200,
-    'Your account is back',
-    html`<p>Everything is as it was, and your API keys work again.</p>
+    'Account restored',
+    html`<p>All data is unchanged, and your API keys work again.</p>
 <p><a class="button" href="/dashboard">Sign in</a></p>`,
   );
 }

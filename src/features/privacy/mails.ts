@@ -4,11 +4,11 @@ export function deletedMail(to: string, { dueAt, link }: { dueAt: Date; link: st
     kind: 'account-deleted',
     to,
     subject: 'Your account has been deleted',
-    text: `You have deleted your Marquee account. Nobody sees it any more, and its API keys have ended.
+    text: `You have deleted your Marquee account. It is no longer visible, and its API keys no longer work.
 
-On ${dueAt.toISOString().slice(0, 10)} everything of it is erased: videos, streams, people, numbers, mails. Only the books of what was paid stay, without names.
+On ${dueAt.toISOString().slice(0, 10)} all of its data will be erased: videos, streams, people, analytics and emails. Only payment records are retained, without names.
 
-If you want it back, open this link before then:
+To restore it, open this link before then:
 
 ${link}
 `,
@@ -21,7 +21,7 @@ export function exportReadyMail(to: string, { url, expiresAt }: { url: string; e
     kind: 'account-export',
     to,
     subject: 'Your data export is ready',
-    text: `The archive that you asked for has everything of your Marquee account. Whoever has this link can fetch it until ${expiresAt.toISOString().slice(0, 10)}:
+    text: `The archive you requested contains all data of your Marquee account. Anyone with this link can download it until ${expiresAt.toISOString().slice(0, 10)}:
 
 ${url}
 `,

@@ -10,7 +10,7 @@ import type { Exports } from './exports.service.ts';
 
 const DeleteIn = named(
   'AccountDelete',
-  Type.Object({ password: Type.String({ description: 'Of the account, once more.' }) }),
+  Type.Object({ password: Type.String({ description: 'Current password of the account.' }) }),
   { password: 'correct horse battery' },
 );
 
@@ -21,7 +21,7 @@ const DeletedAccount = named(
     deleted: Type.Literal(true),
     erasedAt: Type.String({
       format: 'date-time',
-      description: 'Until then a link in a mail brings it back.',
+      description: 'Until this time, the account can be restored with an emailed link.',
     }),
   }),
   { id: 'usr_01kafe3n4pfx2v9yq6m8d7t5zr', deleted: true, erasedAt: '2026-11-27T09:00:00.000Z' },
@@ -33,7 +33,7 @@ const ExportOut = named(
     id: IdOf('exp'),
     status: OneOf(VALUES.account_export.status),
     sizeBytes: Nullable(Type.Integer()),
-    url: Nullable(Type.String({ description: 'Signed: whoever has it can fetch the archive.' })),
+    url: Nullable(Type.String({ description: 'Signed URL: anyone with it can download the archive.' })),
     createdAt: Instant,
     readyAt: Nullable(Instant),
     expiresAt: Nullable(Instant),

@@ -19,8 +19,8 @@ export interface Own {
 export function namesOfSold(running: Sold): string[] {
   return counted([
     [running.soldSubscriptions, 'subscriptions of your members (end them in Monetization)'],
-    [running.comingBookings, 'coming bookings (cancel them in Booking)'],
-    [running.payingBuyers, 'buyers who pay just now (wait for half an hour)'],
+    [running.comingBookings, 'upcoming bookings (cancel them in Booking)'],
+    [running.payingBuyers, 'checkouts in progress (wait half an hour)'],
   ]);
 }
 
@@ -29,10 +29,10 @@ export function namesOfOwn(running: Own): string[] {
   const names = counted([
     [running.teamMembers, 'members of your team (remove them in Team)'],
     [running.boughtSubscriptions, 'subscriptions to other creators (end them on their member pages)'],
-    [running.bookedTimes, 'times booked with other creators (cancel them by the link in their mails)'],
-    [running.ownPayments, 'payments to other creators under way (end them, or wait for half an hour)'],
+    [running.bookedTimes, 'bookings with other creators (cancel them with the links in the emails)'],
+    [running.ownPayments, 'payments to other creators in progress (cancel them, or wait half an hour)'],
   ]);
-  if (running.isLastAdmin) names.push('the only administrator of this platform (name another one)');
+  if (running.isLastAdmin) names.push('the only administrator of this platform (appoint another one)');
   return names;
 }
 

@@ -9,7 +9,7 @@ const shape = {
   type: OneOf(VALUES.booking_product.type),
   title: Type.String(),
   status: OneOf(VALUES.booking_product.status),
-  sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this product.' }),
+  sequence: Type.Integer({ minimum: 1, description: 'Increases with each event about this product.' }),
 };
 const data = named('BookingProductEventData', Type.Object(shape));
 const changes = Type.Record(Type.String(), Type.Object({ from: Type.Unknown(), to: Type.Unknown() }), {
@@ -40,14 +40,14 @@ export const productUpdated = defineEvent({
 
 export const productPublished = defineEvent({
   type: 'booking.product.published',
-  description: 'A booking product can be booked from now on.',
+  description: 'A booking product was published and can be booked.',
   data,
   sample: { ...sample, status: 'PUBLISHED', sequence: 3 },
 });
 
 export const productUnpublished = defineEvent({
   type: 'booking.product.unpublished',
-  description: 'A booking product cannot be booked any more; the bookings of it stand.',
+  description: 'A booking product was unpublished and can no longer be booked; existing bookings are unchanged.',
   data,
   sample: { ...sample, sequence: 4 },
 });
@@ -55,7 +55,7 @@ export const productUnpublished = defineEvent({
 export const productDeleted = defineEvent({
   type: 'booking.product.deleted',
   description:
-    'A booking product is sold no more: it was archived, or removed when nobody had ever booked it.',
+    'A booking product was archived, or deleted if it had never been booked.',
   data,
   sample: { ...sample, status: 'ARCHIVED', sequence: 5 },
 });

@@ -18,7 +18,7 @@ const FIELD_TYPES = ['TEXT', 'LONGTEXT', 'SELECT', 'CHECKBOX', 'EMAIL', 'PHONE']
 const IntakeField = named(
   'IntakeField',
   Type.Object({
-    key: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,63}$', description: 'Of the answer; unique.' }),
+    key: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,63}$', description: 'Key of the answer; unique.' }),
     label: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }),
     type: OneOf(FIELD_TYPES),
     required: Type.Boolean(),
@@ -27,7 +27,7 @@ const IntakeField = named(
         minItems: 1,
         maxItems: 50,
         uniqueItems: true,
-        description: 'Of SELECT alone, which needs them.',
+        description: 'Options of a SELECT field; required there and not allowed elsewhere.',
       }),
     ),
   }),
@@ -36,9 +36,9 @@ const IntakeField = named(
 const settings = {
   title: Title,
   type: OneOf(VALUES.booking_product.type),
-  priceCents: Type.Integer({ minimum: 0, maximum: MAX_CENTS, description: 'Of one booking.' }),
+  priceCents: Type.Integer({ minimum: 0, maximum: MAX_CENTS, description: 'Price of one booking.' }),
   description: Nullable(Type.String({ maxLength: 2000 })),
-  thumbnailUrl: Nullable(Type.String({ maxLength: 2048, description: 'http or https.' })),
+  thumbnailUrl: Nullable(Type.String({ maxLength: 2048, description: 'http or https URL.' })),
   durationMin: Type.Integer({ minimum: 1, maximum: 600 }),
   bufferMin: Type.Integer({
     minimum: 0,
@@ -48,7 +48,7 @@ const settings = {
   capacity: Type.Integer({
     minimum: 1,
     maximum: MAX_CAPACITY,
-    description: 'Seats of a LIVE_CLASS, and of a COHORT that says no other number. A ONE_TO_ONE has one.',
+    description: 'Seats of a LIVE_CLASS, and default seats of a COHORT. A ONE_TO_ONE has one.',
   }),
   currency: OneOf(['USD'] as const),
   recordable: Type.Boolean(),
@@ -86,11 +86,11 @@ export const Product = named(
     id: IdOf('bkp'),
     ...settings,
     status: OneOf(VALUES.booking_product.status),
-    url: Nullable(Type.String({ description: 'The page to book it on, while it is published.' })),
-    bookingCount: Type.Integer({ description: 'Bookings there ever were of it.' }),
+    url: Nullable(Type.String({ description: 'URL of the booking page, while the product is published.' })),
+    bookingCount: Type.Integer({ description: 'Number of bookings ever made.' }),
     createdAt: Instant,
     updatedAt: Instant,
-    publishedAt: Nullable(Type.String({ format: 'date-time', description: 'When it was last published.' })),
+    publishedAt: Nullable(Type.String({ format: 'date-time', description: 'When the product was last published.' })),
     archivedAt: Nullable(Instant),
     mode: OneOf(MODES),
   }),

@@ -134,7 +134,7 @@ async function update(work: Work, workspaceId: string, id: string, input: Produc
 
 async function assertOtherType(work: Work, before: ProductRow, type: ProductRow['type']): Promise<void> {
   const refuse = (message: string) => new AppError('CONFLICT', { field: 'type', message });
-  if (await wasBooked(work, before)) throw refuse('The type is fixed once the product was booked.');
+  if (await wasBooked(work, before)) throw refuse('The type cannot be changed after the product has been booked.');
   if (await work.hasCohort(work.tx, before.id, 'any')) throw refuse('The product has cohorts.');
   if (before.status === 'PUBLISHED') await assertBookable(work, { ...before, type });
 }
@@ -202,7 +202,7 @@ async function slugged<T>(work: Promise<T>): Promise<T> {
     return await work;
   } catch (error) {
     if (brokenConstraint(error) !== 'booking_product_slug') throw error;
-    const message = 'Another product has this slug.';
+    const message = 'This slug is already used by another product.';
     throw new AppError('CONFLICT', { field: 'slug', message, cause: error });
   }
 }

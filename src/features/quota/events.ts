@@ -10,8 +10,8 @@ const data = named(
     key: OneOf(RESOURCE_KEYS),
     used: Type.Integer(),
     limit: Type.Integer(),
-    percent: Type.Integer({ description: 'The level that was reached: 80, 95 or 100.' }),
-    sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this resource.' }),
+    percent: Type.Integer({ description: 'Threshold reached: 80, 95 or 100.' }),
+    sequence: Type.Integer({ minimum: 1, description: 'Increases with each event about this resource.' }),
   }),
 );
 
@@ -30,26 +30,26 @@ const wordsOf =
       ? null
       : {
           title,
-          body: `${key}: ${used} of ${limit} are used. GET /quota shows all; remove something, or change the plan.`,
+          body: `${key}: ${used} of ${limit} used. See GET /quota for all limits. Free up resources or change the plan.`,
           resource: { type: 'QUOTA', id: key },
         };
 
 export const quotaWarning = defineEvent({
   type: 'quota.warning',
   description:
-    'Of a resource of the plan 80 or 95 percent are used; once, until it fell below or begins anew.',
+    'Usage of a plan resource reached 80 or 95 percent. Sent once until usage falls below or resets.',
   data,
   sample: { key: 'STORAGE_BYTES', used: 8_800_000_000, limit: 10_737_418_240, percent: 80, sequence: 1 },
-  notice: { severity: 'WARNING', words: wordsOf('A limit of the plan is near') },
+  notice: { severity: 'WARNING', words: wordsOf('Plan limit almost reached') },
 });
 
 export const quotaExceededEvent = defineEvent({
   type: 'quota.exceeded',
   description:
-    'All of a resource of the plan is used, or more of it was refused; once, until it fell below or begins anew.',
+    'Usage of a plan resource reached its limit, or a request was rejected because of it. Sent once until usage falls below or resets.',
   data,
   sample: { key: 'STORAGE_BYTES', used: 10_737_418_240, limit: 10_737_418_240, percent: 100, sequence: 3 },
-  notice: { severity: 'CRITICAL', words: wordsOf('A limit of the plan is reached') },
+  notice: { severity: 'CRITICAL', words: wordsOf('Plan limit reached') },
 });
 
 export const quotaEvents: EventDefinition[] = [quotaWarning, quotaExceededEvent];

@@ -20,14 +20,14 @@ export const Resource = named(
   'QuotaResource',
   Type.Object({
     key: OneOf(RESOURCE_KEYS),
-    limit: Nullable(Type.Integer({ description: 'Of the plan; null: unlimited.' })),
+    limit: Nullable(Type.Integer({ description: 'Plan limit; null means unlimited.' })),
     used: Type.Integer(),
-    remaining: Nullable(Type.Integer({ description: 'Never below 0; null: unlimited.' })),
+    remaining: Nullable(Type.Integer({ description: 'Never negative; null means unlimited.' })),
     unit: OneOf(UNITS),
     resetsAt: Nullable(
       Type.String({
         ...Instant,
-        description: 'When `used` begins anew; null: it falls as things are removed.',
+        description: 'When `used` resets; null if it only falls when resources are removed.',
       }),
     ),
   }),
@@ -38,7 +38,7 @@ const Window = named(
   'RequestLimit',
   Type.Object({
     limit: Type.Integer(),
-    used: Nullable(Type.Integer({ description: 'Null while it cannot be counted.' })),
+    used: Nullable(Type.Integer({ description: 'Null while the count is unavailable.' })),
     remaining: Nullable(Type.Integer()),
     resetsAt: Instant,
   }),
@@ -48,11 +48,11 @@ const Window = named(
 const MediaLimits = named(
   'MediaLimits',
   Type.Object({
-    maxUploadHeight: Type.Integer({ description: 'Lines of the shorter side of the top rendition.' }),
-    maxLiveHeight: Type.Integer({ description: 'Lines of the shorter side.' }),
+    maxUploadHeight: Type.Integer({ description: 'Shorter side of the top rendition in pixels.' }),
+    maxLiveHeight: Type.Integer({ description: 'Shorter side in pixels.' }),
     maxUploadFps: Type.Integer(),
     maxLiveFps: Type.Integer(),
-    maxLiveKbps: Type.Integer({ description: 'Of what an encoder sends, picture and sound.' }),
+    maxLiveKbps: Type.Integer({ description: 'Total bitrate of an encoder, video and audio.' }),
     maxFileBytes: Type.Integer(),
     maxDurationSec: Type.Integer(),
   }),
@@ -67,7 +67,7 @@ export const QuotaOut = named(
     media: MediaLimits,
     requests: Type.Object(
       { perMinute: Window, perDay: NullableObject(Window) },
-      { description: 'Of whoever asks, this request included; `perDay` is null without a daily quota.' },
+      { description: 'Request limits of the caller, including this request; `perDay` is null without a daily quota.' },
     ),
   }),
   {
@@ -94,7 +94,7 @@ export const QuotaOut = named(
 );
 
 export const ResourceParams = Type.Object({
-  key: Type.String({ description: 'One of the resources.', examples: ['WEBHOOKS'] }),
+  key: Type.String({ description: 'Resource key.', examples: ['WEBHOOKS'] }),
 });
 
 /** The heights of a plan in a mode, as those who encode know them. */

@@ -6,14 +6,14 @@ import type { RequestRow } from './repository.ts';
 export const RequestOut = named(
   'AnsweredRequest',
   Type.Object({
-    requestId: Type.String({ description: '`X-SVC-Request-Id` of the answer.' }),
+    requestId: Type.String({ description: '`X-SVC-Request-Id` of the response.' }),
     method: Type.String(),
-    path: Type.String({ description: 'As it was sent, without its query; a secret in it is `*`.' }),
+    path: Type.String({ description: 'Request path without the query; secrets are replaced by `*`.' }),
     status: Type.Integer(),
-    code: Nullable(Type.String({ description: '`error.code` of the answer.' })),
-    keyId: Nullable(Type.String({ description: 'The API key; null for a session of the dashboard.' })),
-    ms: Type.Number({ description: 'Milliseconds until it was answered.' }),
-    at: Type.String({ ...Instant, description: 'When it was answered.' }),
+    code: Nullable(Type.String({ description: '`error.code` of the response.' })),
+    keyId: Nullable(Type.String({ description: 'ID of the API key; null for a dashboard session.' })),
+    ms: Type.Number({ description: 'Response time in milliseconds.' }),
+    at: Type.String({ ...Instant, description: 'When the response was sent.' }),
   }),
   {
     requestId: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
@@ -29,22 +29,22 @@ export const RequestOut = named(
 
 /** The filters of the list. */
 export const requestFilters = {
-  requestId: Type.Optional(Type.String({ description: 'A UUID: `X-SVC-Request-Id` of an answer.' })),
-  status: CommaTexts('Numbers such as 404, families such as 4xx, and `errors` for 4xx and 5xx.'),
+  requestId: Type.Optional(Type.String({ description: '`X-SVC-Request-Id` of a response (UUID).' })),
+  status: CommaTexts('Status codes such as 404, classes such as 4xx, or `errors` for 4xx and 5xx.'),
   path: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 500,
       description:
-        'The whole path, with or without that of the base URL; `*` at its end stands for anything.',
+        'Full path, with or without the path of the base URL; a trailing `*` matches anything.',
       examples: ['/streams/*'],
     }),
   ),
-  keyId: Type.Optional(Type.String({ maxLength: 64, description: 'Requests of this API key.' })),
+  keyId: Type.Optional(Type.String({ maxLength: 64, description: 'Only requests with this API key.' })),
   from: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Answered at this instant or later.' }),
+    Type.String({ format: 'date-time', description: 'Only requests answered at or after this time.' }),
   ),
-  to: Type.Optional(Type.String({ format: 'date-time', description: 'Answered before this instant.' })),
+  to: Type.Optional(Type.String({ format: 'date-time', description: 'Only requests answered before this time.' })),
 };
 
 export function toRequest(row: RequestRow): Static<typeof RequestOut> {

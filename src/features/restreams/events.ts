@@ -7,7 +7,7 @@ import { RESTREAM_STATUSES } from './rules.ts';
 
 const sequence = Type.Integer({
   minimum: 1,
-  description: 'Counts the events about this restream and its targets.',
+  description: 'Increases with each event about this restream and its targets.',
 });
 const fields = {
   restreamId: Type.String(),
@@ -55,11 +55,11 @@ export const restreamCreated = defineEvent({
 
 export const restreamUpdated = defineEvent({
   type: 'restream.updated',
-  description: 'A restream or one of its targets was changed.',
+  description: 'A restream or one of its targets was updated.',
   data: Type.Object({
     ...fields,
     changes: Type.Record(Type.String(), Type.Object({ from: Type.Unknown(), to: Type.Unknown() }), {
-      description: 'Each changed field with its old and its new value; of a key only the end.',
+      description: 'Changed fields with old and new values; for keys, only the last characters.',
     }),
   }),
   sample: { ...sample, sequence: 2, changes: { name: { from: 'Both', to: 'Everywhere' } } },
@@ -67,40 +67,40 @@ export const restreamUpdated = defineEvent({
 
 export const restreamDeleted = defineEvent({
   type: 'restream.deleted',
-  description: 'A restream was deleted, by a call or with its stream.',
+  description: 'A restream was deleted, directly or with its stream.',
   data,
   sample: { ...sample, sequence: 9 },
 });
 
 export const restreamStarted = defineEvent({
   type: 'restream.started',
-  description: 'A restream begins to send, or to wait for the encoder.',
+  description: 'A restream started: it is sending or waiting for the encoder.',
   data,
   sample: { ...sample, status: 'STARTING', sequence: 3 },
 });
 
 export const restreamStopped = defineEvent({
   type: 'restream.stopped',
-  description: 'A restream sends no more, by a call or because what it follows has ended.',
+  description: 'A restream stopped, on request or because the broadcast ended.',
   data,
   sample: { ...sample, sequence: 8 },
 });
 
 export const targetConnected = defineEvent({
   type: 'restream.target.connected',
-  description: 'A destination has accepted the broadcast and takes it.',
+  description: 'A target accepted the broadcast.',
   data: targetData,
   sample: { ...targetSample, sequence: 4 },
 });
 
 export const targetDisconnected = defineEvent({
   type: 'restream.target.disconnected',
-  description: 'A destination that was sent to is no more. With severity NORMAL it is tried again.',
+  description: 'A connected target was disconnected. With severity NORMAL it is retried.',
   data: targetData,
   sample: {
     ...targetSample,
     severity: 'NORMAL',
-    errorMessage: 'The destination has closed the connection.',
+    errorMessage: 'The destination closed the connection.',
     retryCount: 1,
     sequence: 5,
   },
@@ -109,12 +109,12 @@ export const targetDisconnected = defineEvent({
 export const targetFailed = defineEvent({
   type: 'restream.target.failed',
   description:
-    'A destination cannot be sent to. With severity NORMAL it is tried again, and only the first failure in a row is told; with FATAL it waits for you.',
+    'A target failed. With severity NORMAL it is retried, and only the first of consecutive failures is sent; with FATAL it requires your action.',
   data: targetData,
   sample: {
     ...targetSample,
     severity: 'FATAL',
-    errorMessage: 'The destination refuses the stream key.',
+    errorMessage: 'The destination rejected the stream key.',
     retryCount: 3,
     sequence: 6,
   },
@@ -123,8 +123,8 @@ export const targetFailed = defineEvent({
     words: ({ severity, platform, errorMessage, restreamId: id }) => {
       if (severity !== 'FATAL') return null;
       return {
-        title: `A broadcast is not sent on (${platform})`,
-        body: `${errorMessage ?? ''} It is not tried again until you change the target or ask for it.`.trim(),
+        title: `Restream failed (${platform})`,
+        body: `${errorMessage ?? ''} It is not retried until you update or retry the target.`.trim(),
         resource: { type: 'RESTREAM', id },
       };
     },

@@ -59,7 +59,7 @@ export async function admitTargets(db: Db, workspaceId: string, plan: Plan, more
   if ((await repository.countTargets(db, workspaceId)) + more > limit) {
     throw quotaExceeded(
       { workspaceId, resource: 'RESTREAM_TARGETS' },
-      `The plan allows ${limit} restream targets.`,
+      `Limit of ${limit} restream targets reached for this plan.`,
     );
   }
 }

@@ -149,7 +149,7 @@ export function readTarget(
   const url = given ?? preset.urls[0];
   if (url === undefined) throw badRequest(`${prefix}url`, 'url is required for CUSTOM targets.');
   const address = parsePushAddress(url);
-  if (typeof address === 'string') throw badRequest(`${prefix}url`, `The address is refused: ${address}.`);
+  if (typeof address === 'string') throw badRequest(`${prefix}url`, `Invalid URL: ${address}.`);
   const isOther = preset.hosts.length > 0 && !preset.hosts.some((host) => isBelow(address.host, host));
   if (isOther) {
     throw badRequest(`${prefix}url`, `This URL does not belong to ${preset.name}; use platform CUSTOM.`);

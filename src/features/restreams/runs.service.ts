@@ -40,9 +40,9 @@ export interface RestreamRuns {
 }
 
 const MAX_MESSAGE = 300;
-const ENCODER_GONE = 'The encoder has been away for longer than the reconnect window of the stream.';
-const NODE_GONE = 'The process that sent it is gone.';
-const BAD_KEY = 'The stream key that is kept cannot be read any more. Give it again.';
+const ENCODER_GONE = 'The encoder did not reconnect within the reconnect window of the stream.';
+const NODE_GONE = 'The sending process ended unexpectedly.';
+const BAD_KEY = 'The stored stream key can no longer be decrypted. Enter it again.';
 
 export function createRestreamRuns(deps: RestreamRunDeps): RestreamRuns {
   const { db, clock } = deps;

@@ -29,7 +29,7 @@ const target = {
     Type.String({
       maxLength: MAX_PUSH_ADDRESS,
       description:
-        '`rtmp://`, `rtmps://` or `srt://`, without the stream key. May be left out for all platforms but CUSTOM.',
+        '`rtmp://`, `rtmps://` or `srt://`, without the stream key. Required only for CUSTOM.',
     }),
   ),
   enabled: Type.Optional(Type.Boolean()),
@@ -40,10 +40,10 @@ export const TargetIn = named(
   Type.Object({
     ...target,
     streamKey: Type.Optional(
-      Type.String({ ...KEY, description: 'A secret, never shown again. For SRT it is the streamid.' }),
+      Type.String({ ...KEY, description: 'Secret; never returned. For SRT, the streamid.' }),
     ),
     passphrase: Type.Optional(
-      Type.String({ ...PASSPHRASE, description: 'A secret, never shown again: SRT is encrypted with it.' }),
+      Type.String({ ...PASSPHRASE, description: 'Secret; never returned. Encrypts SRT.' }),
     ),
   }),
   { platform: 'YOUTUBE', streamKey: 'abcd-efgh-ijkl-mnop-qrst' },
@@ -55,10 +55,10 @@ export const TargetPatch = named(
   Type.Object({
     ...target,
     streamKey: Type.Optional(
-      Nullable(Type.String({ ...KEY, description: 'Another one; null takes that of an SRT target away.' })),
+      Nullable(Type.String({ ...KEY, description: 'New stream key; null removes the key of an SRT target.' })),
     ),
     passphrase: Type.Optional(
-      Nullable(Type.String({ ...PASSPHRASE, description: 'Another one; null sends in the clear.' })),
+      Nullable(Type.String({ ...PASSPHRASE, description: 'New passphrase; null disables encryption.' })),
     ),
   }),
   { enabled: false },
@@ -101,23 +101,23 @@ export const Target = named(
     platform: Platform,
     url: Type.String(),
     streamKeyLast4: Nullable(
-      Type.String({ description: 'The end of the stream key; null without one, and of a short one.' }),
+      Type.String({ description: 'Last four characters of the stream key; null without a key or if it is too short.' }),
     ),
-    hasPassphrase: Type.Boolean({ description: 'It is sent to over SRT with encryption.' }),
+    hasPassphrase: Type.Boolean({ description: 'Whether SRT encryption is enabled.' }),
     enabled: Type.Boolean(),
     status: OneOf(TARGET_STATUSES),
     errorSeverity: Nullable(
       OneOf(VALUES.restream_target.error_severity, {
-        description: 'NORMAL is tried again by itself, FATAL after a change or `retry`.',
+        description: 'NORMAL failures are retried automatically; FATAL failures after an update or `retry`.',
       }),
     ),
     errorMessage: Nullable(Type.String()),
-    retryCount: Type.Integer({ description: 'Failures since it last took the broadcast for 30 seconds.' }),
+    retryCount: Type.Integer({ description: 'Failures since the target last accepted the broadcast for 30 seconds.' }),
     nextRetryAt: Nullable(Instant),
     connectedAt: Nullable(Instant),
-    bitrateKbps: Nullable(Type.Integer({ description: 'What it was sent over the last five seconds.' })),
+    bitrateKbps: Nullable(Type.Integer({ description: 'Bitrate sent over the last five seconds.' })),
     lastFailureAt: Nullable(Instant),
-    lastFailureMessage: Nullable(Type.String({ description: 'Kept when it is sent to again.' })),
+    lastFailureMessage: Nullable(Type.String({ description: 'Message of the last failure; not cleared on reconnect.' })),
   }),
   {
     id: 'rtg_01kafe3n4pfx2v9yq6m8d7t5zr',
@@ -176,8 +176,8 @@ export const PlatformPreset = named(
   Type.Object({
     platform: Platform,
     name: Type.String(),
-    urls: Type.Array(Type.String(), { description: 'The first is taken where a target names none.' }),
-    streamKeyExample: Type.String({ description: 'What its stream keys look like.' }),
+    urls: Type.Array(Type.String(), { description: 'Ingest URLs; the first is used if a target does not specify one.' }),
+    streamKeyExample: Type.String({ description: 'Example of a stream key.' }),
   }),
   {
     platform: 'YOUTUBE',

@@ -166,7 +166,7 @@ async function insert(
   const title = await deps.streams.attach(tx, workspaceId, input.streamId, id);
   if (title === undefined) throw badRequest('streamId', 'Stream not found.');
   if ((await repository.countRestreams(tx, input.streamId)) >= MAX_PER_STREAM) {
-    const message = `A stream has at most ${MAX_PER_STREAM} restreams.`;
+    const message = `Limit of ${MAX_PER_STREAM} restreams per stream reached.`;
     throw new AppError('CONFLICT', { field: 'streamId', message });
   }
   const made = await repository.insertRestream(tx, {

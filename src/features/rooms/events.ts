@@ -6,7 +6,7 @@ import { VALUES } from '../../platform/db/tables.generated.ts';
 
 const sequence = Type.Integer({
   minimum: 1,
-  description: 'Counts the events about this room and its participants.',
+  description: 'Increases with each event about this room and its participants.',
 });
 const data = named(
   'RoomEventData',
@@ -16,9 +16,9 @@ const data = named(
     startedAt: Nullable(Instant),
     endedAt: Nullable(Instant),
     durationSec: Nullable(
-      Type.Integer({ description: 'From `startedAt` to the end of that time; null when nobody was there.' }),
+      Type.Integer({ description: 'Seconds since `startedAt`; null if no one joined.' }),
     ),
-    peakParticipants: Type.Integer({ description: 'The most at once since `startedAt`.' }),
+    peakParticipants: Type.Integer({ description: 'Peak number of concurrent participants since `startedAt`.' }),
     reason: Nullable(OneOf(VALUES.room.end_reason)),
     sequence,
   }),
@@ -70,7 +70,7 @@ export const roomCreated = defineEvent({
 
 export const roomStarted = defineEvent({
   type: 'room.started',
-  description: 'Somebody has come into an empty room.',
+  description: 'The first participant joined a room.',
   data,
   sample: { ...sample, startedAt, peakParticipants: 1, sequence: 2 },
 });
@@ -78,35 +78,35 @@ export const roomStarted = defineEvent({
 export const roomIdle = defineEvent({
   type: 'room.idle',
   description:
-    'Everybody has left, and nobody came back within the departure timeout. The room can be used again.',
+    'All participants left and the departure timeout passed. The room can be used again.',
   data,
   sample: { ...held, sequence: 5 },
 });
 
 export const roomEnded = defineEvent({
   type: 'room.ended',
-  description: 'A room is over for good; whoever was in it has been let go.',
+  description: 'A room ended permanently; its participants were disconnected.',
   data,
   sample: { ...held, reason: 'CALL', sequence: 6 },
 });
 
 export const roomDeleted = defineEvent({
   type: 'room.deleted',
-  description: 'A room was deleted. One that was not over before has ended by that.',
+  description: 'A room was deleted. If it was active, it ended.',
   data,
   sample: { ...held, reason: 'CALL', sequence: 7 },
 });
 
 export const participantJoined = defineEvent({
   type: 'room.participant_joined',
-  description: 'Somebody is in the room. Coming back within the departure timeout is not told.',
+  description: 'A participant joined. Rejoining within the departure timeout does not send this event.',
   data: participantData,
   sample: { ...participantSample, sequence: 3 },
 });
 
 export const participantLeft = defineEvent({
   type: 'room.participant_left',
-  description: 'Somebody who was in the room is no more.',
+  description: 'A participant left the room.',
   data: participantData,
   sample: { ...participantSample, leftAt: endedAt, durationSec: 3600, reason: 'CLIENT', sequence: 4 },
 });
@@ -114,7 +114,7 @@ export const participantLeft = defineEvent({
 export const roomRecordingReady = defineEvent({
   type: 'room.recording_ready',
   description:
-    'The video of a recording can be played, also after its room was deleted. Better renditions may still follow.',
+    'The video of a recording can be played, even if its room was deleted. Additional renditions may follow.',
   data: named(
     'RoomRecordingEventData',
     Type.Object({
@@ -133,8 +133,8 @@ export const roomRecordingReady = defineEvent({
   notice: {
     severity: 'INFO',
     words: ({ videoId: id }) => ({
-      title: 'A recording is ready',
-      body: 'The recording of your room can be watched, and published.',
+      title: 'Recording ready',
+      body: 'The recording of your room is ready to watch and publish.',
       resource: { type: 'VIDEO', id },
     }),
   },

@@ -74,7 +74,7 @@ async function moderate(
   row: ParticipantRow,
   message: Moderation,
 ): Promise<void> {
-  if (row.role !== 'HOST') throw new AppError('PERMISSION_DENIED', { message: 'Only hosts may do that.' });
+  if (row.role !== 'HOST') throw new AppError('PERMISSION_DENIED', { message: 'Only hosts can do this.' });
   const place = { workspaceId: null, roomId: row.room_id };
   const { action, identity, kind, on = true } = message;
   if (action === 'end') return void (await rooms.end(place));

@@ -70,24 +70,24 @@ export function mutesOf(row: ParticipantRow) {
 
 /** Why a connection is closed (docs/concepts/rooms.md#the-gateway), each with words of at most 123 bytes. */
 export const CLOSE = {
-  LEFT: [1000, 'You have left.'],
-  STOPPING: [1001, 'This node of the platform stops. Connect again.'],
-  SEAT_LOST: [1001, 'The seat was given up. Connect again.'],
-  BAD_MESSAGE: [4400, 'That is no message of this protocol.'],
-  BAD_TOKEN: [4401, 'The token is missing, or is none of this room.'],
+  LEFT: [1000, 'You left the room.'],
+  STOPPING: [1001, 'This server is shutting down. Reconnect.'],
+  SEAT_LOST: [1001, 'The session has expired. Reconnect.'],
+  BAD_MESSAGE: [4400, 'Invalid protocol message.'],
+  BAD_TOKEN: [4401, 'The token is missing or belongs to another room.'],
   EXPIRED_TOKEN: [4401, 'The token has expired.'],
-  FOREIGN_PAGE: [4401, 'This token is good on the join page alone.'],
-  REMOVED: [4403, 'A host has removed you from the room.'],
-  BANNED: [4403, 'You may not come into this room.'],
-  DENIED: [4403, 'The host has not let you in.'],
-  NOBODY: [4403, 'Nobody was there to let you in.'],
-  NO_ROOM: [4404, 'There is no such room.'],
+  FOREIGN_PAGE: [4401, 'This token is valid only on the join page.'],
+  REMOVED: [4403, 'A host removed you from the room.'],
+  BANNED: [4403, 'You are banned from this room.'],
+  DENIED: [4403, 'The host did not admit you.'],
+  NOBODY: [4403, 'No host was available to admit you.'],
+  NO_ROOM: [4404, 'Room not found.'],
   FULL: [4409, 'The room is full.'],
   ENDED: [4410, 'The room has ended.'],
-  REPLACED: [4411, 'You are in this room with a newer connection.'],
+  REPLACED: [4411, 'You joined this room from another connection.'],
   TOO_FAST: [4429, 'Too many messages.'],
   TOO_MANY: [4429, 'Too many connections.'],
-  FAILED: [1011, 'Something went wrong on our side. Connect again.'],
+  FAILED: [1011, 'An internal error occurred. Reconnect.'],
 } as const satisfies Record<string, readonly [number, string]>;
 export type CloseReason = keyof typeof CLOSE;
 

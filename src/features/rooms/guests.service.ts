@@ -30,13 +30,13 @@ export interface RoomGuests {
 }
 
 const MAX_NAME = 120;
-const REMOVED = 'A host has removed the stream from the room.';
+const REMOVED = 'A host removed the stream from the room.';
 const WORDS: Readonly<Record<RoomRefusal['reason'], string>> = {
-  NO_ROOM: 'The room is gone.',
-  GONE: 'The room is gone.',
+  NO_ROOM: 'The room was deleted.',
+  GONE: 'The room was deleted.',
   ENDED: 'The room has ended.',
   BANNED: REMOVED,
-  FULL: 'The room is full: a stream takes a seat, as everybody does.',
+  FULL: 'The room is full. A stream counts as a participant.',
 };
 
 export function createRoomGuests(deps: RoomDeps & { log: Logger }): RoomGuests {

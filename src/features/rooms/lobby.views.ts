@@ -38,7 +38,7 @@ export const MISSING_ROOM: Page = {
   head: NOINDEX,
   body: notice({
     heading: 'Room not found.',
-    text: 'The address may be mistyped, or the room may have been removed. Ask whoever gave you the address.',
+    text: 'The URL may be mistyped, or the room may have been removed. Ask the person who invited you.',
     isOff: true,
   }),
   frames: "'none'",
@@ -46,7 +46,7 @@ export const MISSING_ROOM: Page = {
 
 export const ENDED_ROOM: Page = {
   status: 410,
-  title: 'The room has ended',
+  title: 'Room ended',
   head: NOINDEX,
   body: notice({
     heading: 'The room has ended.',
@@ -98,10 +98,10 @@ function lobby({ creator, recordEnabled, isBroadcast }: JoinView): SafeHtml {
 <ul class="lobby-facts">
 <li>Camera and microphone stay off until you turn them on. You can join without them.</li>
 <li data-guest>The host will admit you.</li>
-${recordEnabled && html`<li>The room may be recorded. You are told when it is.</li>`}
-<li data-broadcast${isBroadcast ? '' : html` hidden`}>This room is being broadcast: whoever watches the stream sees and hears what you send.</li>
+${recordEnabled && html`<li>The room may be recorded. You will be notified when it is.</li>`}
+<li data-broadcast${isBroadcast ? '' : html` hidden`}>This room is being broadcast. Viewers of the stream see and hear you.</li>
 </ul>
-<noscript><p class="problem">Rooms need JavaScript. Allow it for this page, then load it anew.</p></noscript>
+<noscript><p class="problem">Rooms require JavaScript. Enable it for this page, then reload.</p></noscript>
 </div>
 <div class="lobby-devices">
 <div class="preview">

@@ -39,7 +39,7 @@ export function participantRoutes({ rooms, moderation, cursors }: Deps): Route[]
       params: Id,
       query: listQuery({
         state: CommaList(STATES),
-        identity: Type.Optional(Type.String({ description: 'Those of one identity.' })),
+        identity: Type.Optional(Type.String({ description: 'Only participants with this identity.' })),
       }),
       reply: { status: 200, schema: Participant, list: true },
       async handler({ caller: { workspaceId } }, { params: { id }, query }) {
@@ -57,7 +57,7 @@ export function participantRoutes({ rooms, moderation, cursors }: Deps): Route[]
       description:
         'Also bans the identity from this room unless `ban=false`. Participants who already left can be banned too.',
       params: OnePerson,
-      query: Type.Object({ ban: Type.Boolean({ default: true, description: 'They may not come back.' }) }),
+      query: Type.Object({ ban: Type.Boolean({ default: true, description: 'Whether to ban the participant from rejoining.' }) }),
       reply: { status: 200, schema: Gone },
       async handler({ caller }, { params, query }) {
         await moderation.kick(placeOf(caller, params), params.identity, query.ban);

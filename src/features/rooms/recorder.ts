@@ -14,12 +14,12 @@ export interface RoomRecorder {
 }
 
 const MESH =
-  'Rooms of this platform run without a media server: people send to each other, and nothing passes that could be recorded. The operator can install one.';
+  'Rooms on this platform run peer-to-peer without a media server, so they cannot be recorded. The operator can install one.';
 
 const LIVEKIT =
-  'Rooms of this platform are carried by LiveKit, and no Janus runs beside its media role that could record them. The operator can install one.';
+  'Rooms on this platform run on LiveKit, and recording them requires Janus next to the media role. The operator can install it.';
 
-const WORDS = { mesh: MESH, livekit: LIVEKIT, janus: 'This platform does not record rooms.' } as const;
+const WORDS = { mesh: MESH, livekit: LIVEKIT, janus: 'Room recording is disabled on this platform.' } as const;
 
 /** Told by each media role that records rooms of LiveKit, for as long as it can. */
 export const ROOM_RECORDER_TOPIC = 'room recorder';
@@ -41,7 +41,7 @@ export function refuseUnrecorded(room: Pick<RoomRow, 'status' | 'record_enabled'
     throw new AppError('CONFLICT', { message: 'The room is empty, so there is nothing to record.' });
   }
   if (!room.record_enabled) {
-    const message = 'The room may not be recorded: it has recordEnabled false.';
+    const message = 'Recording is disabled for this room: recordEnabled is false.';
     throw new AppError('CONFLICT', { field: 'recordEnabled', message });
   }
 }

@@ -79,7 +79,7 @@ async function begin(
   if (!(await intake.hold.hasRoom(tx, room.workspace_id))) {
     throw quotaExceeded(
       { workspaceId: room.workspace_id, resource: 'STORAGE_BYTES' },
-      'The storage of the plan is full: nothing is recorded.',
+      'The storage of the plan is full, so nothing is recorded.',
     );
   }
   const day = now.toISOString().slice(0, 10);

@@ -13,14 +13,14 @@ export const Role = named('RoomRole', OneOf(VALUES.room_participant.role));
 const Identity = Type.String({
   minLength: 1,
   maxLength: 128,
-  description: 'Who it is, in your words: one person in the room at a time has it.',
+  description: 'Your identifier of the person; unique among the participants in the room.',
 });
 export const PersonName = Type.String({ minLength: 1, maxLength: 120 });
 
 const permissions = {
-  canPublish: Type.Boolean({ description: 'Send sound and camera.' }),
-  canSubscribe: Type.Boolean({ description: 'See and hear others.' }),
-  canPublishData: Type.Boolean({ description: 'Write in the chat.' }),
+  canPublish: Type.Boolean({ description: 'Send audio and video.' }),
+  canSubscribe: Type.Boolean({ description: 'Receive audio and video of others.' }),
+  canPublishData: Type.Boolean({ description: 'Post chat messages.' }),
   canScreenShare: Type.Boolean(),
 };
 const Permissions = named('RoomPermissions', Type.Object(permissions));
@@ -31,7 +31,7 @@ const settings = {
   description: Nullable(Type.String({ maxLength: 2000 })),
   maxParticipants: Type.Integer({
     minimum: 1,
-    description: 'At most what the plan and the engine of the platform allow.',
+    description: 'Limited by the plan and the room engine.',
   }),
   emptyTimeoutSec: Type.Integer({
     minimum: 0,
@@ -44,7 +44,7 @@ const settings = {
     description: "How long a dropped participant's seat is held, and an empty room stays open.",
   }),
   maxDurationSec: Nullable(
-    Type.Integer({ minimum: 60, maximum: 24 * HOUR_SEC, description: 'Null: as long as the plan allows.' }),
+    Type.Integer({ minimum: 60, maximum: 24 * HOUR_SEC, description: "Null uses the plan's maximum." }),
   ),
   autoEndWhenAloneSec: Nullable(
     Type.Integer({
@@ -89,19 +89,19 @@ export const Room = named(
     ...settings,
     status: OneOf(VALUES.room.status),
     permissionsDefault: Permissions,
-    serverUrl: Type.String({ description: 'WebSocket address for clients of your own.' }),
+    serverUrl: Type.String({ description: 'WebSocket URL for custom clients.' }),
     joinUrl: Type.String({
-      description: 'Page for people. Without a token they wait until a host lets them in.',
+      description: 'URL of the join page. Without a token, people wait until a host admits them.',
     }),
     participantCount: Type.Integer({
-      description: 'With the seats that are kept; those who wait are not in it.',
+      description: 'Includes seats reserved for reconnecting participants, but not people in the waiting room.',
     }),
-    canRecord: Type.Boolean({ description: 'It has `recordEnabled`, and the platform can record.' }),
-    recording: Type.Boolean({ description: 'It is being recorded.' }),
-    streamId: Nullable(Type.String({ description: 'The stream that it is sent to, by a bridge.' })),
-    bookingId: Nullable(Type.String({ description: 'The booking of a ONE_TO_ONE that it was made for.' })),
+    canRecord: Type.Boolean({ description: 'Whether `recordEnabled` is true and the platform can record.' }),
+    recording: Type.Boolean({ description: 'Whether the room is being recorded.' }),
+    streamId: Nullable(Type.String({ description: 'ID of the stream a bridge sends the room to.' })),
+    bookingId: Nullable(Type.String({ description: 'ID of the ONE_TO_ONE booking the room was created for.' })),
     recordingVideoIds: Type.Array(Type.String()),
-    startedAt: Nullable(Type.String({ ...Instant, description: 'When it became ACTIVE last.' })),
+    startedAt: Nullable(Type.String({ ...Instant, description: 'When the room last became ACTIVE.' })),
     endedAt: Nullable(Instant),
     endReason: Nullable(OneOf(VALUES.room.end_reason)),
     createdAt: Instant,
@@ -156,7 +156,7 @@ export const TokenIn = named(
       Type.Integer({
         minimum: 60,
         maximum: 6 * HOUR_SEC,
-        description: 'Good for coming in so long; 3600 unless given.',
+        description: 'How long the token can be used to join; default 3600.',
       }),
     ),
     permissions: Type.Optional(PermissionsIn),
@@ -169,7 +169,7 @@ export const Token = named(
   'RoomToken',
   Type.Object({
     token: Type.String(),
-    url: Type.String({ description: 'The join page with the token: a link for this person.' }),
+    url: Type.String({ description: 'URL of the join page with the token.' }),
     serverUrl: Type.String(),
     expiresAt: Instant,
     identity: Type.String(),
@@ -180,7 +180,7 @@ export const Token = named(
 const Track = Type.Object({
   kind: OneOf(['AUDIO', 'VIDEO']),
   source: OneOf(['MICROPHONE', 'CAMERA', 'SCREEN']),
-  muted: Type.Boolean({ description: 'By a host.' }),
+  muted: Type.Boolean({ description: 'Whether a host muted the track.' }),
 });
 export const Participant = named(
   'RoomParticipant',
@@ -188,12 +188,12 @@ export const Participant = named(
     identity: Type.String(),
     name: Nullable(Type.String()),
     role: Role,
-    state: OneOf(VALUES.room_participant.state, { description: 'JOINING waits to be let in.' }),
+    state: OneOf(VALUES.room_participant.state, { description: 'JOINING participants are waiting to be admitted.' }),
     joinedAt: Nullable(Instant),
     leftAt: Nullable(Instant),
     durationSec: Nullable(Type.Integer()),
     leaveReason: Nullable(OneOf(VALUES.room_participant.leave_reason)),
-    bridgeId: Nullable(Type.String({ description: 'It is a stream that plays here, and no person.' })),
+    bridgeId: Nullable(Type.String({ description: 'Set if the participant is a stream bridged into the room.' })),
     tracks: Type.Array(Track),
   }),
   {
@@ -214,7 +214,7 @@ export const MuteIn = named(
   'RoomMute',
   Type.Object({
     kind: OneOf(['AUDIO', 'VIDEO', 'SCREEN']),
-    muted: Type.Optional(Type.Boolean({ description: 'False lifts it; true unless given.' })),
+    muted: Type.Optional(Type.Boolean({ description: 'False unmutes; default true.' })),
   }),
   { kind: 'AUDIO' },
 );
@@ -222,7 +222,7 @@ export const MuteIn = named(
 export const Gone = named(
   'RoomIdentity',
   Type.Object({
-    id: Type.String({ description: 'The identity.' }),
+    id: Type.String({ description: 'Identity of the participant.' }),
     identity: Type.String(),
     deleted: Type.Literal(true),
   }),

@@ -201,7 +201,7 @@ async function mint(
 }
 
 const UNSEEN =
-  'needs something that can be seen, and no line breaks, control characters or changes of direction.';
+  'must contain visible characters, and no line breaks, control characters or directional formatting.';
 
 function refuseInput({ name }: RoomPatch): void {
   if (name !== undefined && !isName(name)) throw badRequest('name', `The name ${UNSEEN}`);
@@ -235,7 +235,7 @@ async function refuseSize(
   if (wanted > roomParticipants) {
     throw quotaExceeded(
       { workspaceId, resource: 'ROOM_PARTICIPANTS' },
-      `The plan allows ${roomParticipants} people in one room.`,
+      `Limit of ${roomParticipants} participants per room reached for this plan.`,
     );
   }
   throw badRequest('maxParticipants', `Rooms on this platform are limited to ${engineMax()} participants.`);

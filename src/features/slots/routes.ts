@@ -20,9 +20,9 @@ export function slotRoutes({ slots }: { slots: Slots }): Route[] {
       description: 'At most 62 days and 10,000 slots. Empty for COHORT and archived products.',
       params: IdParams('bkp', 'product'),
       query: Type.Object({
-        from: Day('The first day, in `timezone`; today.'),
-        to: Day('The last day, included; 27 days after `from`.'),
-        timezone: Type.Optional(Type.String({ maxLength: 64, description: "IANA; the creator's." })),
+        from: Day('First day, in `timezone`; defaults to today.'),
+        to: Day('Last day, inclusive; defaults to 27 days after `from`.'),
+        timezone: Type.Optional(Type.String({ maxLength: 64, description: "IANA time zone; defaults to the creator's." })),
       }),
       reply: { status: 200, schema: SlotList },
       async handler({ caller }, { params, query }) {

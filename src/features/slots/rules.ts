@@ -60,7 +60,7 @@ function readDay(field: 'from' | 'to', text: string): Temporal.PlainDate {
   const day = DAY.test(text) ? plainDate(text) : null;
   if (day === null) throw badRequest(field, `${field} must be a date, such as 2026-11-20.`);
   if (day.year < YEARS.first || day.year > YEARS.last) {
-    throw badRequest(field, `${field} is in the years ${YEARS.first} to ${YEARS.last}.`);
+    throw badRequest(field, `${field} must be in the years ${YEARS.first} to ${YEARS.last}.`);
   }
   return day;
 }

@@ -6,16 +6,16 @@ export const SlotList = named(
   'SlotList',
   Type.Object({
     productId: IdOf('bkp'),
-    timezone: Type.String({ description: 'IANA: of `from`, `to` and `localStart`.' }),
+    timezone: Type.String({ description: 'IANA time zone of `from`, `to` and `localStart`.' }),
     slots: Type.Array(
       Type.Object({
         startsAt: Instant,
         endsAt: Instant,
         localStart: Type.String({
-          description: 'What the wall shows in `timezone`.',
+          description: 'Local start time in `timezone`.',
           examples: ['2026-11-20T10:00'],
         }),
-        seatsLeft: Type.Integer({ minimum: 1, description: 'Of a class; otherwise 1.' }),
+        seatsLeft: Type.Integer({ minimum: 1, description: 'Seats left in a class; otherwise 1.' }),
       }),
     ),
   }),

@@ -175,7 +175,7 @@ export class StreamLogReader {
       await new Promise(setImmediate);
       await sleep(Math.min(MAX_GAP_MS, Math.max(GAP_MS, performance.now() - begun)));
     } catch (error) {
-      this.#deps.log.warn({ err: error }, 'the log of the streams cannot be read; their tails wait');
+      this.#deps.log.warn({ err: error }, 'cannot read the stream log; stream events are delayed');
       for (const feed of due) feed.isHinted = true;
       await sleep(POLL_MS);
     }

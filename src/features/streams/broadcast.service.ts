@@ -48,7 +48,7 @@ export async function startLocked(
   if ((await repository.countLive(tx, row.workspace_id)) >= concurrent) {
     throw quotaExceeded(
       { workspaceId: row.workspace_id, resource: 'CONCURRENT_STREAMS' },
-      `The plan allows ${concurrent} broadcasts at once.`,
+      `Limit of ${concurrent} concurrent broadcasts reached for this plan.`,
     );
   }
   const sessionId = row.has_signal ? await openBroadcast(change, row) : row.current_session_id;

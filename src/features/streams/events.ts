@@ -16,28 +16,28 @@ const SAMPLE_ID = 'str_01kafe3n4pfx2v9yq6m8d7t5zr';
 
 export const streamLive = defineEvent({
   type: 'stream.live',
-  description: 'An encoder has connected and a signal is there; not yet a broadcast to viewers.',
+  description: 'An encoder connected and is sending a signal. The broadcast has not started yet.',
   data: Type.Object({ streamId, status: OneOf(['HAS_SIGNAL', 'ACTIVE'] as const), wentLiveAt: Instant }),
   sample: { streamId: SAMPLE_ID, status: 'HAS_SIGNAL', wentLiveAt: '2026-11-20T09:00:00.000Z' },
 });
 
 export const streamEnded = defineEvent({
   type: 'stream.ended',
-  description: 'The signal of the encoder is lost.',
+  description: 'The encoder signal was lost.',
   data: Type.Object({ streamId, endedAt: Instant, durationSec: Type.Null() }),
   sample: { streamId: SAMPLE_ID, endedAt: '2026-11-20T10:00:05.000Z', durationSec: null },
 });
 
 export const streamBroadcastStarted = defineEvent({
   type: 'stream.broadcast_started',
-  description: 'The broadcast is live to viewers. At most once per stream and minute.',
+  description: 'The broadcast is live for viewers. Sent at most once per stream and minute.',
   data: Type.Object({ streamId, isLive: Type.Literal(true), startedAt: Nullable(Instant) }),
   sample: { streamId: SAMPLE_ID, isLive: true, startedAt: '2026-11-20T09:00:10.000Z' },
 });
 
 export const streamBroadcastStopped = defineEvent({
   type: 'stream.broadcast_stopped',
-  description: 'The broadcast was stopped by its creator. At most once per stream and minute.',
+  description: 'The creator stopped the broadcast. Sent at most once per stream and minute.',
   data: Type.Object({
     streamId,
     isLive: Type.Literal(false),
@@ -63,7 +63,7 @@ export const streamCreated = defineEvent({
 
 export const streamUpdated = defineEvent({
   type: 'stream.updated',
-  description: 'The settings of a stream were changed.',
+  description: 'The settings of a stream changed.',
   data: Type.Object({ streamId, title: Type.String(), visibility: Visibility, changes, sequence }),
   sample: {
     streamId: SAMPLE_ID,
@@ -76,14 +76,14 @@ export const streamUpdated = defineEvent({
 
 export const streamDeleted = defineEvent({
   type: 'stream.deleted',
-  description: 'A stream was deleted; an encoder that published to it was cut off.',
+  description: 'A stream was deleted; a connected encoder was disconnected.',
   data: Type.Object({ streamId, deletedAt: Instant, sequence }),
   sample: { streamId: SAMPLE_ID, deletedAt: '2026-11-21T09:00:00.000Z', sequence: 6 },
 });
 
 export const streamScheduled = defineEvent({
   type: 'stream.scheduled',
-  description: 'A start was planned for a stream, and again 15 minutes before it.',
+  description: 'A stream was scheduled. Sent again 15 minutes before the start.',
   data: Type.Object({ streamId, title: Type.String(), scheduledStartAt: Instant, sequence }),
   sample: {
     streamId: SAMPLE_ID,
@@ -95,14 +95,14 @@ export const streamScheduled = defineEvent({
 
 export const streamKeyRotated = defineEvent({
   type: 'stream.key_rotated',
-  description: 'A stream has a new stream key; an encoder that published with the old one was cut off.',
+  description: 'The stream key was reset; an encoder using the old key was disconnected.',
   data: Type.Object({ streamId, rotatedAt: Instant, sequence }),
   sample: { streamId: SAMPLE_ID, rotatedAt: '2026-11-20T08:00:00.000Z', sequence: 4 },
 });
 
 export const streamHealthChanged = defineEvent({
   type: 'stream.health_changed',
-  description: 'The signal of the encoder has got other issues, or none any more. At most once a minute.',
+  description: 'The health issues of the encoder signal changed. Sent at most once a minute.',
   data: Type.Object({ streamId, healthy: Type.Boolean(), issues: Type.Array(Type.String()), sequence }),
   sample: { streamId: SAMPLE_ID, healthy: false, issues: ['KEYFRAME_INTERVAL'], sequence: 5 },
 });
@@ -112,7 +112,7 @@ export const streamRecordingReady = defineEvent({
   description: 'The recording of a broadcast can be played.',
   data: Type.Object({
     streamId,
-    sessionId: Type.String({ description: 'The session whose broadcast was recorded.' }),
+    sessionId: Type.String({ description: 'ID of the recorded session.' }),
     videoId: Type.String(),
     durationSec: Nullable(Type.Number()),
     sequence,
@@ -127,8 +127,8 @@ export const streamRecordingReady = defineEvent({
   notice: {
     severity: 'INFO',
     words: ({ videoId: id }) => ({
-      title: 'A recording is ready',
-      body: 'The recording of your broadcast can be watched, and published.',
+      title: 'Recording ready',
+      body: 'The recording of your broadcast is ready to watch and publish.',
       resource: { type: 'VIDEO', id },
     }),
   },
@@ -137,7 +137,7 @@ export const streamRecordingReady = defineEvent({
 export const streamTakenDown = defineEvent({
   type: 'stream.taken_down',
   description:
-    'The operator of the platform has taken a stream down: its broadcast has ended, and it is disabled.',
+    'The platform operator took a stream down: its broadcast ended and it was disabled.',
   data: Type.Object({
     streamId,
     title: Type.String(),
@@ -148,15 +148,15 @@ export const streamTakenDown = defineEvent({
   sample: {
     streamId: SAMPLE_ID,
     title: 'Friday night live',
-    reason: 'Somebody else owns the match.',
+    reason: 'The broadcast infringes third-party rights.',
     takenDownAt: '2026-11-20T09:30:00.000Z',
     sequence: 8,
   },
   notice: {
     severity: 'CRITICAL',
     words: ({ title, reason, streamId: id }) => ({
-      title: 'A stream was taken down',
-      body: `Nobody can publish to "${title}" or watch it any more. The reason: ${reason} If you do not agree, open a support ticket.`,
+      title: 'Stream taken down',
+      body: `"${title}" can no longer be published to or watched. Reason: ${reason} If you disagree, open a support ticket.`,
       resource: { type: 'STREAM', id },
     }),
   },
@@ -175,7 +175,7 @@ export const streamRestored = defineEvent({
   notice: {
     severity: 'INFO',
     words: ({ title, streamId: id }) => ({
-      title: 'A stream can be used again',
+      title: 'Stream restored',
       body: `"${title}" is disabled until you enable it.`,
       resource: { type: 'STREAM', id },
     }),

@@ -6,11 +6,11 @@ interface Words {
 /** What each word of `health.issues` means to a creator, and what to do; docs/guides/streams.md#health has them, too. */
 export const HEALTH_WORDS: Readonly<Record<string, Words>> = {
   KEYFRAME_INTERVAL: {
-    meaning: 'More than 4 s between keyframes: who has just come is further behind.',
+    meaning: 'More than 4 s between keyframes: new viewers start further behind live.',
     remedy: 'Set the keyframe interval of the encoder to 2 s.',
   },
   NO_KEYFRAMES: {
-    meaning: 'The picture is refreshed bit by bit, which players cannot begin with; it is encoded anew.',
+    meaning: 'The encoder uses intra refresh instead of keyframes: players cannot start with it, so the video is re-encoded.',
     remedy: 'Turn intra refresh off, and set a keyframe interval of 2 s.',
   },
   OPEN_GOP: {
@@ -19,32 +19,32 @@ export const HEALTH_WORDS: Readonly<Record<string, Words>> = {
     remedy: 'Turn open GOP off in the encoder (x264: `open-gop=0`), and set a keyframe interval of 2 s.',
   },
   BITRATE_LOW: {
-    meaning: 'Too few bits for so large a picture, for 10 s: what moves falls apart.',
+    meaning: 'The bitrate has been too low for the resolution for 10 s: motion becomes blocky.',
     remedy:
-      'Raise the bitrate of the encoder, or send a smaller picture. Nothing to do where the picture stands still.',
+      'Raise the encoder bitrate or lower the resolution. Ignore this for still images.',
   },
   BITRATE_UNSTABLE: {
-    meaning: 'In the last 30 s nothing came for more than 2 s, or many frames came more than a second late.',
+    meaning: 'In the last 30 s, the signal paused for more than 2 s, or many frames arrived more than a second late.',
     remedy:
-      'Lower the bitrate to three quarters of what the connection uploads, use a cable instead of Wi-Fi, rate control CBR.',
+      'Lower the bitrate to three quarters of the upload speed, use a cable instead of Wi-Fi, and set rate control to CBR.',
   },
   BITRATE_OVER_PLAN: {
     meaning:
-      'More bits a second than the plan allows for 10 s; after 10 s more the publish is ended. More than 2,000 messages a second end it immediately.',
+      'The bitrate has exceeded the plan limit for 10 s; after another 10 s the encoder is disconnected. More than 2,000 messages per second disconnect it immediately.',
     remedy: 'Lower the bitrate of the encoder.',
   },
   FRAMES_DROPPED: {
-    meaning: 'More than 5 % of the frames of the last 30 s are missing.',
+    meaning: 'More than 5% of the frames in the last 30 s are missing.',
     remedy:
-      'The encoder leaves them out: lower its resolution, frame rate or bitrate, or use a faster preset.',
+      'The encoder drops frames: lower its resolution, frame rate or bitrate, or use a faster preset.',
   },
   TIMESTAMP_JUMP: {
-    meaning: 'The clock of the encoder jumped in the last minute: viewers saw a break.',
-    remedy: 'Restart the encoder if it happens again; let it use one clock for sound and picture.',
+    meaning: 'The encoder clock jumped in the last minute, which interrupted playback.',
+    remedy: 'Restart the encoder if it happens again, and use one clock for audio and video.',
   },
   AV_DRIFT: {
-    meaning: 'Sound and picture come apart.',
-    remedy: 'Use one device for both or the same sample rate everywhere (48 kHz), then restart the encoder.',
+    meaning: 'Audio and video are out of sync.',
+    remedy: 'Use one device for both, or a sample rate of 48 kHz everywhere, then restart the encoder.',
   },
   AUDIO_STOPPED: {
     meaning: 'The encoder sends no audio while video continues: viewers hear silence.',
@@ -55,70 +55,70 @@ export const HEALTH_WORDS: Readonly<Record<string, Words>> = {
     remedy: 'Check the camera or capture source, and restart the encoder if video does not return.',
   },
   INTERLACED: {
-    meaning: 'The video is interlaced and shown as it comes: moving edges look combed.',
+    meaning: 'The video is interlaced and is not deinterlaced: moving edges show combing.',
     remedy: 'Turn on deinterlacing in the encoder, or send progressive video.',
   },
   B_FRAMES: {
-    meaning: 'Somebody wanted to watch in real time and was refused: WebRTC has no place for B-frames.',
+    meaning: 'A real-time viewer was rejected because WebRTC does not support B-frames.',
     remedy:
       'Set B-frames to 0 in the encoder (in OBS: "Max B-frames" 0, or Tune "zerolatency"). Nothing to do for HLS.',
   },
   RESOLUTION_CAPPED: {
-    meaning: 'Larger than the live resolution of the plan; it is scaled down.',
-    remedy: 'Send what the plan has, or change the plan.',
+    meaning: 'The resolution exceeds the plan limit; the video is scaled down.',
+    remedy: 'Lower the resolution, or change the plan.',
   },
   FRAME_RATE_CAPPED: {
-    meaning: 'More than 60 frames a second; the rate is reduced.',
-    remedy: 'Send 60 frames a second or fewer.',
+    meaning: 'More than 60 frames per second; the frame rate is reduced.',
+    remedy: 'Send at most 60 frames per second.',
   },
   CODEC_TRANSCODED: {
-    meaning: 'No 8-bit 4:2:0 H.264; it is encoded anew.',
+    meaning: 'The video is not 8-bit 4:2:0 H.264, so it is re-encoded.',
     remedy: 'Send H.264, profile Main or High.',
   },
   CODEC_NOT_EVERYWHERE: {
-    meaning: 'No H.264 with AAC, shown as it comes: viewers whose browser lacks the codec see nothing.',
+    meaning: 'The signal is not H.264 with AAC and is passed through: browsers without the codec cannot play it.',
     remedy: 'Send H.264 and AAC.',
   },
   UNSUPPORTED_CODEC: {
-    meaning: 'What was sent cannot be read here; the publish was ended.',
+    meaning: 'The codec is not supported; the encoder was disconnected.',
     remedy: 'Send H.264 and AAC.',
   },
   NO_TRANSCODE_CAPACITY: {
-    meaning: 'It would have to be encoded, and the machine has no room; the publish was ended.',
-    remedy: 'Send H.264 within the plan.',
+    meaning: 'The signal must be re-encoded, but the server is at capacity; the encoder was disconnected.',
+    remedy: 'Send H.264 within the plan limits.',
   },
   TRANSCODE_LAG: {
-    meaning: 'The platform encodes the smaller pictures more slowly than the signal comes.',
-    remedy: 'Tell the operator; a smaller picture or fewer frames a second help at once.',
+    meaning: 'The platform cannot encode the lower renditions in real time.',
+    remedy: 'Contact the operator. A lower resolution or frame rate helps immediately.',
   },
   RESOLUTION_CHANGED: {
-    meaning: 'The picture grew without a new header; the publish was ended.',
-    remedy: 'Restart the encoder after a change of its resolution.',
+    meaning: 'The resolution increased without a new header; the encoder was disconnected.',
+    remedy: 'Restart the encoder after changing its resolution.',
   },
   ENCODERS_OVER_PLAN: {
-    meaning: 'As many encoders are connected as the plan has; the publish was refused.',
-    remedy: 'End another signal, or change the plan.',
+    meaning: 'The plan limit of concurrent encoders is reached; the encoder was rejected.',
+    remedy: 'Disconnect another encoder, or change the plan.',
   },
   PACKAGER_FAILED: {
-    meaning: 'The signal cannot be made into segments; there is no preview.',
-    remedy: 'Restart the encoder; tell the operator.',
+    meaning: 'The signal cannot be segmented; there is no preview.',
+    remedy: 'Restart the encoder, and contact the operator.',
   },
   RECORDING_FAILED: {
-    meaning: 'It is to be recorded and is not; it is tried again and again.',
-    remedy: 'Tell the operator.',
+    meaning: 'Recording failed and is being retried.',
+    remedy: 'Contact the operator.',
   },
   DISK_FULL: {
-    meaning: 'It is not recorded: the server has no room.',
-    remedy: 'Tell the operator; it goes on when there is room.',
+    meaning: 'Recording failed: the server is out of storage.',
+    remedy: 'Contact the operator. Recording resumes when storage is available.',
   },
   NO_MEASUREMENT: {
     meaning:
-      'Nothing was measured for 12 s: the encoder is coming back, or its media server is out of reach.',
-    remedy: 'Look at the connection of the encoder; tell the operator if it stays.',
+      'No measurements for 12 s: the encoder is reconnecting, or its media server is unreachable.',
+    remedy: 'Check the encoder connection. Contact the operator if this persists.',
   },
 };
 
 /** Of a word that a later version of a media node may have as well. */
 export function healthWords(code: string): Words {
-  return HEALTH_WORDS[code] ?? { meaning: code, remedy: 'Tell the operator.' };
+  return HEALTH_WORDS[code] ?? { meaning: code, remedy: 'Contact the operator.' };
 }

@@ -22,7 +22,7 @@ export const HEALTH_EXAMPLE = {
 
 function issueWords(): string {
   const words = Object.entries(HEALTH_WORDS).map(([word, { remedy }]) => `${word}: ${remedy}`);
-  return `Empty when all is well. Each word, and what to do: ${words.join(' ')}`;
+  return `Empty if there are no issues. Values and remedies: ${words.join(' ')}`;
 }
 
 export const Health = named(
@@ -32,14 +32,14 @@ export const Health = named(
     fps: Type.Number(),
     width: Type.Integer(),
     height: Type.Integer(),
-    codec: Type.String({ description: 'RFC 6381, of the video, or of the audio without one.' }),
+    codec: Type.String({ description: 'RFC 6381 codec string of the video, or of the audio if there is no video.' }),
     keyframeIntervalSec: Nullable(
-      Type.Number({ description: 'The largest seen lately; null before the second keyframe.' }),
+      Type.Number({ description: 'Largest recent interval; null before the second keyframe.' }),
     ),
-    droppedFrames: Type.Integer({ description: 'Missing by their timestamps, of this connection.' }),
-    lateFrames: Type.Integer({ description: 'More than a second late, of this connection.' }),
+    droppedFrames: Type.Integer({ description: 'Frames missing by timestamp in this connection.' }),
+    lateFrames: Type.Integer({ description: 'Frames more than a second late in this connection.' }),
     avDriftMs: Nullable(
-      Type.Integer({ description: 'How far the sound is ahead of the picture; null without both.' }),
+      Type.Integer({ description: 'How far audio is ahead of video; null without both.' }),
     ),
     issues: Type.Array(Type.String(), { description: issueWords() }),
   }),
@@ -53,7 +53,7 @@ export const StreamHealthHour = named(
     healthy: Nullable(Type.Boolean({ description: 'Null without a signal.' })),
     current: NullableObject(Health),
     issues: Type.Array(Type.Object({ code: Type.String(), meaning: Type.String(), remedy: Type.String() }), {
-      description: 'The issues of `current` in words.',
+      description: 'Human-readable issues of `current`.',
     }),
     intervalSec: Type.Integer(),
     points: Type.Array(
@@ -62,11 +62,11 @@ export const StreamHealthHour = named(
         bitrateKbps: Type.Integer(),
         fps: Type.Number(),
         keyframeIntervalSec: Nullable(Type.Number()),
-        droppedFrames: Type.Integer({ description: 'In the time of the point.' }),
-        lateFrames: Type.Integer({ description: 'In the time of the point.' }),
+        droppedFrames: Type.Integer({ description: 'Count during the interval of the point.' }),
+        lateFrames: Type.Integer({ description: 'Count during the interval of the point.' }),
         avDriftMs: Nullable(Type.Integer()),
       }),
-      { description: 'Of the last hour, oldest first; none where nothing was measured.' },
+      { description: 'Measurements of the last hour, oldest first; periods without measurements have no points.' },
     ),
   }),
   {
@@ -76,7 +76,7 @@ export const StreamHealthHour = named(
     issues: [
       {
         code: 'KEYFRAME_INTERVAL',
-        meaning: 'More than 4 s between keyframes: who has just come is further behind.',
+        meaning: 'More than 4 s between keyframes: new viewers start further behind live.',
         remedy: 'Set the keyframe interval of the encoder to 2 s.',
       },
     ],

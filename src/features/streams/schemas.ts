@@ -39,7 +39,7 @@ const settings = {
     Type.Integer({
       minimum: 0,
       maximum: 14_400,
-      description: 'So far back viewers can go while it is live; counted as storage.',
+      description: 'How far back viewers can seek while the stream is live; counts as storage.',
     }),
   ),
   autoStart: Type.Optional(Type.Boolean()),
@@ -51,7 +51,7 @@ const settings = {
   bannedWords: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 50, pattern: '[\\p{L}\\p{N}]' }), {
       maxItems: 200,
-      description: 'No post in the chat may have one of these words, whatever its case.',
+      description: 'Chat messages that contain one of these words are rejected; case-insensitive.',
     }),
   ),
   scheduledStartAt: Type.Optional(Nullable(Type.String({ format: 'date-time' }))),
@@ -76,40 +76,40 @@ export const Stream = named(
   'Stream',
   Type.Object({
     id: IdOf('str'),
-    streamId: IdOf('str', 'The same as `id`.'),
+    streamId: IdOf('str', 'Same value as `id`.'),
     title: Type.String(),
     description: Nullable(Type.String()),
     visibility: Visibility,
     tierIds: TierIds,
-    hasSignal: Type.Boolean({ description: 'An encoder is connected.' }),
-    isLive: Type.Boolean({ description: 'The broadcast is live to viewers.' }),
+    hasSignal: Type.Boolean({ description: 'Whether an encoder is connected.' }),
+    isLive: Type.Boolean({ description: 'Whether the broadcast is live for viewers.' }),
     status: OneOf(STATUSES, { description: 'Derived from the two flags.' }),
     enabled: Type.Boolean(),
     streamKey: Nullable(
-      Type.String({ description: 'Only where the key may write streams; null elsewhere.' }),
+      Type.String({ description: 'Null if the key cannot write streams.' }),
     ),
     ingest: Type.Object({
-      rtmpUrl: Type.String({ description: 'An encoder publishes to this address, "/" and the stream key.' }),
+      rtmpUrl: Type.String({ description: 'RTMP URL for encoders; append "/" and the stream key.' }),
       rtmpsUrl: Nullable(
-        Type.String({ description: 'The same over TLS; null where the platform has no certificate for it.' }),
+        Type.String({ description: 'RTMPS URL for encoders; null if the platform has no certificate for it.' }),
       ),
       whipUrl: Nullable(
         Type.String({
-          description: 'An encoder publishes here by WebRTC (WHIP); null where nothing can carry it.',
+          description: 'WHIP URL for publishing over WebRTC; null if WebRTC is unavailable.',
         }),
       ),
     }),
     playbackUrl: Type.String({
-      description: 'The HLS master playlist; while isLive is false 404, or 302 to the recording.',
+      description: 'HLS master playlist; while isLive is false it returns 404, or 302 to the recording.',
     }),
     whepUrl: Nullable(
       Type.String({
         description:
-          'A player watches here by WebRTC (WHEP) while isLive is true; null where nothing can carry it.',
+          'WHEP URL for playback over WebRTC while isLive is true; null if WebRTC is unavailable.',
       }),
     ),
     previewUrl: Nullable(
-      Type.String({ description: 'A signed playlist for the owner while hasSignal is true.' }),
+      Type.String({ description: 'Signed playlist for the owner while hasSignal is true.' }),
     ),
     embedUrl: Type.String(),
     latencyMode: LatencyMode,
@@ -125,7 +125,7 @@ export const Stream = named(
     slowModeSec: Type.Integer(),
     bannedWords: Type.Array(Type.String()),
     scheduledStartAt: Nullable(Instant),
-    restreamIds: Type.Array(Type.String(), { description: 'The restreams that send it on.' }),
+    restreamIds: Type.Array(Type.String(), { description: 'IDs of the restreams of the stream.' }),
     currentSessionId: Nullable(Type.String()),
     startedAt: Nullable(Instant),
     endedAt: Nullable(Instant),
@@ -137,7 +137,7 @@ export const Stream = named(
     externalId: Nullable(Type.String()),
     thumbnailUrl: Nullable(
       Type.String({
-        description: 'A picture of the signal, renewed every 30 seconds; null without a signal.',
+        description: 'Image of the signal, refreshed every 30 seconds; null without a signal.',
       }),
     ),
     takedown: NullableObject(Takedown),
@@ -206,16 +206,16 @@ export const StreamSession = named(
     signalEndedAt: Nullable(Instant),
     broadcastStartedAt: Nullable(Instant),
     broadcastEndedAt: Nullable(Instant),
-    durationSec: Nullable(Type.Integer({ description: 'Whole seconds of the broadcast.' })),
+    durationSec: Nullable(Type.Integer({ description: 'Broadcast duration in whole seconds.' })),
     peakViewers: Type.Integer(),
     uniqueViewers: Type.Integer(),
     recordingVideoId: Nullable(
-      Type.String({ description: 'The video of the recording, from the end of the broadcast on.' }),
+      Type.String({ description: "ID of the recording's video, available after the broadcast ends." }),
     ),
     error: Nullable(
       Type.String({
         description:
-          'DURATION_EXCEEDED: stopped at maxDurationSec. QUOTA_EXCEEDED: not recorded, or not to its end, the storage was full. UNSUPPORTED_CODEC, NO_TRANSCODE_CAPACITY, RESOLUTION_CHANGED, BITRATE_OVER_PLAN: the encoder was cut off, as in the issues of health.',
+          'DURATION_EXCEEDED: stopped at maxDurationSec. QUOTA_EXCEEDED: not recorded or only partially, because storage was full. UNSUPPORTED_CODEC, NO_TRANSCODE_CAPACITY, RESOLUTION_CHANGED, BITRATE_OVER_PLAN: the encoder was disconnected; see the health issues.',
       }),
     ),
   }),
@@ -246,7 +246,7 @@ export const StreamStatus = named(
     endedAt: Nullable(Instant),
     health: NullableObject(Health),
     changed: Type.Array(Type.String(), {
-      description: 'The fields that changed; empty where it is no change.',
+      description: 'Names of the changed fields; empty if the event does not report a change.',
     }),
     at: Instant,
   }),
@@ -267,9 +267,9 @@ export const StreamViewers = named(
   'StreamViewers',
   Type.Object({
     streamId: IdOf('str'),
-    current: Type.Integer({ description: 'Who watches now.' }),
-    peak: Type.Integer({ description: 'The most at once in the current session.' }),
-    unique: Type.Integer({ description: 'Different viewers of the current session.' }),
+    current: Type.Integer({ description: 'Current number of viewers.' }),
+    peak: Type.Integer({ description: 'Peak concurrent viewers in the current session.' }),
+    unique: Type.Integer({ description: 'Unique viewers in the current session.' }),
     at: Instant,
   }),
   { streamId: SAMPLE_ID, current: 132, peak: 180, unique: 412, at: '2026-11-20T09:00:00.000Z' },
@@ -278,12 +278,12 @@ export const StreamViewers = named(
 export const SimulateSignalIn = named(
   'SignalSimulation',
   Type.Object({
-    on: Type.Boolean({ description: 'Whether there is to be a signal.' }),
+    on: Type.Boolean({ description: 'Whether to start or stop the simulated signal.' }),
     seconds: Type.Integer({
       minimum: 10,
       maximum: 3600,
       default: 600,
-      description: 'When it ends by itself.',
+      description: 'Seconds after which the simulation ends.',
     }),
   }),
   { on: true, seconds: 120 },

@@ -224,7 +224,7 @@ export function createStreams(deps: StreamDeps): Streams {
       }),
     async remove(workspaceId, id) {
       await locked(workspaceId, id, async (tx, row, append) => {
-        if (row.is_live) throw liveConflict('Stop the broadcast before you delete the stream.');
+        if (row.is_live) throw liveConflict('Stop the broadcast before deleting the stream.');
         await kick({ tx, endWhip }, id, 'deleted');
         const now = clock.now();
         await repository.updateStream(tx, id, { deleted_at: now });
@@ -271,7 +271,7 @@ function liveConflict(message: string, field?: string): AppError {
 
 function assertNotTakenDown({ takedown_reason: reason }: StreamRow): void {
   if (reason === null) return;
-  const message = `The operator has taken the stream down: ${reason}`;
+  const message = `The operator took the stream down: ${reason}`;
   throw new AppError('CONFLICT', { field: 'enabled', message });
 }
 

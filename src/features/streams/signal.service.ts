@@ -140,7 +140,7 @@ async function publishStarted(deps: StreamSignalDeps, session: IngestSession): P
   let isRefused = false;
   await deps.events.transaction(async (tx, append) => {
     const granted = await grants.lockGranted(tx, session.grant);
-    if (granted === null) throw new Error('the stream is gone or disabled, or has another key');
+    if (granted === null) throw new Error('the stream was deleted or disabled, or its key was changed');
     const { row, account } = granted;
     const { workspace_id: workspaceId } = row;
     if ((await repository.findIngest(tx, session.sessionId)) !== undefined) return;
@@ -188,7 +188,7 @@ async function raiseSignal(
   const wants = row.auto_start && !row.is_live && concurrent > 0;
   const starting = wants && (await repository.countLive(tx, row.workspace_id)) < concurrent;
   if (wants && !starting) {
-    deps.log.warn({ streamId: row.id }, 'autoStart: the plan allows no further broadcast');
+    deps.log.warn({ streamId: row.id }, 'autoStart: the plan limit of concurrent broadcasts is reached');
   }
   let transition = rules.signalUp(stateOf(row), now);
   if (starting) {

@@ -10,7 +10,7 @@ const data = named(
     subscriberId: Type.String(),
     source: Type.String(),
     status: OneOf(VALUES.subscriber.status),
-    sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this subscriber.' }),
+    sequence: Type.Integer({ minimum: 1, description: 'Increases with each event about this subscriber.' }),
   }),
 );
 const sample = { subscriberId: 'sbr_01kafe3n4pfx2v9yq6m8d7t5zr', source: 'API' };

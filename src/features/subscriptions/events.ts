@@ -12,7 +12,7 @@ const fields = {
   currentPeriodEnd: Instant,
   cancelAtPeriodEnd: Type.Boolean(),
   clientReferenceId: Nullable(Type.String()),
-  sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this subscription.' }),
+  sequence: Type.Integer({ minimum: 1, description: 'Increases with each event about this subscription.' }),
 };
 const data = named('SubscriptionEventData', Type.Object(fields));
 const sample = {

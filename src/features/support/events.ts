@@ -6,8 +6,8 @@ const data = named(
   'SupportEventData',
   Type.Object({
     ticketId: Type.String(),
-    number: Type.Integer({ minimum: 1, description: 'Counts the tickets of the account.' }),
-    sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this ticket.' }),
+    number: Type.Integer({ minimum: 1, description: 'Sequential ticket number in the account.' }),
+    sequence: Type.Integer({ minimum: 1, description: 'Increases with each event about this ticket.' }),
   }),
 );
 const sample = { ticketId: 'tkt_01kafe3n4pfx2v9yq6m8d7t5zr', number: 12 };

@@ -57,7 +57,7 @@ export const Message = named(
 
 const members = {
   id: IdOf('tkt'),
-  number: Type.Integer({ description: 'Counts the tickets of the account.' }),
+  number: Type.Integer({ description: 'Sequential ticket number in the account.' }),
   subject: Type.String(),
   category: Category,
   priority: Priority,

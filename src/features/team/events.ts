@@ -10,7 +10,7 @@ const data = named(
     memberId: Type.String(),
     userId: Type.String({ description: 'The account that is the member’s own.' }),
     teamRole: OneOf(TEAM_ROLES),
-    sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this member.' }),
+    sequence: Type.Integer({ minimum: 1, description: 'Increases with each event about this member.' }),
   }),
 );
 const sample = {

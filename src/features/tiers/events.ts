@@ -3,7 +3,7 @@ import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
 
 const tierId = Type.String();
 const name = Type.String();
-const sequence = Type.Integer({ minimum: 1, description: 'Counts the events about this tier.' });
+const sequence = Type.Integer({ minimum: 1, description: 'Increases with each event about this tier.' });
 const changes = Type.Record(Type.String(), Type.Object({ from: Type.Unknown(), to: Type.Unknown() }), {
   description: 'Changed fields with old and new values.',
 });

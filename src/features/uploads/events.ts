@@ -8,7 +8,7 @@ export const uploadExpired = defineEvent({
   data: Type.Object({
     uploadId: Type.String(),
     videoId: Type.String(),
-    sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this upload.' }),
+    sequence: Type.Integer({ minimum: 1, description: 'Increases with each event about this upload.' }),
   }),
   sample: {
     uploadId: 'upl_01kafe3n4pfx2v9yq6m8d7t5zr',

@@ -7,7 +7,7 @@ const data = named(
   Type.Object({
     userId: Type.String({ description: 'Who follows.' }),
     username: Type.String(),
-    sequence: Type.Integer({ minimum: 1, description: 'Counts the events about followers of the channel.' }),
+    sequence: Type.Integer({ minimum: 1, description: 'Increases with each event about followers of the channel.' }),
   }),
 );
 const sample = { userId: 'usr_01kafe3n4pfx2v9yq6m8d7t5zr', username: 'grace', sequence: 1 };

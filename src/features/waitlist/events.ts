@@ -10,7 +10,7 @@ const data = named(
     productId: Type.String(),
     cohortId: Nullable(Type.String()),
     position: Type.Integer({ minimum: 1 }),
-    sequence: Type.Integer({ minimum: 1, description: 'Counts the events about this entry.' }),
+    sequence: Type.Integer({ minimum: 1, description: 'Increases with each event about this entry.' }),
   }),
 );
 const sample = {

@@ -3,7 +3,7 @@ import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
 import { Instant } from '../../http/schema.ts';
 
 const webhookId = Type.String();
-const sequence = Type.Integer({ minimum: 1, description: 'Counts the events about this webhook.' });
+const sequence = Type.Integer({ minimum: 1, description: 'Increases with each event about this webhook.' });
 const SAMPLE_ID = 'wh_01kafe3n4pfx2v9yq6m8d7t5zr';
 
 /** Sent to the webhook that was asked for, whatever it subscribes to, and to no other. */

@@ -101,6 +101,6 @@ function moment({ stream, showing }: WatchView): SafeHtml | null {
   if (showing === 'scheduled' && stream.scheduledStartAt !== null) {
     return html`<span data-while="off">Starts ${time(stream.scheduledStartAt, 'local')}</span>`;
   }
-  if (showing === 'preview') return html`<span>Only people with this address see it</span>`;
+  if (showing === 'preview') return html`<span>Only people with the link can see it</span>`;
   return null;
 }

@@ -91,7 +91,7 @@ async function describe(files: Deps['files'], video: VideoSnapshot, name: string
   const { title, originalKey: key, rungs } = video;
   if (name === ORIGINAL) {
     const file = key === null ? null : await files.describeOriginal({ key, title });
-    if (file === null) throw new AppError('CONFLICT', { message: 'The video has no file yet.' });
+    if (file === null) throw new AppError('CONFLICT', { message: 'The video does not have a file yet.' });
     return file;
   }
   if (rungOf(video, name) !== undefined) return files.describeMp4(title);

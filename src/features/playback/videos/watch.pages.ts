@@ -203,7 +203,7 @@ const FAILED = {
   title: 'Not available',
   body: notice({
     heading: 'This video is not available.',
-    text: 'Its file could not be turned into a video. Whoever uploaded it can try again.',
+    text: 'The file could not be processed. The person who uploaded it can try again.',
     isOff: true,
   }),
 };

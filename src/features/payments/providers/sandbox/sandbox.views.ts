@@ -22,8 +22,8 @@ export function confirmPage(payment: SandboxPayment): Page {
   const { ref, amount_cents: cents, description } = payment;
   return page(
     200,
-    'Confirm the payment',
-    html`<p>This stands for the page of a bank: no money moves. ${description} costs ${dollars.format(cents / 100)}.</p>
+    'Confirm payment',
+    html`<p>This simulates a bank\'s page: no money moves. ${description} costs ${dollars.format(cents / 100)}.</p>
 <form class="form" method="post" action="/sandbox/confirm/${ref}">
 <button class="button" type="submit" name="outcome" value="complete">Complete</button>
 <button class="button" type="submit" name="outcome" value="fail">Fail</button>
@@ -36,7 +36,7 @@ export function returnPage(url: string): Page {
   return page(
     200,
     'Thank you',
-    html`<p>Redirecting… <a href="${url}">Go on</a> if nothing happens.</p>`,
+    html`<p>Redirecting… <a href="${url}">Continue</a> if nothing happens.</p>`,
     html`<meta http-equiv="refresh" content="0; url=${url}">`,
   );
 }
@@ -45,15 +45,15 @@ export function endedPage(): Page {
   return page(
     404,
     'Nothing to confirm',
-    html`<p>This payment is over, or it never was. Go back to the page on which you paid.</p>`,
+    html`<p>This payment has ended or does not exist. Go back to the page where you paid.</p>`,
   );
 }
 
 export function accountPage(): Page {
   return page(
     200,
-    'Your account is complete',
-    html`<p>The sandbox takes payments for everybody and wants to know nothing: there is no money in it.</p>
+    'Account complete',
+    html`<p>The sandbox accepts payments for everyone and needs no details: no money moves.</p>
 <p><a href="/dashboard">Back to the dashboard</a></p>`,
   );
 }

@@ -105,7 +105,7 @@ export function ofSession(session: Stripe.Checkout.Session): Answer {
 export function ofRefund({ id: ref, status, failure_reason: reason }: Stripe.Refund): RefundAnswer {
   if (status === 'succeeded') return { status: 'SUCCEEDED', ref };
   if (status !== 'failed' && status !== 'canceled') return { status: 'PENDING', ref };
-  const message = `The provider could not pay the money back${reason ? ` (${reason.replaceAll('_', ' ')})` : ''}.`;
+  const message = `The provider could not process the refund${reason ? ` (${reason.replaceAll('_', ' ')})` : ''}.`;
   return { status: 'FAILED', ref, code: 'REFUND_REFUSED', message };
 }
 

@@ -17,7 +17,7 @@ export function refusalOf(error: unknown): Decline {
     return declineOf(stripe.payment_intent?.id ?? null, [stripe.decline_code, stripe.code]);
   }
   if (stripe.type === 'StripeInvalidRequestError') {
-    const message = 'The payment provider refused the payment; the card was not charged.';
+    const message = 'The payment provider rejected the payment. The card was not charged.';
     return { status: 'FAILED', ref: null, code: 'PROVIDER_ERROR', message };
   }
   throw unavailable(stripe);

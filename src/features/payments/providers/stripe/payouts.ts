@@ -38,7 +38,7 @@ export function payouts(client: Client): Payouts {
         return { status: 'MADE', payout: { ref: made.id, ...ofPayout(made) } };
       } catch (error) {
         unavailableUnlessRefused(error);
-        return { status: 'REFUSED', message: 'Stripe refuses to pay out from this account just now.' };
+        return { status: 'REFUSED', message: 'Stripe currently does not allow payouts from this account.' };
       }
     },
   };

@@ -237,7 +237,7 @@ async function attemptRefund(stripe: Stripe, request: RefundRequest): Promise<Re
     return ofRefund(await stripe.refunds.create(params, { idempotencyKey: key }));
   } catch (error) {
     const refusal = refusalOf(error);
-    const message = 'The payment provider refused to pay the money back.';
+    const message = 'The payment provider rejected the refund.';
     return { ...refusal, code: 'REFUND_REFUSED', message };
   }
 }
