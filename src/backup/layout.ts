@@ -68,7 +68,7 @@ function parseAs<T extends TSchema>(schema: T, source: string, what: string): St
   } catch {
     // The same for both: somebody has changed it.
   }
-  throw new Error(`${what} is damaged, or was written by another version of Marquee`);
+  throw new Error(`${what} is corrupt or was written by another version of Marquee`);
 }
 
 export const parseMediaFile = (line: string, id: string) =>

@@ -48,13 +48,13 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
   const { id, startedAt, migrations, tables, sequences } = manifest;
   if (manifest.secretKey !== fingerprint) {
     throw new Error(
-      'the secret key is not that of the backup: nothing that is encrypted could be read; give the right one',
+      'the secret key does not match the backup, so encrypted data could not be read; provide the key used for the backup',
     );
   }
   const known = await knownMigrations();
   const unknown = migrations.find((name) => !known.includes(name));
   if (unknown !== undefined) {
-    throw new Error(`the backup is newer than this program, which does not know ${unknown}: update it first`);
+    throw new Error(`the backup is newer than this program, which does not support ${unknown}: update the program first`);
   }
   await claimForRestore(sql, migrations);
   await readChecked(target, mediaListOf(manifest), nowhere());
@@ -105,7 +105,7 @@ async function hashOf(store: BlobStore, key: string): Promise<string | null> {
 
 async function dataFile({ dataDir, target }: RestoreOptions, file: MediaFile): Promise<boolean> {
   const { key, sizeBytes, sha256 } = file;
-  if (!isDataPath(key)) throw new Error(`the backup has a file that is none of Marquee's: ${key}`);
+  if (!isDataPath(key)) throw new Error(`the backup contains a file that does not belong to Marquee: ${key}`);
   const path = join(dataDir, key);
   await mkdir(dirname(path), { recursive: true });
   const blob = { key: blobKey(sha256), sizeBytes, sha256, isCompressed: false };

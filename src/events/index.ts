@@ -108,7 +108,7 @@ export function createEvents(options: EventsOptions): Events {
     if (!catalogue.has(definition)) throw new Error(`the event ${type} is not in the catalogue`);
     const reason = catalogue.refuse(type, data);
     if (reason === null) return;
-    if (options.strict === true) throw new Error(`the event ${type} was refused: ${reason}`);
+    if (options.strict === true) throw new Error(`event ${type} was rejected: ${reason}`);
     log.error({ eventType: type, reason }, 'an event does not fit its schema');
     options.onRefused?.(type);
   };

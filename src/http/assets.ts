@@ -37,7 +37,7 @@ interface Chunk {
 
 /** The line that a page answers, and the log says, when the build is missing. */
 export const NOT_BUILT =
-  'The web pages are not built. Run "npm start", or "npx vite build --config web/vite.config.ts", then start again.';
+  'The web pages have not been built. Run "npm start", or "npx vite build --config web/vite.config.ts" and restart.';
 
 const YEAR_MS = 31_536_000_000;
 

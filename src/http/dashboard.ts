@@ -79,7 +79,7 @@ ${entry.styles.map((href) => html`<link rel="stylesheet" href="${href}">\n`)}${e
 </head>
 <body>
 <div id="root"></div>
-<noscript>The dashboard needs JavaScript. Everything that it does, the API does, too.</noscript>
+<noscript>The dashboard requires JavaScript. All its features are also available in the API.</noscript>
 </body>
 </html>
 `;

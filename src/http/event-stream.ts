@@ -85,7 +85,7 @@ export class EventStreams {
       },
     ];
     if (perAccount !== undefined) {
-      const message = `This account has ${perAccount} open event streams of this kind, its maximum.`;
+      const message = `Limit of ${perAccount} open event streams of this kind reached for this account.`;
       places.push({ name: `sse-account:${accountId}`, max: perAccount, message });
     }
     const check = () => identify(this.#ports, { headers, ip, method });

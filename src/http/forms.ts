@@ -39,6 +39,6 @@ export function failurePage(
   { code, status, message }: AppError,
   missing: { heading: string; text: string },
 ): Page {
-  const words = code === 'NOT_FOUND' ? missing : { heading: 'That did not work', text: message };
+  const words = code === 'NOT_FOUND' ? missing : { heading: 'Something went wrong', text: message };
   return { status, title: words.heading, body: notice({ ...words, isOff: true }), frames: "'none'" };
 }

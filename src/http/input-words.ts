@@ -11,8 +11,8 @@ const TYPES: Record<string, string> = {
 };
 
 const FORMATS: Record<string, string> = {
-  'date-time': 'a date and time such as 2026-11-20T09:00:00Z',
-  date: 'a date such as 2026-11-20',
+  'date-time': 'a date-time, such as 2026-11-20T09:00:00Z',
+  date: 'a date, such as 2026-11-20',
   uri: 'a URL, such as https://example.com/',
 };
 

@@ -7,7 +7,7 @@ import { notice, staticPage } from './page.ts';
 export function landingPage({ assets }: { assets: WebAssets }): (app: FastifyInstance) => void {
   const body = notice({
     heading: 'This is a Marquee server.',
-    text: 'It takes live video from an encoder, shows it to viewers, and gives partners an API with signed webhooks. To watch, open the address that a creator gave you.',
+    text: 'It receives live video from encoders, plays it to viewers, and provides a partner API with signed webhooks. To watch, open the link from a creator.',
     links: html`<ul class="links">
 <li><a class="button" href="/dashboard">Dashboard</a></li>
 <li><a class="button" href="/openapi.json">API description</a></li>

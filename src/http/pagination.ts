@@ -13,16 +13,16 @@ export function listQuery<F extends TProperties>(filters: F, max = MAX, byDefaul
   return Type.Object({
     limit: Type.Integer({ minimum: 1, maximum: max, default: byDefault, description: 'Page size.' }),
     cursor: Type.Optional(
-      Type.String({ description: '`nextCursor` of the page before, under the same filters.' }),
+      Type.String({ description: '`nextCursor` of the previous page, with the same filters.' }),
     ),
     order: Type.Unsafe<'asc' | 'desc'>({
       type: 'string',
       enum: ['asc', 'desc'],
       default: 'desc',
-      description: 'By the time of creation.',
+      description: 'Sort order by creation time.',
     }),
-    createdAfter: Type.Optional(Type.String({ format: 'date-time', description: 'After this instant.' })),
-    createdBefore: Type.Optional(Type.String({ format: 'date-time', description: 'Before this instant.' })),
+    createdAfter: Type.Optional(Type.String({ format: 'date-time', description: 'Only items created after this time.' })),
+    createdBefore: Type.Optional(Type.String({ format: 'date-time', description: 'Only items created before this time.' })),
     ...filters,
   });
 }

@@ -43,7 +43,7 @@ export function IdOf(prefix: IdPrefix, description?: string) {
 /** The id of a resource in a path. Any other text is looked up too, and not found: only the document has the pattern. */
 export function PathId(prefix: IdPrefix, noun: string) {
   return Type.String({
-    description: `The id of the ${noun}.`,
+    description: `ID of the ${noun}.`,
     'x-pattern': idPattern(prefix),
     examples: [exampleId(prefix)],
   });
@@ -85,7 +85,7 @@ export const Problem = named(
     code: Type.String({ description: 'Machine-readable code.' }),
     message: Type.String({ description: 'Human-readable message.' }),
   }),
-  { code: 'NO_VIDEO_TRACK', message: 'The file has no picture.' },
+  { code: 'NO_VIDEO_TRACK', message: 'The file contains no image.' },
 );
 
 // Shapes that stand in many places are known by their content: naming them once is enough.
@@ -104,7 +104,7 @@ export const Title = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' 
 export const SourceUrl = Type.String({
   minLength: 1,
   maxLength: 4096,
-  description: 'Of the file itself, or of a watch page of a PeerTube instance. `https:` or `http:`.',
+  description: '`https:` or `http:` URL of the file, or of a watch page of a PeerTube instance.',
 });
 /** Any JSON object, as it is. */
 export const AnyObject = Type.Unsafe<object>({ type: 'object', additionalProperties: true });
@@ -115,7 +115,7 @@ export const Metadata = named(
   Type.Record(Type.String({ pattern: '^[\\s\\S]{1,40}$' }), Type.String({ maxLength: 500 }), {
     maxProperties: 20,
     additionalProperties: false,
-    description: 'Yours: it is kept and given back.',
+    description: 'Your own key-value data; stored and returned unchanged.',
   }),
   { season: '2' },
 );

@@ -98,7 +98,7 @@ async function trickle({ iceOf, verb }: SdpSessions, request: SessionRequest, re
   }
   const { 'if-match': match = '*' } = request.headers;
   if (match.trim() !== '*') {
-    const refusal = badRequest('If-Match', 'A session has no entity tag: leave `If-Match` out.');
+    const refusal = badRequest('If-Match', 'Sessions have no entity tag. Remove `If-Match`.');
     return reply.status(412).send(refusal.body());
   }
   return reply.status(204).send();

@@ -4,7 +4,7 @@ import { Instant } from './schema.ts';
 
 /** What the operator has taken down, as its owner sees it (docs/concepts/videos.md#takedown). */
 export const Takedown = named('Takedown', Type.Object({ reason: Type.String(), takenDownAt: Instant }), {
-  reason: 'Somebody else owns the music.',
+  reason: 'The music infringes third-party rights.',
   takenDownAt: '2026-11-21T09:00:00.000Z',
 });
 

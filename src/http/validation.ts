@@ -66,7 +66,7 @@ export function assertStorable(text: string, value: unknown): void {
     if (typeof node === 'string' && (node.includes('\0') || !node.isWellFormed())) {
       throw badRequest(
         path === '' ? 'body' : path.slice(0, FIELD_LENGTH),
-        'Text may not contain NUL or unpaired surrogates.',
+        'Text must not contain NUL or unpaired surrogates.',
       );
     }
     if (typeof node !== 'object' || node === null) continue;
@@ -74,7 +74,7 @@ export function assertStorable(text: string, value: unknown): void {
       if (key.includes('\0') || !key.isWellFormed()) {
         throw badRequest(
           path === '' ? 'body' : path.slice(0, FIELD_LENGTH),
-          'A name may not contain NUL or unpaired surrogates.',
+          'Field names must not contain NUL or unpaired surrogates.',
         );
       }
       stack.push([path === '' ? key : `${path}.${key}`, child]);

@@ -58,7 +58,7 @@ export function webSocketRoute(
   app.get(path, async (request, reply) => {
     const upgrade = upgrades.get(request.raw);
     if (upgrade === undefined || !offeredProtocols(request).includes(protocol)) {
-      const message = `This address speaks WebSocket, with the sub-protocol ${protocol}.`;
+      const message = `This endpoint requires a WebSocket connection with the subprotocol ${protocol}.`;
       throw new AppError('BAD_REQUEST', { message });
     }
     reply.hijack();

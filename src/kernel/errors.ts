@@ -93,7 +93,7 @@ export const ERRORS = {
     status: 403,
     message: 'This API key does not have the required permission.',
     description:
-      'The key has a list of permissions and the one that the message names is not in it. Writing includes reading (`videos:write` allows what `videos:read` does); `videos:*` and `*` include both. Videos, streams, restreams and rooms are read by every key whose list names no read of these four. A key with an empty list has everything outside finance. Settings of the whole account, such as the embed allow-list, the notification preferences and the second factor, are changed with a live key, or by a session in live mode: in the test mode they get this code, too.',
+      'The key has a permission list that does not include the permission named in the message. Write permissions include read (`videos:write` allows what `videos:read` does); `videos:*` and `*` include both. Keys whose list includes no read permission for videos, streams, restreams or rooms can read all four. A key with an empty list has every permission except finance. Account-wide settings, such as the embed allowlist, notification preferences and two-factor authentication, require a live key or a live-mode session; test mode returns this code too.',
   },
   FINANCIAL_SCOPE_REQUIRED: {
     status: 403,
@@ -141,7 +141,7 @@ export const ERRORS = {
     status: 403,
     message: 'Cross-site request rejected.',
     description:
-      'A session of the dashboard changes something only for the own pages of the platform: `Origin` is that of `PUBLIC_URL`, or `https://` and one of `PLATFORM_HOSTS`, with scheme and port, and `X-CSRF-Token` is the `csrfToken` of `GET /auth/session`. Signing in wants such an `Origin`, too. Programs use an API key, which needs neither.',
+      "A dashboard session can make changes only from the platform's own pages: `Origin` must match `PUBLIC_URL` or `https://` and one of `PLATFORM_HOSTS`, including scheme and port, and `X-CSRF-Token` must be the `csrfToken` from `GET /auth/session`. Signing in requires a matching `Origin` too. Programs should use an API key, which needs neither header.",
   },
   PASSWORD_REQUIRED: {
     status: 403,
@@ -241,13 +241,13 @@ export const ERRORS = {
     status: 422,
     message: 'This Idempotency-Key was already used with a different request body.',
     description:
-      'This `Idempotency-Key` was used within 24 hours with another body. Bodies are compared as JSON values, before they are validated: whitespace and the order of fields do not matter, and an invalid body is another body, too. Use a new key for a new request.',
+      'This `Idempotency-Key` was used with a different body within the last 24 hours. Bodies are compared as JSON values before validation: whitespace and field order do not matter, and an invalid body also counts as different. Use a new key for a new request.',
   },
   RATE_LIMITED: {
     status: 429,
     message: 'Too many requests. Retry after the time in Retry-After.',
     description:
-      'The key\'s requests per minute, or a cap of this endpoint, are used up. Wait `Retry-After` seconds. The limiters for addresses of `POST /auth/login`, `POST /auth/register`, `/channel/*` and `/videos/{id}/related` send `error` as the text "Too many requests" with `retryAfter` beside it.',
+      'The key\'s requests per minute, or a limit on this endpoint, are used up. Wait `Retry-After` seconds. The per-IP limits of `POST /auth/login`, `POST /auth/register`, `/channel/*` and `/videos/{id}/related` return `error` as the string "Too many requests" with `retryAfter` next to it.',
   },
   DAILY_QUOTA_EXCEEDED: {
     status: 429,
@@ -271,7 +271,7 @@ export const ERRORS = {
     status: 503,
     message: 'Service temporarily unavailable. Try again.',
     description:
-      'The server is overloaded, or a part that it needs, such as the database, does not answer. Retry after `Retry-After` seconds, with growing pauses. Whether a change was made before is unknown: an `Idempotency-Key` makes the repetition safe.',
+      'The server is overloaded, or a component it depends on, such as the database, is unavailable. Retry after `Retry-After` seconds with exponential backoff. The request may have been processed: use an `Idempotency-Key` to retry safely.',
   },
   INSUFFICIENT_STORAGE: {
     status: 507,

@@ -59,7 +59,7 @@ export function parsePullAddress(text: string): PullAddress | string {
   if (scheme === 'rtmp' || scheme === 'rtmps') return rtmp(text, scheme);
   if (scheme === 'srt') return srt(text);
   if (scheme === 'rtsp' || scheme === 'rtsps') return rtsp(text, scheme);
-  return 'it must begin with https://, rtmp://, rtmps://, srt://, rtsp:// or rtsps://';
+  return 'it must start with https://, rtmp://, rtmps://, srt://, rtsp:// or rtsps://';
 }
 
 interface Parts {
@@ -105,7 +105,7 @@ function hls(text: string): HlsAddress | string {
 function rtmp(text: string, scheme: 'rtmp' | 'rtmps'): RtmpAddress | string {
   const parts = partsOf(text, scheme, true);
   if (parts === null) return 'it is malformed';
-  if (parts.credentials !== null) return 'a user in an RTMP address is not supported';
+  if (parts.credentials !== null) return 'a user name in an RTMP URL is not supported';
   const cut = parts.path.lastIndexOf('/');
   const name = `${parts.path.slice(cut + 1)}${parts.search}`;
   if (cut < 1 || parts.path.length === cut + 1) return 'it must name an application and a stream';
@@ -117,7 +117,7 @@ function rtmp(text: string, scheme: 'rtmp' | 'rtmps'): RtmpAddress | string {
 function srt(text: string): SrtAddress | string {
   const parts = partsOf(text, 'srt');
   if (parts === null) return 'it is malformed';
-  if (parts.credentials !== null) return 'an SRT address has no user';
+  if (parts.credentials !== null) return 'an SRT URL cannot contain a user name';
   const query = new URLSearchParams(parts.search);
   if (query.has('passphrase')) return 'encrypted SRT (a passphrase) is not supported';
   const streamId = query.get('streamid');

@@ -25,7 +25,7 @@ export function parsePushAddress(text: string): PushAddress | string {
   if (!/^[\x21-\x7e]*$/.test(text)) return 'it has characters that an address has not';
   const [, schemeText = '', authority = '', path = '', search = ''] = FORM.exec(text) ?? [];
   const scheme = schemeOf(schemeText);
-  if (scheme === null) return 'it must begin with rtmp://, rtmps:// or srt:// and name a server, no user';
+  if (scheme === null) return 'it must start with rtmp://, rtmps:// or srt:// and contain a host but no user name';
   const [, host = '', portText] = AUTHORITY.exec(authority) ?? [];
   if (host === '') return 'it names no server';
   const port = portText === undefined ? DEFAULT_PORTS[scheme] : Number(portText);
@@ -44,16 +44,16 @@ function schemeOf(text: string): PushAddress['scheme'] | null {
 }
 
 function srtFault(path: string, query: URLSearchParams): string | null {
-  if (path !== '' && path !== '/') return 'an SRT address has no path';
+  if (path !== '' && path !== '/') return 'an SRT URL cannot contain a path';
   for (const name of query.keys()) {
-    if (name === 'streamid') return 'the streamid belongs into streamKey';
+    if (name === 'streamid') return 'the streamid must be sent as streamKey';
     if (name === 'passphrase') return 'the passphrase is a field of its own';
     if (!SRT_OPTIONS.has(name)) return `the option ${name.slice(0, 40)} is not supported`;
   }
   if ((query.get('mode') ?? 'caller') !== 'caller') return 'mode must be caller';
   const keyBytes = query.get('pbkeylen');
-  if (keyBytes !== null && !KEY_BYTES.has(keyBytes)) return 'pbkeylen is 16, 24 or 32';
+  if (keyBytes !== null && !KEY_BYTES.has(keyBytes)) return 'pbkeylen must be 16, 24 or 32';
   const latency = query.get('latency');
-  if (latency !== null && !/^\d{2,4}$/.test(latency)) return 'latency is 10 to 9999 milliseconds';
+  if (latency !== null && !/^\d{2,4}$/.test(latency)) return 'latency must be 10 to 9999 milliseconds';
   return null;
 }

@@ -181,7 +181,7 @@ const YEARS = { first: 1970, last: 9998 } as const;
 
 function within(field: 'from' | 'to', moment: Temporal.ZonedDateTime): Temporal.ZonedDateTime {
   if (moment.year < YEARS.first || moment.year > YEARS.last) {
-    throw badRequest(field, `${field} is in the years ${YEARS.first} to ${YEARS.last}.`);
+    throw badRequest(field, `${field} must be in the years ${YEARS.first} to ${YEARS.last}.`);
   }
   return moment;
 }

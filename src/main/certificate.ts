@@ -21,7 +21,7 @@ export async function readCertificate(files: Files): Promise<Certificate | null>
     createSecureContext({ cert, key });
   } catch (error) {
     throw new ConfigError(
-      `TLS_CERT_FILE and TLS_KEY_FILE are no certificate and its key: ${messageOf(error)}`,
+      `TLS_CERT_FILE and TLS_KEY_FILE are not a valid certificate and key: ${messageOf(error)}`,
     );
   }
   return { cert, key };
@@ -50,9 +50,9 @@ export function watchCertificate(
       if (now === null || (now.cert === known.cert && now.key === known.key)) return;
       renew(now);
       known = now;
-      log.info('the certificate of the RTMPS port was renewed');
+      log.info('RTMPS certificate reloaded');
     } catch (error) {
-      log.warn({ err: error }, 'the certificate of the RTMPS port could not be read again');
+      log.warn({ err: error }, 'cannot reload the RTMPS certificate');
     }
   };
 }

@@ -66,7 +66,7 @@ function instant(values: Values, name: string): Date | undefined {
   try {
     return dateFromMs(Temporal.Instant.from(value).epochMilliseconds);
   } catch {
-    throw new UsageError(`--${name} is a time such as 2027-01-31T00:00:00Z`);
+    throw new UsageError(`--${name} must be a date-time, such as 2027-01-31T00:00:00Z`);
   }
 }
 
@@ -119,7 +119,7 @@ const accountInvite: Command = {
     const { expiresAt, ...invite } = await auth.registration.invite(required(values, 'email'));
     return {
       data: { ...invite, expiresAt: expiresAt.toISOString() },
-      text: `${invite.url}   (for ${invite.email}, once, until ${expiresAt.toISOString()})`,
+      text: `${invite.url}   (for ${invite.email}, single use, valid until ${expiresAt.toISOString()})`,
     };
   },
 };
@@ -166,7 +166,7 @@ const keyCreate: Command = {
       dailyQuota: positive(values, 'daily-quota'),
       expiresAt: instant(values, 'expires-at'),
     });
-    return { data: made, text: `${made.key}   (${made.id}; it is shown only here)` };
+    return { data: made, text: `${made.key}   (${made.id}; shown only once)` };
   },
 };
 
@@ -223,7 +223,7 @@ const mailShow: Command = {
     const { createdAt, ...mail } = await mailbox.get(required(values, 'id'));
     return {
       data: { ...mail, createdAt: createdAt.toISOString() },
-      text: `To: ${mail.to}\nSubject: ${mail.subject}\n\n${mail.text ?? '(an SMTP server has taken it)'}`,
+      text: `To: ${mail.to}\nSubject: ${mail.subject}\n\n${mail.text ?? '(sent to the SMTP server)'}`,
     };
   },
 };

@@ -14,7 +14,7 @@ const MAX_REASON = 1000;
 function takedownsOf({ videoTakedowns, streamTakedowns }: Container, id: string) {
   if (id.startsWith('vid_')) return videoTakedowns;
   if (id.startsWith('str_')) return streamTakedowns;
-  throw new UsageError('--id is that of a video (vid_…) or a stream (str_…)');
+  throw new UsageError('--id must be a video ID (vid_…) or stream ID (str_…)');
 }
 
 const takedown: ContentCommand = {
@@ -23,10 +23,10 @@ const takedown: ContentCommand = {
     const id = required(values, 'id');
     const reason = required(values, 'reason').trim();
     if (reason === '' || reason.length > MAX_REASON) {
-      throw new UsageError(`--reason is a text of at most ${MAX_REASON} characters, which the owner reads`);
+      throw new UsageError(`--reason must have at most ${MAX_REASON} characters; it is shown to the owner`);
     }
     const title = await takedownsOf(container, id).takeDown(id, reason);
-    return { data: { id, title, reason }, text: `took down ${id}; its owner is told why` };
+    return { data: { id, title, reason }, text: `took down ${id}; the owner is notified of the reason` };
   },
 };
 

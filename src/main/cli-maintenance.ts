@@ -36,7 +36,7 @@ async function fingerprintOf(config: Config): Promise<string> {
   const key = await findSecretKey(config);
   if (key === null) {
     throw new Error(
-      `there is no secret key: put the one of the platform into ${config.DATA_DIR}/secret.key, or name it by SECRET_KEY_FILE`,
+      `secret key not found: copy the platform's key to ${config.DATA_DIR}/secret.key, or set SECRET_KEY_FILE`,
     );
   }
   return createSecrets(key).sign('backup', 'fingerprint');
@@ -68,7 +68,7 @@ const backup: MaintenanceCommand = {
     const { id, rows, files, sizeBytes, copied, pruned } = report;
     const text = [
       `backup ${id}: ${rows} rows, ${files} files of ${sizeBytes} bytes, of which ${copied.files} with ${copied.sizeBytes} bytes are new`,
-      'The secret key is not in it: keep that apart.',
+      'The backup does not include the secret key: store it separately.',
       ...(pruned.length === 0 ? [] : [`removed ${pruned.join(', ')}`]),
     ];
     return { data: report, text: text.join('\n') };
@@ -92,7 +92,7 @@ const backupVerify: MaintenanceCommand = {
     const { id, startedAt, media } = manifest;
     const data = { id, startedAt, tables: manifest.tables.length, files: media.files, problems };
     if (problems.length > 0) return { data, text: [`${id}:`, ...problems].join('\n'), isBad: true };
-    return { data, text: `${id} is whole: ${data.tables} tables, ${data.files} files` };
+    return { data, text: `${id} is complete: ${data.tables} tables, ${data.files} files` };
   },
 };
 
@@ -109,7 +109,7 @@ const restore: MaintenanceCommand = {
       dataDir: config.DATA_DIR,
     });
     const { id, rows, files, startedAt } = report;
-    const text = `restored ${id}: ${rows} rows, ${files} files; what was done after ${startedAt} may be missing`;
+    const text = `restored ${id}: ${rows} rows, ${files} files; changes after ${startedAt} may be missing`;
     return { data: report, text };
   },
 };
@@ -118,7 +118,7 @@ const doctor: MaintenanceCommand = {
   usage: 'doctor',
   refused: (reason) =>
     shown([
-      problem('configuration', reason, 'correct it (README.md#configuration), and type marquee doctor again'),
+      problem('configuration', reason, 'correct it (README.md#configuration) and run marquee doctor again'),
     ]),
   async run(config, _values, closers) {
     // Loaded only here, with all that it looks at.

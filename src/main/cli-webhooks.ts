@@ -34,7 +34,7 @@ function remoteOf(config: Config, values: Values): Remote {
   const key = optional(values, 'key') ?? config.MARQUEE_API_KEY;
   if (key === undefined) throw new UsageError('--key or MARQUEE_API_KEY is required');
   if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : '')) {
-    throw new UsageError('--url is an address such as https://video.example.com');
+    throw new UsageError('--url must be a URL, such as https://video.example.com');
   }
   return { api: url.replace(/\/+$/, '').replace(BASE_PATH, '') + BASE_PATH, key };
 }
@@ -53,7 +53,7 @@ const listenCommand: RemoteCommand = {
     if (values['print-secret'] === true) return void process.stdout.write(`${secret}\n`);
     const target = required(values, 'forward-to');
     if (!/^https?:$/.test(URL.canParse(target) ? new URL(target).protocol : '')) {
-      throw new UsageError('--forward-to is an address such as http://localhost:3000/hook');
+      throw new UsageError('--forward-to must be a URL, such as http://localhost:3000/hook');
     }
     const stopped = new AbortController();
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort());
@@ -77,14 +77,14 @@ async function follow(
   while (!signal.aborted) {
     try {
       for await (const message of tail(remote, types, lastEventId, signal)) {
-        if (message.event === 'resync') warn('events may have been missed: the place is no longer known');
+        if (message.event === 'resync') warn('events may have been missed: the resume position has expired');
         if (message.event !== 'event') continue;
         await receive(message.data);
         lastEventId = message.id ?? lastEventId;
       }
     } catch (error) {
       if (error instanceof RefusedError) throw error;
-      if (!signal.aborted) warn(`the connection is lost (${reasonOf(error)}), trying again`);
+      if (!signal.aborted) warn(`connection lost (${reasonOf(error)}), reconnecting`);
     }
     await sleep(RECONNECT_MS, undefined, { signal }).catch(() => {});
   }
@@ -121,7 +121,7 @@ async function* tail(
 
 /** What a platform that is busy or away says is worth another try. */
 async function refusal(response: Response): Promise<Error> {
-  const message = `the platform answered ${response.status}: ${messageOf(await response.text())}`;
+  const message = `the platform returned ${response.status}: ${messageOf(await response.text())}`;
   const isFinal = response.status < 500 && response.status !== 429;
   return isFinal ? new RefusedError(message) : new Error(message);
 }
@@ -208,7 +208,7 @@ const triggerCommand: RemoteCommand = {
     const remote = remoteOf(config, values);
     const given = optional(values, 'payload');
     const payload = given === undefined ? undefined : parseObject(given);
-    if (payload === null) throw new UsageError('--payload is a JSON object');
+    if (payload === null) throw new UsageError('--payload must be a JSON object');
     const response = await fetch(`${remote.api}/me/events/trigger`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${remote.key}`, 'Content-Type': 'application/json' },
@@ -217,7 +217,7 @@ const triggerCommand: RemoteCommand = {
       throw new RefusedError(`${remote.api} cannot be reached: ${reasonOf(error)}`);
     });
     const text = await response.text();
-    if (!response.ok) throw new RefusedError(`the platform answered ${response.status}: ${messageOf(text)}`);
+    if (!response.ok) throw new RefusedError(`the platform returned ${response.status}: ${messageOf(text)}`);
     const answer = parseObject(text);
     const data = answer !== null && 'data' in answer ? answer.data : null;
     const shown = `sent a sample ${type} to whoever listens`;

@@ -39,7 +39,7 @@ export function createGuardCheck(config: Config): () => Promise<Guard> {
     const hidden = [DATA_DIR, ...(SECRET_KEY_FILE === undefined ? [] : [SECRET_KEY_FILE])];
     const guard = await createGuard([config.FFMPEG_PATH, config.FFPROBE_PATH], hidden);
     if (guard.weakness === null || !config.REQUIRE_SANDBOX) return guard;
-    throw new ConfigError(`REQUIRE_SANDBOX is set, and ffmpeg has no sandbox here: ${guard.weakness}`);
+    throw new ConfigError(`REQUIRE_SANDBOX is set, but ffmpeg has no sandbox: ${guard.weakness}`);
   };
   let found: Promise<Guard> | null = null;
   return () => {

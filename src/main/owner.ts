@@ -54,17 +54,17 @@ export function banner(
     '',
     `  Pages and API   ${config.PUBLIC_URL}   (API at ${config.PUBLIC_URL}/api/v1)`,
     `  Dashboard       ${config.PUBLIC_URL}/dashboard`,
-    `  Encoders        ${config.RTMP_URL}   (the stream key is the last part)`,
+    `  Encoders        ${config.RTMP_URL}   (append the stream key)`,
     ...(config.RTMPS_URL === undefined ? [] : [`                  ${config.RTMPS_URL}`]),
     ...notices.map(({ name, text }) => `  ${name.padEnd(15)} ${text}`),
   ];
   if (owner !== null) {
     lines.push(
       '',
-      '  Shown once, so keep them:',
+      '  Save these now, they are shown only once:',
       `  Owner           ${owner.email}`,
-      `  Password        ${owner.password ?? 'as BOOTSTRAP_PASSWORD says'}`,
-      `  API key         ${owner.key ?? 'as BOOTSTRAP_API_KEY says'}   (FULL_ACCESS)`,
+      `  Password        ${owner.password ?? '(value of BOOTSTRAP_PASSWORD)'}`,
+      `  API key         ${owner.key ?? '(value of BOOTSTRAP_API_KEY)'}   (FULL_ACCESS)`,
       '',
       '  Try it:',
       `  curl -s ${config.PUBLIC_URL}/api/v1/streams -H "Authorization: Bearer ${owner.key ?? '$BOOTSTRAP_API_KEY'}" \\`,

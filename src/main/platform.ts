@@ -70,7 +70,7 @@ async function openMetrics(
 function warnOfPrivateAddresses({ config, log }: Container): void {
   const { WEBHOOK_ALLOW_PRIVATE: webhooks, FETCH_ALLOW_PRIVATE: fetches } = config;
   if (webhooks.length === 0 && fetches.length === 0) return;
-  log.warn({ webhooks, fetches }, 'private addresses may be reached for users: for development only');
+  log.warn({ webhooks, fetches }, 'requests to private addresses are allowed: for development only');
 }
 
 /** Of the guard around ffmpeg, where this process tree runs any; its walls are the operator's to raise. */
@@ -89,11 +89,11 @@ async function findEncoderLacks({ config, checkTools, hardware, log }: Container
   if (info === null) return [];
   const found = await hardware.find();
   const lacking = codecsLacking(config, info, found);
-  const texts = found.refusals.map(({ what, reason }) => `${what}: software encodes: ${reason}`);
+  const texts = found.refusals.map(({ what, reason }) => `${what}: using software encoding: ${reason}`);
   if (lacking.length > 0) {
-    log.warn({ codecs: lacking }, 'this ffmpeg encodes not all of VIDEO_CODECS');
+    log.warn({ codecs: lacking }, 'this ffmpeg does not support all of VIDEO_CODECS');
     texts.push(
-      `nothing here encodes ${lacking.join(' and ')} of VIDEO_CODECS (docs/guides/processing.md#hevc-and-av1)`,
+      `no encoder for ${lacking.join(' and ')} of VIDEO_CODECS (docs/guides/processing.md#hevc-and-av1)`,
     );
   }
   return texts.map((text) => ({ name: 'Encoders', text }));
@@ -102,8 +102,8 @@ async function findEncoderLacks({ config, checkTools, hardware, log }: Container
 /** Why rooms are carried by nothing but the browsers themselves, where nobody has asked for that. */
 function findRoomsLack({ roomChoice: { lack }, log }: Container): Notice | null {
   if (lack === null) return null;
-  log.warn({ reason: lack }, 'rooms have no media server: browsers send to each other, four at most');
-  const text = `four people at most: ${lack} (docs/guides/rooms-operator.md)`;
+  log.warn({ reason: lack }, 'rooms have no media server: they are peer-to-peer and limited to four people');
+  const text = `at most four people: ${lack} (docs/guides/rooms-operator.md)`;
   return { name: 'Small rooms', text };
 }
 

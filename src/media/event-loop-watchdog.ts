@@ -31,7 +31,7 @@ export function startEventLoopWatchdog(log: Pick<Logger, 'warn'>): EventLoopWatc
         const { reader, ms: readMs } = read ?? { reader: null, ms: 0 };
         log.warn(
           { delayMs: Math.round(delay.maxMs), reader, readMs: Math.round(readMs) },
-          'media: the event loop was delayed',
+          'media: event loop delayed',
         );
       }
       return delay;

@@ -83,8 +83,7 @@ export function eventLogRoutes({ eventLog, cursors }: Deps): Route[] {
       path: '/me/events/trigger',
       summary: 'Trigger a sample event',
       description:
-        'For local development (`marquee webhook trigger`). The event is not kept, and no webhook gets it. ' +
-        '`payload` is laid over the sample data.',
+        'For local development (`marquee webhook trigger`). The event is not stored or delivered to webhooks. `payload` is merged into the sample data.',
       body: TriggerIn,
       reply: { status: 202, schema: EventOut },
       errors: ['UNKNOWN_EVENT'],
@@ -120,10 +119,7 @@ function tailRoutes(eventLog: EventLog): Route[] {
       method: 'GET',
       summary: 'Stream events (SSE)',
       description:
-        'Server-sent events: `ready`, then `event` with the exact body that webhooks receive, `resync` when ' +
-        'Last-Event-ID is unknown or expired, and `bye` before the server ends the stream. Counts to the ' +
-        'event streams of the key; an account has at most 400 of these at once. `/me/events/tail` and ' +
-        '`/me/events/stream` are one.',
+        "Server-sent events: `ready`, then `event` with the exact body that webhooks receive, `resync` if Last-Event-ID is unknown or expired, and `bye` before the server closes the stream. Counts toward the key's event streams; an account can have 400 of these open. `/me/events/tail` and `/me/events/stream` are equivalent.",
       query: Type.Object({
         type: types,
         lastEventId: Type.Optional(

@@ -20,9 +20,7 @@ export function requestLogRoutes({ requestLog, cursors }: Deps): Route[] {
       path: '/me/requests',
       summary: 'List API requests',
       description:
-        'Every error, and successes: of one key the first ten in ten seconds, and every tenth of the others. A ' +
-        'request is here a second after its answer. `from` and `to` are what `createdAfter` and `createdBefore` ' +
-        'are elsewhere.',
+        'Includes every error and a sample of successes: per key, the first ten in ten seconds and every tenth after that. Available one second after the response. `from` and `to` correspond to `createdAfter` and `createdBefore` elsewhere.',
       isPolled: true,
       query: listQuery(requestFilters),
       reply: { status: 200, schema: RequestOut, list: true },

@@ -174,9 +174,7 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
       path: '/streams/{id}/simulate-signal',
       summary: 'Simulate a signal (test mode)',
       description:
-        'Publishes a moving test picture and a tone to the real ingest, so that flags, events, preview and playback ' +
-        'are those of a real signal. It ends by itself after `seconds`; a stream that is disabled, deleted or taken ' +
-        'over by another encoder ends it too. At most two at once. Test keys only.',
+        'Publishes a moving test pattern and tone to the real ingest, so flags, events, preview and playback behave as with a real encoder. Ends after `seconds`, or when the stream is disabled, deleted or taken over by another encoder. At most two at a time. Test mode only.',
       onlyMode: 'test',
       params: Id,
       body: SimulateSignalIn,
@@ -192,8 +190,7 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
       path: '/streams/{id}/health',
       summary: 'Get signal health',
       description:
-        'Now, with a remedy for each issue, and over the last hour. A time without a signal, or in which nothing was ' +
-        'measured, has no points.',
+        'Returns the current issues with a remedy for each, and measurements for the last hour. Periods without a signal or measurement have no data points.',
       params: Id,
       reply: { status: 200, schema: StreamHealthHour },
       handler: async ({ caller }, { params }) =>

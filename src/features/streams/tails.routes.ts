@@ -48,8 +48,8 @@ export function streamTailRoutes(deps: Deps): Route[] {
       operationId: `streams.${name}Tail`,
       method: 'GET',
       path: `/streams/{id}/${name}/tail`,
-      summary: `Follow the ${name} of a stream`,
-      description: `The same as \`GET /streams/{id}/${name}\` with \`Accept: text/event-stream\`, for clients that cannot set it.`,
+      summary: `Stream ${name} events`,
+      description: `Equivalent to \`GET /streams/{id}/${name}\` with \`Accept: text/event-stream\`, for clients that cannot set headers.`,
       params: Id,
       query: Resume,
       reply: { status: 200, schema, envelope: 'events' },
@@ -97,8 +97,7 @@ export function streamTailRoutes(deps: Deps): Route[] {
       path: '/streams/{id}/tail',
       summary: 'Stream all events of a stream',
       description:
-        'Server-sent events of the status, the viewers and the health of a stream, of its chat where the key ' +
-        'holds `chat:read`, and of its restreams where it holds `restreams:read`. One place of the 25 that a key has.',
+        "Server-sent events for status, viewers and health; for chat if the key has `chat:read`; and for restreams if it has `restreams:read`. Counts as one of the key's 25 event streams.",
       params: Id,
       query: Resume,
       reply: { status: 200, schema: StreamStatus, envelope: 'events' },

@@ -49,7 +49,7 @@ export function createStreamTakedowns(deps: Deps): StreamTakedowns {
         const row = await repository.lockAnyStream(tx, id);
         if (row === undefined || row.deleted_at !== null) throw notFound();
         if (row.taken_down_at === null)
-          throw new AppError('CONFLICT', { message: 'The stream is not taken down.' });
+          throw new AppError('CONFLICT', { message: 'The stream has not been taken down.' });
         const now = clock.now();
         const columns = { taken_down_at: null, takedown_reason: null, updated_at: now };
         await repository.updateStream(tx, id, columns);

@@ -17,14 +17,14 @@ const sample = { subscriberId: 'sbr_01kafe3n4pfx2v9yq6m8d7t5zr', source: 'API' }
 
 export const subscriberAdded = defineEvent({
   type: 'subscriber.added',
-  description: 'An address was put on the list; a PENDING one has yet to confirm.',
+  description: 'An email address was added to the list; a PENDING one is not confirmed yet.',
   data,
   sample: { ...sample, status: 'PENDING', sequence: 1 },
 });
 
 export const subscriberRemoved = defineEvent({
   type: 'subscriber.removed',
-  description: 'An address has left the list, or was removed from it.',
+  description: 'An email address unsubscribed or was removed from the list.',
   data,
   sample: { ...sample, status: 'UNSUBSCRIBED', sequence: 2 },
 });

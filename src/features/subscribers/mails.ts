@@ -17,13 +17,13 @@ export function confirmMail({
     kind: 'subscriber-confirm',
     to,
     subject: `Confirm your subscription to ${creator}`,
-    text: `Somebody, hopefully you, has put this address on the list of people to whom ${creator} writes.
+    text: `This email address was added to the mailing list of ${creator}.
 
-Open this link within ${CONFIRM_DAYS} days and confirm it:
+To confirm, open this link within ${CONFIRM_DAYS} days:
 
 ${confirmUrl}
 
-If it was not you, do nothing: who does not confirm gets no mail. To be asked no more, leave the list:
+If this wasn\'t you, ignore this email: unconfirmed addresses receive no emails. To unsubscribe from the list:
 
 ${leaveUrl}
 `,

@@ -47,7 +47,7 @@ export function subscriberRoutes({ subscribers, cursors }: Deps): Route[] {
       query: listQuery({
         status: CommaList(STATUSES),
         q: Type.Optional(
-          Type.String({ minLength: 1, maxLength: 200, description: 'Part of the address or the name.' }),
+          Type.String({ minLength: 1, maxLength: 200, description: 'Part of the email address or name.' }),
         ),
       }),
       reply: { status: 200, schema: Subscriber, list: true },

@@ -10,16 +10,16 @@ named('SubscriberStatus', OneOf(VALUES.subscriber.status));
 export const SubscriberIn = named(
   'SubscriberCreate',
   Type.Object({
-    email: Type.String({ minLength: 1, maxLength: 320, description: 'Trimmed and lower-cased.' }),
+    email: Type.String({ minLength: 1, maxLength: 320, description: 'Trimmed and lowercased.' }),
     name: Type.Optional(Nullable(Type.String({ maxLength: 120 }))),
     source: Type.Optional(
-      Nullable(Type.String({ maxLength: 100, description: 'Yours: where the address comes from.' })),
+      Nullable(Type.String({ maxLength: 100, description: 'Your note on where the email address comes from.' })),
     ),
     consentAt: Type.Optional(
       Nullable(
         Type.String({
           format: 'date-time',
-          description: 'When the person agreed. Without it they are asked by mail.',
+          description: 'When the person consented. If omitted, they are asked by email.',
         }),
       ),
     ),

@@ -17,8 +17,8 @@ export function confirmPage({ creator, email }: Whose, token: string): Page {
   return linkPage(
     200,
     'Subscribe?',
-    html`<p>May <bdi>${creator}</bdi> write to <b><bdi>${email}</bdi></b>? You can leave the list whenever you like, by a link in each mail.</p>
-${form(token, 'Yes, write to me')}`,
+    html`<p>Subscribe <b><bdi>${email}</bdi></b> to emails from <bdi>${creator}</bdi>? You can unsubscribe at any time with the link in each email.</p>
+${form(token, 'Subscribe')}`,
   );
 }
 
@@ -26,7 +26,7 @@ export function confirmedPage(creator: string): Page {
   return linkPage(
     200,
     "You're subscribed",
-    html`<p><bdi>${creator}</bdi> may write to you now. Each mail has a link to leave the list.</p>`,
+    html`<p>You are subscribed to emails from <bdi>${creator}</bdi>. Each email has an unsubscribe link.</p>`,
   );
 }
 
@@ -34,7 +34,7 @@ export function leavePage({ creator, email }: Whose, token: string): Page {
   return linkPage(
     200,
     'Unsubscribe?',
-    html`<p><bdi>${creator}</bdi> will not write to <b><bdi>${email}</bdi></b> any more.</p>
+    html`<p><b><bdi>${email}</bdi></b> will no longer receive emails from <bdi>${creator}</bdi>.</p>
 ${form(token, 'Unsubscribe')}`,
   );
 }
@@ -43,16 +43,16 @@ export function leftPage(): Page {
   return linkPage(
     200,
     "You're unsubscribed",
-    html`<p>You get no more mail from it. If you are put on it again, you are asked before.</p>`,
+    html`<p>You will receive no more emails from this list. If you are added again, you will be asked to confirm.</p>`,
   );
 }
 
 export function failedPage(error: AppError): Page {
   if (error.code !== 'NOT_FOUND')
-    return linkPage(error.status, 'That did not work', html`<p>${error.message}</p>`);
+    return linkPage(error.status, 'Something went wrong', html`<p>${error.message}</p>`);
   return linkPage(
     404,
-    'This link is not good any more',
-    html`<p>It is too old, was replaced by another one, or is not whole. Ask to be put on the list again.</p>`,
+    'This link is invalid or has expired',
+    html`<p>The link has expired, was replaced by a newer one, or is incomplete. Ask to be added to the list again.</p>`,
   );
 }

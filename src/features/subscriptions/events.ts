@@ -27,14 +27,14 @@ const sample = {
 
 export const subscriptionCreated = defineEvent({
   type: 'subscription.created',
-  description: 'Somebody has subscribed to a tier: TRIALING or ACTIVE.',
+  description: 'A subscription was created with status TRIALING or ACTIVE.',
   data,
   sample: { ...sample, sequence: 1 },
   notice: {
     severity: 'INFO',
     words: ({ subscriptionId: id }) => ({
-      title: 'A new member',
-      body: 'Somebody has subscribed to one of your tiers.',
+      title: 'New member',
+      body: 'Someone subscribed to one of your tiers.',
       resource: { type: 'SUBSCRIPTION', id },
     }),
   },
@@ -42,11 +42,11 @@ export const subscriptionCreated = defineEvent({
 
 export const subscriptionUpdated = defineEvent({
   type: 'subscription.updated',
-  description: 'The member has another tier, or will have it from the next period on.',
+  description: 'The tier of a subscription changed, or will change with the next period.',
   data: Type.Object({
     ...fields,
     changes: Type.Record(Type.String(), Type.Object({ from: Type.Unknown(), to: Type.Unknown() }), {
-      description: '`tierId`, or `pendingTierId` for the next period, with its old and its new value.',
+      description: 'Old and new value of `tierId`, or of `pendingTierId` for the next period.',
     }),
   }),
   sample: {
@@ -66,7 +66,7 @@ const ended = (body: string): Pick<EventDefinition<typeof data>, 'notice'> => ({
   notice: {
     severity: 'INFO',
     words: ({ subscriptionId: id }) => ({
-      title: 'A member has left',
+      title: 'Member left',
       body,
       resource: { type: 'SUBSCRIPTION', id },
     }),
@@ -75,30 +75,30 @@ const ended = (body: string): Pick<EventDefinition<typeof data>, 'notice'> => ({
 
 /** What a change of state tells; a switch says what has changed, and is told apart. */
 export const TOLD: Readonly<Record<Exclude<Told, 'updated'>, EventDefinition<typeof data>>> = {
-  activated: told('subscription.activated', 'A trial has ended and its first period is paid.'),
-  renewed: told('subscription.renewed', 'The next period has begun.'),
+  activated: told('subscription.activated', 'A trial ended and its first period was paid.'),
+  renewed: told('subscription.renewed', 'A subscription was renewed for the next period.'),
   payment_failed: told(
     'subscription.payment_failed',
-    'A renewal was declined. It is tried again after 1, 3, 5 and 7 days; until then nothing is taken away.',
+    'A renewal was declined. It is retried after 1, 3, 5 and 7 days; access continues until the last retry.',
     { status: 'PAST_DUE' },
   ),
-  recovered: told('subscription.recovered', 'A renewal that was declined is paid.'),
+  recovered: told('subscription.recovered', 'A declined renewal was paid.'),
   cancel_scheduled: told(
     'subscription.cancel_scheduled',
-    'It ends with the present period, unless it is resumed.',
+    'A subscription was scheduled to end with the current period unless it is resumed.',
   ),
-  resumed: told('subscription.resumed', 'It does not end with the present period after all.'),
+  resumed: told('subscription.resumed', 'A scheduled cancellation was reverted.'),
   canceled: {
-    ...told('subscription.canceled', 'It is over: canceled, refunded, or a dispute was lost.', {
+    ...told('subscription.canceled', 'A subscription ended: it was canceled or refunded, or a dispute was lost.', {
       status: 'CANCELED',
     }),
     ...ended('The subscription was canceled.'),
   },
   expired: {
-    ...told('subscription.expired', 'It is over: the last try to renew it was declined.', {
+    ...told('subscription.expired', 'A subscription expired: the last renewal attempt was declined.', {
       status: 'EXPIRED',
     }),
-    ...ended('The last try to renew the subscription was declined.'),
+    ...ended('The last attempt to renew the subscription was declined.'),
   },
 };
 

@@ -52,7 +52,7 @@ export function failedCardMail(about: About, { priceCents, failureCode, next }: 
     next === null
       ? ['The final payment attempt failed, so your subscription has ended. You were not charged.']
       : [
-          `We try again on ${day(next, about)}. Until then you lose nothing. On the page below you can pay now, or save another card: the payment is then tried at once.`,
+          `We will retry on ${day(next, about)}. You keep your access until then. On the page below you can pay now, or save another card to retry immediately.`,
         ];
   return mail(
     next === null ? 'subscription-expired' : 'subscription-card-failed',
@@ -70,26 +70,26 @@ function confirmMail(about: About, priceCents: number, next: Date): Mail {
   const { row } = about;
   if (row.payment_method === null) {
     return mail('subscription-confirm', about, `Continue your subscription to ${what(about)}?`, [
-      `No card was given for ${what(about)}. Now ${money(priceCents)} a ${every[row.interval]} are due, and no card of yours is charged for it unless you want that.`,
-      `If you do, open the page below and press "Pay now". If you do not, or if it was not you who began it, do nothing: it ends by itself, and nothing is charged.`,
+      `No card is saved for ${what(about)}. ${money(priceCents)} per ${every[row.interval]} is now due. No card is charged unless you agree.`,
+      `To continue, open the page below and press "Pay now". Otherwise, or if you did not start this subscription, do nothing: it ends automatically, and nothing is charged.`,
     ]);
   }
   return mail('subscription-confirm', about, 'Confirm your payment', [
-    `The renewal of ${what(about)}, ${money(priceCents)}, was to be charged to ${card(about)}, and your bank wants you to confirm it yourself.`,
-    `Open the page below and press "Pay now". Until ${day(next, about)}, when we try again without you, you lose nothing.`,
+    `Your bank requires you to confirm the renewal of ${what(about)} for ${money(priceCents)} with ${card(about)}.`,
+    `Open the page below and press "Pay now". You keep your access until ${day(next, about)}, when we retry automatically.`,
   ]);
 }
 
 export function expiringCardMail(about: About): Mail {
   return mail('subscription-card-expiring', about, 'Your card is about to expire', [
-    `Your subscription to ${what(about)} renews on ${day(about.row.current_period_end, about)}, and ${card(about)} is about to expire or has expired. Save another one on the page below.`,
+    `Your subscription to ${what(about)} renews on ${day(about.row.current_period_end, about)}, and ${card(about)} is about to expire or has expired. Save another card on the page below.`,
   ]);
 }
 
 export function yearlyRenewalMail(about: About): Mail {
   const { row } = about;
   return mail('subscription-renews', about, `Your subscription to ${what(about)} renews soon`, [
-    `On ${day(row.current_period_end, about)} your subscription to ${what(about)} renews for a year, and ${card(about)} is charged ${money(row.pending_price_cents ?? row.price_cents)}${row.payment_method === null ? ' if you agree to it then' : ''}.`,
+    `On ${day(row.current_period_end, about)} your subscription to ${what(about)} renews for a year, and ${card(about)} is charged ${money(row.pending_price_cents ?? row.price_cents)}${row.payment_method === null ? ' if you agree at that time' : ''}.`,
     'To avoid the charge, cancel on the page below before that date.',
   ]);
 }
@@ -123,8 +123,8 @@ export function switchMail(
 ): Mail {
   const { row } = about;
   return mail('subscription-agree', about, `Do you want to switch to ${tierName}?`, [
-    `Your subscription to ${what(about)} is to become ${tierName}, for ${money(priceCents)} a ${every[row.interval]}. ${money(dueCents)} would be charged now. No card was given for this subscription, so nothing was charged, and nothing will be unless you agree.`,
-    `If you want it, open the page below, save a card there, and switch to ${tierName}. If you do not, or if it was not you who began the subscription, do nothing.`,
+    `A change of your subscription to ${what(about)} to ${tierName}, for ${money(priceCents)} per ${every[row.interval]}, was requested. ${money(dueCents)} would be due now. No card is saved for this subscription, so nothing was charged, and nothing will be charged unless you agree.`,
+    `To switch, open the page below, save a card, and choose ${tierName}. Otherwise, or if you did not start this subscription, do nothing.`,
   ]);
 }
 
@@ -133,8 +133,8 @@ export function canceledMail(about: About): Mail {
   const { row } = about;
   const lines = row.cancel_at_period_end
     ? [
-        `Your subscription to ${what(about)} ends on ${day(row.current_period_end, about)}. Until then you have what it opens, and you can change your mind on the page below.`,
+        `Your subscription to ${what(about)} ends on ${day(row.current_period_end, about)}. You keep your access until then, and you can resume it on the page below.`,
       ]
-    : [`Your subscription to ${what(about)} is over. Nothing more is charged.`];
+    : [`Your subscription to ${what(about)} has ended. You will not be charged again.`];
   return mail('subscription-canceled', about, `Your subscription to ${what(about)} was canceled`, lines);
 }

@@ -140,8 +140,8 @@ async function giveBack(
 ): Promise<void> {
   const reason =
     row.ended_at === null
-      ? 'The subscription had changed when the payment came.'
-      : 'The subscription was over when the payment came.';
+      ? 'The subscription had changed when the payment arrived.'
+      : 'The subscription had ended when the payment arrived.';
   await refund(ports, work, row, purchaseId, reason);
 }
 

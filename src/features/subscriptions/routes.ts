@@ -66,7 +66,7 @@ export function subscriptionRoutes({ subscriptions, simulations, cursors }: Deps
       path: '/me/subscriptions/{id}/switch',
       summary: "Change a subscription's tier",
       description:
-        'A dearer tier with the same interval takes effect now: the difference is charged to the card of the subscription, during a trial the whole price. Returns 409 for `tierId` where no card was given for the subscription; its member is mailed where to agree. Any other tier takes effect with the next period (`pendingTierId`). The present tier drops what is pending.',
+        'A more expensive tier with the same interval takes effect immediately: the difference is charged to the card of the subscription, or the full price during a trial. Returns 409 for `tierId` if no card is saved for the subscription, and emails the member a link to agree. Any other change takes effect with the next period (`pendingTierId`). Choosing the current tier cancels a pending change.',
       params: Id,
       body: SwitchIn,
       reply,
@@ -87,7 +87,7 @@ export function subscriptionRoutes({ subscriptions, simulations, cursors }: Deps
       method: 'POST',
       path: '/me/subscriptions/{id}/simulate',
       summary: 'Simulate a subscription event (test mode)',
-      description: `Test mode. One of ${SIMULATIONS.join(', ')}.`,
+      description: `Test mode only. One of ${SIMULATIONS.join(', ')}.`,
       params: Id,
       body: SimulateIn,
       reply,
@@ -112,7 +112,7 @@ function readRoutes({ subscriptions, cursors }: Pick<Deps, 'subscriptions' | 'cu
       description: 'Includes ended subscriptions.',
       query: listQuery({
         status: CommaList(VALUES.subscription.status),
-        tierId: Type.Optional(Type.String({ maxLength: 64, description: 'Of members of this tier.' })),
+        tierId: Type.Optional(Type.String({ maxLength: 64, description: 'Only subscriptions of this tier.' })),
       }),
       reply: { ...reply, list: true },
       async handler({ caller: { workspaceId, mode } }, { query }) {
@@ -129,7 +129,7 @@ function readRoutes({ subscriptions, cursors }: Pick<Deps, 'subscriptions' | 'cu
       method: 'GET',
       path: '/me/subscriptions/{id}',
       summary: 'Get a subscription',
-      description: 'A subscription to one of your tiers.',
+      description: 'Returns a subscription to one of your tiers.',
       params: Id,
       reply,
       handler: async ({ caller }, { params }) =>

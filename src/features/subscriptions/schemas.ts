@@ -10,14 +10,14 @@ named('SubscriptionStatus', OneOf(VALUES.subscription.status));
 export const CancelIn = named(
   'SubscriptionCancel',
   Type.Object({
-    atPeriodEnd: Type.Boolean({ description: 'With the present period; else at once, without a refund.' }),
+    atPeriodEnd: Type.Boolean({ description: 'Whether to cancel at the end of the current period; otherwise immediately, without a refund.' }),
   }),
   { atPeriodEnd: true },
 );
 
 export const SwitchIn = named(
   'SubscriptionSwitch',
-  Type.Object({ tierId: Type.String({ minLength: 1, maxLength: 64, description: 'One of your tiers.' }) }),
+  Type.Object({ tierId: Type.String({ minLength: 1, maxLength: 64, description: 'ID of one of your tiers.' }) }),
   { tierId: 'tier_01kafe3n4pfx2v9yq6m8d7t5zr' },
 );
 
@@ -35,7 +35,7 @@ export type Simulation = (typeof SIMULATIONS)[number];
 
 export const SimulateIn = named(
   'SubscriptionSimulation',
-  Type.Object({ event: OneOf(SIMULATIONS, { description: 'What is made to happen.' }) }),
+  Type.Object({ event: OneOf(SIMULATIONS, { description: 'Event to simulate.' }) }),
   { event: 'RENEWED' },
 );
 
@@ -49,21 +49,21 @@ export const Subscription = named(
     subscriberEmail: Type.String(),
     subscriberName: Nullable(Type.String()),
     status: OneOf(VALUES.subscription.status),
-    priceCents: Type.Integer({ description: 'Of a period, for this member.' }),
+    priceCents: Type.Integer({ description: 'Price per period for this member.' }),
     currency: Type.String(),
     interval: OneOf(VALUES.subscription.interval),
-    timezone: Type.String({ description: 'In which the days of its periods are counted.' }),
+    timezone: Type.String({ description: 'Time zone in which the days of its periods are counted.' }),
     currentPeriodStart: Instant,
     currentPeriodEnd: Instant,
     trialEndsAt: Nullable(Instant),
     nextChargeAt: Nullable(Instant),
-    pendingTierId: Nullable(IdOf('tier', 'From the next period on.')),
-    pendingPriceCents: Nullable(Type.Integer({ description: 'From the next period on.' })),
+    pendingTierId: Nullable(IdOf('tier', 'Effective with the next period.')),
+    pendingPriceCents: Nullable(Type.Integer({ description: 'Effective with the next period.' })),
     cancelAtPeriodEnd: Type.Boolean(),
     canceledAt: Nullable(Instant),
     endedAt: Nullable(Instant),
     cancelReason: Nullable(OneOf(VALUES.subscription.cancel_reason)),
-    isDisputed: Type.Boolean({ description: 'What it opens is closed until the bank has decided.' }),
+    isDisputed: Type.Boolean({ description: 'Whether the last charge is disputed; access is suspended until the bank decides.' }),
     discountCode: Nullable(Type.String()),
     clientReferenceId: Nullable(Type.String()),
     createdAt: Instant,

@@ -28,16 +28,16 @@ export function createSimulations({ subscriptions, dispute }: Deps): Simulations
         await subscriptions.cancel(workspaceId, id, { atPeriodEnd: true, by: 'MEMBER_CANCELED' });
       } else if (event === 'RENEWED' || event === 'PAYMENT_FAILED' || event === 'PERIOD_ENDED') {
         if (event !== 'PERIOD_ENDED' && row.cancel_at_period_end)
-          throw impossible('It is canceled: it is not renewed.');
+          throw impossible('The subscription is canceled and does not renew.');
         const card = { RENEWED: GOOD_CARD, PAYMENT_FAILED: BAD_CARD, PERIOD_ENDED: null }[event];
         // As the worker does, before anything is charged.
         await subscriptions.letters.sendPrice(id);
         if (!(await subscriptions.renewals.renewEarly(id, card))) {
-          throw impossible('It is over, disputed, or being charged just now.');
+          throw impossible('The subscription has ended, is disputed, or is being charged.');
         }
       } else {
         const purchaseId = row.upgrades.at(-1)?.purchaseId ?? row.purchase_id;
-        if (purchaseId === null) throw impossible('Nothing was paid for the present period.');
+        if (purchaseId === null) throw impossible('The current period has not been paid.');
         await dispute(workspaceId, purchaseId, DISPUTES[event]);
       }
     },

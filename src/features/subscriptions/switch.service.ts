@@ -64,7 +64,7 @@ async function methodFor(
 ): Promise<PaymentMethod | null> {
   if (row.payment_method !== null || by === 'CREATOR') return row.payment_method;
   const saved = await payments.savedMethodOf(tx, row.customer_id);
-  if (saved === null) throw conflict('Save a card first: none was given for this subscription.', 'tierId');
+  if (saved === null) throw conflict('Save a card for this subscription first.', 'tierId');
   return saved;
 }
 
@@ -130,7 +130,7 @@ export async function awaitSwitch({ payments }: SubscriptionPorts, paymentId: st
   const settled = await payments.settle(paymentId);
   if (settled.status === 'SUCCEEDED') return;
   if (settled.status === 'FAILED') throw conflict(`The difference could not be charged. ${settled.message}`);
-  const message = 'The payment provider has not decided yet: the same request may be repeated.';
+  const message = 'The payment is still pending at the payment provider. It is safe to repeat the request.';
   throw new AppError('SERVICE_UNAVAILABLE', { message });
 }
 
@@ -152,6 +152,6 @@ export async function askMember(
     await mailMember(ports, tx, mails.switchMail(facts, { ...asked, tierName: tier.name }));
   });
   const message =
-    'No card was given for this subscription: its member has to agree to the charge first, and was mailed how.';
+    'No card is saved for this subscription. The member must agree to the charge first and has been emailed instructions.';
   throw conflict(message, 'tierId');
 }

@@ -17,11 +17,11 @@ const { status, category, priority, reported_type: reportedTypes } = VALUES.supp
 
 const whose = {
   account: NullableObject(Type.Object({ id: IdOf('usr'), email: Type.String() })),
-  reporterEmail: Nullable(Type.String({ description: 'Where an answer to a report goes.' })),
+  reporterEmail: Nullable(Type.String({ description: 'Where replies to a report are sent.' })),
   reported: NullableObject(
     Type.Object({
       type: OneOf(reportedTypes),
-      id: Type.String({ description: 'Of a channel the user name.' }),
+      id: Type.String({ description: 'ID of the reported item; for a channel, the username.' }),
       url: Type.String(),
     }),
   ),

@@ -14,14 +14,14 @@ const sample = { ticketId: 'tkt_01kafe3n4pfx2v9yq6m8d7t5zr', number: 12 };
 
 export const supportTicketReplied = defineEvent({
   type: 'support.ticket_replied',
-  description: 'The operator has answered a support ticket, which is PENDING now.',
+  description: 'The operator replied to a support ticket, which is now PENDING.',
   data,
   sample: { ...sample, sequence: 1 },
   notice: {
     severity: 'INFO',
     words: ({ ticketId: id, number }) => ({
-      title: `Your support ticket ${number} has an answer`,
-      body: `Read it with GET /support/tickets/${id}, and reply there.`,
+      title: `Support ticket ${number} has a reply`,
+      body: `Read it with GET /support/tickets/${id} and reply there.`,
       resource: { type: 'SUPPORT_TICKET', id },
     }),
   },

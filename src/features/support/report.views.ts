@@ -38,19 +38,19 @@ export function reportPage({ type, path }: Reported, { reason, message, email, p
     body: siteFrame(
       'page notice',
       html`<h1>${title}</h1>
-<p>You write to whoever runs this platform, not to the creator: <a href="${path}">${path}</a>. You need no account.</p>
+<p>Your report about <a href="${path}">${path}</a> goes to the operator of this platform, not to the creator. No account is required.</p>
 <form class="form" method="post">
-<p class="field"><label for="reason">What is wrong?</label>
+<p class="field"><label for="reason">Reason</label>
 <select id="reason" name="reason">${REASONS.map(
         (one) => html`<option${one === reason && html` selected`}>${one}</option>`,
       )}</select></p>
-<p class="field"><label for="message">Tell us more</label>
+<p class="field"><label for="message">Details</label>
 <textarea id="message" name="message" rows="6" maxlength="${MAX_REPORT}"${marked('message')}>${message}</textarea></p>
 ${wrong('message')}
 <p class="field"><label for="email">Your email address (optional, for a reply)</label>
 <input id="email" name="email" type="email" autocomplete="email" maxlength="254" value="${email}"${marked('email')}></p>
 ${wrong('email')}
-<button class="button main" type="submit">Send the report</button>
+<button class="button main" type="submit">Send report</button>
 </form>`,
     ),
     frames: "'none'",
@@ -65,7 +65,7 @@ export function sentPage({ path }: Reported): Page {
     head: noindex,
     body: notice({
       heading: 'Thank you',
-      text: 'Your report is with whoever runs this platform.',
+      text: 'Your report was sent to the operator of this platform.',
       links: html`<p><a href="${path}">Back</a></p>`,
     }),
     frames: "'none'",
@@ -75,6 +75,6 @@ export function sentPage({ path }: Reported): Page {
 export function failedPage(error: AppError): Page {
   return failurePage(error, {
     heading: 'Nothing to report',
-    text: 'The address may be mistyped. Use the link “Report” on the page that you mean.',
+    text: 'The URL may be mistyped. Use the “Report” link on the page you want to report.',
   });
 }

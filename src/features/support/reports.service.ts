@@ -88,13 +88,13 @@ interface Told {
 }
 
 function mailText({ url, reason, said, id, reporter }: Told): string {
-  return `Somebody has reported ${url}.
+  return `${url} was reported.
 
 ${reason}
 
 ${said}
 
-${reporter === null ? 'They left no address.' : `An answer goes to ${reporter}.`}
+${reporter === null ? 'The reporter left no email address.' : `Replies are sent to ${reporter}.`}
 It is ticket ${id}: marquee support show --id ${id}
 `;
 }

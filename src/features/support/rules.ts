@@ -33,9 +33,9 @@ export const MAX_REPORT = 4000;
 /** What a report says is wrong. */
 export const REASONS = [
   'Violence, hate or harassment',
-  'Sexual content, or a child in danger',
+  'Sexual content or child safety',
   'Fraud or spam',
-  'Somebody else’s work or name',
+  'Copyright or impersonation',
   'Something else',
 ] as const;
 

@@ -21,14 +21,14 @@ export const TicketIn = named(
     requestId: Type.Optional(
       Type.String({
         pattern: '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$',
-        description: 'The `X-SVC-Request-Id` of the answer that it is about.',
+        description: '`X-SVC-Request-Id` of the response the ticket is about.',
         examples: ['7c0b4f2e-3c1a-4c53-9a55-0c6f7a1c9d11'],
       }),
     ),
   }),
   {
-    subject: 'A webhook is late',
-    message: 'Deliveries of stream.live come ten minutes late since Monday.',
+    subject: 'Webhook deliveries are late',
+    message: 'Deliveries of stream.live have been ten minutes late since Monday.',
     category: 'TECHNICAL',
     requestId: '7c0b4f2e-3c1a-4c53-9a55-0c6f7a1c9d11',
   },
@@ -36,21 +36,21 @@ export const TicketIn = named(
 export type TicketIn = Static<typeof TicketIn>;
 
 export const MessageIn = named('SupportMessageCreate', Type.Object({ message: text(MAX_MESSAGE) }), {
-  message: 'It is in order again, thank you.',
+  message: 'It works again, thank you.',
 });
 
 export const Message = named(
   'SupportMessage',
   Type.Object({
     id: IdOf('tkm'),
-    author: OneOf(VALUES.support_message.author, { description: 'STAFF is the operator.' }),
+    author: OneOf(VALUES.support_message.author, { description: 'STAFF is the platform operator.' }),
     message: Type.String(),
     createdAt: Instant,
   }),
   {
     id: 'tkm_01kafe3n4pfx2v9yq6m8d7t5zr',
     author: 'PARTNER',
-    message: 'Deliveries of stream.live come ten minutes late since Monday.',
+    message: 'Deliveries of stream.live have been ten minutes late since Monday.',
     createdAt: '2026-11-20T09:00:00.000Z',
   },
 );
@@ -70,7 +70,7 @@ const members = {
 const example = {
   id: 'tkt_01kafe3n4pfx2v9yq6m8d7t5zr',
   number: 12,
-  subject: 'A webhook is late',
+  subject: 'Webhook deliveries are late',
   category: 'TECHNICAL',
   priority: 'NORMAL',
   status: 'OPEN',
@@ -90,7 +90,7 @@ export const TicketWithMessages = named(
       {
         id: 'tkm_01kafe3n4pfx2v9yq6m8d7t5zr',
         author: 'PARTNER',
-        message: 'Deliveries of stream.live come ten minutes late since Monday.',
+        message: 'Deliveries of stream.live have been ten minutes late since Monday.',
         createdAt: '2026-11-20T09:00:00.000Z',
       },
     ],

@@ -156,7 +156,7 @@ function openTicket({ events, clock }: Deps, opener: Opener, input: TicketIn): P
     await lockWorkspace(tx, await workspaceOf(tx, accountId, 'live'));
     const { all, unclosed } = await repository.countTickets(tx, accountId);
     if (unclosed >= MAX_UNCLOSED) {
-      const message = `The account has ${unclosed} tickets that are not closed: reply there, or close some.`;
+      const message = `The account has ${unclosed} open tickets. Reply to one of them, or close some.`;
       throw new AppError('CONFLICT', { message });
     }
     const now = clock.now();
@@ -180,11 +180,11 @@ function openTicket({ events, clock }: Deps, opener: Opener, input: TicketIn): P
 }
 
 function answerText(subject: string, message: string): string {
-  return `You have reported: ${subject}.
+  return `You reported: ${subject}.
 
 ${message}
 
-You cannot answer this mail. To say more, report it again.
+You cannot reply to this email. To add details, submit another report.
 `;
 }
 
@@ -195,7 +195,7 @@ async function addMessage(
   message: string,
 ): Promise<MessageRow> {
   if (author === 'PARTNER' && (await repository.countMessages(tx, ticket.id)) >= MAX_MESSAGES) {
-    const text = `The ticket has ${MAX_MESSAGES} messages or more: open another one.`;
+    const text = `Limit of ${MAX_MESSAGES} messages reached for this ticket. Open another one.`;
     throw new AppError('CONFLICT', { message: text });
   }
   const id = newId('tkm');

@@ -8,7 +8,7 @@ const data = named(
   'TeamEventData',
   Type.Object({
     memberId: Type.String(),
-    userId: Type.String({ description: 'The account that is the member’s own.' }),
+    userId: Type.String({ description: 'ID of the member’s own account.' }),
     teamRole: OneOf(TEAM_ROLES),
     sequence: Type.Integer({ minimum: 1, description: 'Increases with each event about this member.' }),
   }),
@@ -21,14 +21,14 @@ const sample = {
 
 export const teamMemberAdded = defineEvent({
   type: 'team.member_added',
-  description: 'Somebody has accepted an invitation to the team.',
+  description: 'An invitation to the team was accepted.',
   data,
   sample: { ...sample, sequence: 1 },
   notice: {
     severity: 'INFO',
     words: ({ memberId: id, teamRole }) => ({
-      title: `Somebody has joined your team as ${teamRole}`,
-      body: 'GET /team tells who.',
+      title: `New team member with the role ${teamRole}`,
+      body: 'See GET /team for details.',
       resource: { type: 'TEAM_MEMBER', id },
     }),
   },
@@ -36,14 +36,14 @@ export const teamMemberAdded = defineEvent({
 
 export const teamMemberRemoved = defineEvent({
   type: 'team.member_removed',
-  description: 'Somebody was removed from the team, or has left it. The keys that they made are revoked.',
+  description: 'A member was removed from the team or left it. The keys they created were revoked.',
   data,
   sample: { ...sample, sequence: 3 },
   notice: {
     severity: 'INFO',
     words: ({ memberId: id, teamRole }) => ({
-      title: `A member of your team with the role ${teamRole} is gone`,
-      body: 'They were removed, or have left. The API keys that they made are revoked.',
+      title: `Team member with the role ${teamRole} left`,
+      body: 'The member was removed or left. The API keys they created were revoked.',
       resource: { type: 'TEAM_MEMBER', id },
     }),
   },
@@ -51,14 +51,14 @@ export const teamMemberRemoved = defineEvent({
 
 export const teamRoleChanged = defineEvent({
   type: 'team.role_changed',
-  description: 'A member of the team has another role; the keys that they made act within it.',
+  description: 'The role of a team member changed; the keys they created are limited to the new role.',
   data,
   sample: { ...sample, sequence: 2 },
   notice: {
     severity: 'INFO',
     words: ({ memberId: id, teamRole }) => ({
       title: `A member of your team is now ${teamRole}`,
-      body: 'GET /team tells who. The API keys that they made act within the new role.',
+      body: 'See GET /team. The API keys they created are limited to the new role.',
       resource: { type: 'TEAM_MEMBER', id },
     }),
   },

@@ -123,7 +123,7 @@ async function invite(
   const limit = PLANS[plan].teamSeats;
   const { members, pending } = await repository.countSeats(tx, accountId, now);
   if (1 + members + pending >= limit) {
-    const message = `The plan allows ${limit} people in the team, its owner and pending invitations included.`;
+    const message = `Limit of ${limit} team seats reached for this plan, including the owner and pending invitations.`;
     throw quotaExceeded({ workspaceId, resource: 'TEAM_SEATS' }, message);
   }
   await mailCaps.from({ actorId: accountId })(email);
@@ -155,7 +155,7 @@ async function assertNew(tx: Tx, owner: { userId: string; email: string }, email
     throw new AppError('CONFLICT', { field: 'email', message: `${email} is already a team member.` });
   }
   if (await repository.isInvited(tx, owner.userId, email)) {
-    const message = `${email} is invited already: revoke that invitation first to send another one.`;
+    const message = `${email} is already invited. Revoke that invitation before sending another one.`;
     throw new AppError('CONFLICT', { field: 'email', message });
   }
 }

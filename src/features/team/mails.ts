@@ -20,15 +20,15 @@ export function invitationMail({ email, teamRole, accountName, link }: Invitatio
     kind: 'team-invitation',
     to: email,
     subject: "You've been invited to a team",
-    text: `You are invited to work in this Marquee account, as an ${ROLES[teamRole]}:
+    text: `You are invited to join this Marquee account as an ${ROLES[teamRole]}:
 
 ${accountName.replaceAll(/\s+/g, ' ')}
 
-Open this link within 7 days to accept. Without a Marquee account yet, it lets you make one:
+To accept, open this link within 7 days. You can create a Marquee account there if you do not have one:
 
 ${link}
 
-If you do not know who this is from, do nothing.
+If you do not recognize the sender, ignore this email.
 `,
   };
 }

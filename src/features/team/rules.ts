@@ -48,9 +48,9 @@ export function assertMayChange(by: Authority, role: TeamRole): void {
 }
 
 const OVER: Record<Exclude<InvitationRow['status'], 'PENDING'>, string> = {
-  ACCEPTED: 'The invitation was accepted already.',
-  REVOKED: 'The invitation was taken back.',
-  EXPIRED: 'The invitation has expired: ask for another one.',
+  ACCEPTED: 'The invitation was already accepted.',
+  REVOKED: 'The invitation was revoked.',
+  EXPIRED: 'The invitation has expired. Ask for a new one.',
 };
 
 /** @throws {AppError} CONFLICT, field `token`, for an invitation that is no longer PENDING. */

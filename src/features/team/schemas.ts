@@ -13,14 +13,14 @@ export const Member = named(
   'TeamMember',
   Type.Object({
     id: IdOf('mem'),
-    userId: IdOf('usr', 'The account of their own.'),
+    userId: IdOf('usr', "ID of the member's own account."),
     email: Type.String(),
     name: Nullable(Type.String()),
     teamRole: TeamRoleName,
-    status: OneOf(['ACTIVE', 'SUSPENDED'] as const, { description: 'Of the account of their own.' }),
+    status: OneOf(['ACTIVE', 'SUSPENDED'] as const, { description: "Status of the member's own account." }),
     joinedAt: Instant,
     lastActiveAt: Nullable(
-      Type.String({ ...Instant, description: 'In the dashboard, for this account, to some minutes.' }),
+      Type.String({ ...Instant, description: 'Last activity in the dashboard for this account, accurate to a few minutes.' }),
     ),
   }),
   {
@@ -39,9 +39,9 @@ export const TeamOut = named(
   'Team',
   Type.Object({
     accountId: IdOf('usr'),
-    seatsUsed: Type.Integer({ description: 'The owner, the members, and invitations that are pending.' }),
-    seatsLimit: Type.Integer({ description: 'Of the plan.' }),
-    members: Type.Array(Member, { description: 'The owner first.' }),
+    seatsUsed: Type.Integer({ description: 'Seats used by the owner, members, and pending invitations.' }),
+    seatsLimit: Type.Integer({ description: 'Seats included in the plan.' }),
+    members: Type.Array(Member, { description: 'Team members, starting with the owner.' }),
   }),
 );
 
@@ -66,7 +66,7 @@ export const Invitation = named(
     email: Type.String(),
     teamRole: GivenRoleName,
     status: OneOf(VALUES.team_invitation.status),
-    invitedBy: IdOf('usr', 'Who invited.'),
+    invitedBy: IdOf('usr', 'Who sent the invitation.'),
     createdAt: Instant,
     expiresAt: Instant,
   }),
@@ -83,15 +83,15 @@ export const Invitation = named(
 
 export const TokenIn = named(
   'TeamInvitationToken',
-  Type.Object({ token: Type.String({ maxLength: 100, description: 'Of the link in the mail.' }) }),
+  Type.Object({ token: Type.String({ maxLength: 100, description: 'Token from the link in the email.' }) }),
   { token: 'Yq7k2Jw0p3b1l9e6u4s8x5z7r2t0v1n3m6c9d8f5g4h' },
 );
 
 export const Preview = named(
   'TeamInvitationPreview',
   Type.Object({
-    accountName: Type.String({ description: 'Whose team it is.' }),
-    email: Type.String({ description: 'Who is invited.' }),
+    accountName: Type.String({ description: 'Name of the account the team belongs to.' }),
+    email: Type.String({ description: 'Email address of the invited person.' }),
     teamRole: GivenRoleName,
     status: OneOf(VALUES.team_invitation.status),
     expiresAt: Instant,
@@ -108,7 +108,7 @@ export const Preview = named(
 export const Accepted = named(
   'TeamInvitationAccepted',
   Type.Object({
-    accountId: IdOf('usr', 'For `X-Account-Id`.'),
+    accountId: IdOf('usr', 'Account ID for `X-Account-Id`.'),
     name: Type.String(),
     teamRole: GivenRoleName,
   }),
@@ -117,7 +117,7 @@ export const Accepted = named(
 
 export const LeaveIn = named(
   'TeamLeave',
-  Type.Object({ accountId: Type.String({ maxLength: 100, description: 'Whose team.' }) }),
+  Type.Object({ accountId: Type.String({ maxLength: 100, description: 'ID of the account whose team to leave.' }) }),
   { accountId: 'usr_01kafe3n4pfx2v9yq6m8d7t5zr' },
 );
 

@@ -132,7 +132,7 @@ async function changed(
   work: (change: Change) => Promise<void>,
 ): Promise<Member> {
   if (id === rules.ownerMemberId(accountId)) {
-    const message = 'The owner of the account stays the owner: they cannot be removed or given another role.';
+    const message = 'The account owner cannot be removed or given another role.';
     throw new AppError('CONFLICT', { message });
   }
   return events.transaction(async (tx, append) => {
@@ -190,7 +190,7 @@ async function accept(deps: Deps, userId: string, token: string) {
     if (invitation === undefined) throw notFound();
     rules.assertPending(invitation, now.getTime());
     if (!(await deps.markVerified(tx, userId, invitation.email, now))) {
-      const message = 'The invitation is for another address: sign in with that one.';
+      const message = 'The invitation is for another email address. Sign in with that address.';
       throw new AppError('CONFLICT', { field: 'token', message });
     }
     if (userId === accountId || (await repository.findMemberId(tx, accountId, userId)) !== undefined) {
@@ -198,7 +198,7 @@ async function accept(deps: Deps, userId: string, token: string) {
     }
     const { members } = await repository.countSeats(tx, accountId, now);
     if (1 + members + 1 > PLANS[plan].teamSeats) {
-      const message = `The plan of the account allows ${PLANS[plan].teamSeats} people in its team.`;
+      const message = `Limit of ${PLANS[plan].teamSeats} team seats reached for the account's plan.`;
       throw quotaExceeded({ workspaceId, resource: 'TEAM_SEATS' }, message);
     }
     const { team_role: teamRole } = invitation;

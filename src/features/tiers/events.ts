@@ -24,7 +24,7 @@ export const tierUpdated = defineEvent({
     name,
     changes,
     migrateExisting: Type.Boolean({
-      description: 'Those who are members already pay the new price from their next period on.',
+      description: 'Whether existing members pay the new price from their next period on.',
     }),
     sequence,
   }),
@@ -39,7 +39,7 @@ export const tierUpdated = defineEvent({
 
 export const tierArchived = defineEvent({
   type: 'tier.archived',
-  description: 'A tier is sold no more: it was archived, or removed when nobody had ever bought it.',
+  description: 'A tier was archived, or deleted if it had never been bought.',
   data: Type.Object({ tierId, name, sequence }),
   sample: { tierId: SAMPLE_ID, name: 'Friend', sequence: 3 },
 });

@@ -13,7 +13,7 @@ const Id = IdParams('tier', 'tier');
 
 /** All that are not archived in one page: there are no more of them. */
 const ListQuery = shortListQuery({
-  username: Type.Optional(Type.String({ maxLength: 64, description: 'Of the creator.' })),
+  username: Type.Optional(Type.String({ maxLength: 64, description: 'Username of the creator.' })),
 });
 
 interface Deps {
@@ -63,7 +63,7 @@ export function tierRoutes({ tiers, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/tiers/{id}',
       summary: 'Get a tier',
-      description: 'One of your own, or one of another creator that takes members.',
+      description: 'Returns one of your own tiers, or a tier of another creator that accepts members.',
       params: Id,
       reply: { status: 200, schema: Tier },
       async handler({ caller }, { params }) {

@@ -12,12 +12,12 @@ const MAX_COUNT = 1_000_000_000;
 const settings = {
   name: Type.String({ minLength: 1, maxLength: 80, pattern: '\\S' }),
   description: Nullable(Type.String({ maxLength: 2000 })),
-  priceCents: Type.Integer({ minimum: 0, maximum: MAX_CENTS, description: 'Of one interval.' }),
+  priceCents: Type.Integer({ minimum: 0, maximum: MAX_CENTS, description: 'Price per interval.' }),
   interval: OneOf(VALUES.tier.interval),
   trialDays: Type.Integer({ minimum: 0, maximum: 90 }),
   benefits: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 20 }),
   position: Type.Integer({ minimum: 0, maximum: MAX_COUNT, description: 'Sort order.' }),
-  isActive: Type.Boolean({ description: 'Open to new members.' }),
+  isActive: Type.Boolean({ description: 'Whether the tier accepts new members.' }),
   maxMembers: Nullable(Type.Integer({ minimum: 1, maximum: MAX_COUNT })),
 };
 const currency = OneOf(['USD'] as const);
@@ -45,7 +45,7 @@ export const TierPatch = named(
       currency,
       migrateExisting: Type.Boolean({
         description:
-          'Members pay the price of the tier from their next period on; otherwise they keep theirs.',
+          'Whether existing members pay the new price from their next period on; otherwise they keep their price.',
       }),
     }),
   ),

@@ -172,7 +172,7 @@ async function update(
     throw new AppError('CONFLICT', { message: 'An archived tier cannot be changed.' });
   }
   if (input.interval !== undefined && input.interval !== before.interval) {
-    const message = 'The interval of a tier stays as it is: make another tier.';
+    const message = 'The interval of a tier cannot be changed. Create another tier.';
     throw new AppError('CONFLICT', { field: 'interval', message });
   }
   const wished = { ...before, ...defined(toColumns(input)) };

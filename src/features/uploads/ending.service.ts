@@ -77,7 +77,7 @@ export const CANCELED: Ending = {
 /** @throws {AppError} BAD_REQUEST, field `sha256`, when the file was not what had been promised. */
 export function assertIntact(row: UploadRow): UploadRow {
   if (row.error_code !== 'CHECKSUM_MISMATCH') return row;
-  throw badRequest('sha256', row.error_message ?? 'The file has another SHA-256.');
+  throw badRequest('sha256', row.error_message ?? 'The SHA-256 of the file does not match.');
 }
 
 /** @throws {AppError} CONFLICT when the upload was complete before it could be cancelled. */
@@ -221,7 +221,7 @@ function endSession(
 
 async function sha256Of(store: BlobStore, key: string): Promise<Buffer> {
   const file = await store.open(key);
-  if (file === null) throw new AppError('CONFLICT', { message: 'The file has been removed.' });
+  if (file === null) throw new AppError('CONFLICT', { message: 'The file was deleted.' });
   const hash = createHash('sha256');
   for await (const chunk of file.body) hash.update(chunk);
   return hash.digest();

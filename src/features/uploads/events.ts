@@ -4,7 +4,7 @@ import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
 export const uploadExpired = defineEvent({
   type: 'upload.expired',
   description:
-    'An upload got no bytes for seven days and was given up; its video has failed, or stays as it is where the file was to replace another.',
+    'An upload expired because no data was received for seven days. Its video failed, or is unchanged if the file was a replacement.',
   data: Type.Object({
     uploadId: Type.String(),
     videoId: Type.String(),

@@ -20,7 +20,7 @@ named('UploadStatus', OneOf(VALUES.upload.status));
 
 const Sha256 = Type.String({
   pattern: '^[0-9a-fA-F]{64}$',
-  description: 'SHA-256 of the whole file, hexadecimal.',
+  description: 'SHA-256 of the complete file, in hexadecimal.',
 });
 
 const Size = Type.Integer({ minimum: 1, maximum: MAX_FILE_BYTES, description: 'Exact size of the file.' });
@@ -35,7 +35,7 @@ const creation = <S extends TSchema>(sizeBytes: S) =>
     sha256: Type.Optional(Sha256),
     videoId: Type.Optional(
       Type.String({
-        description: 'A video that waits for its file. Without it a new one is made of the fields below.',
+        description: 'ID of a video waiting for its file. If omitted, a new video is created from the fields below.',
       }),
     ),
     title: Type.Optional(Title),
@@ -80,15 +80,15 @@ export const Upload = named(
     ),
     corsOrigin: Nullable(Type.String()),
     filename: Type.String(),
-    sizeBytes: Nullable(Type.Integer({ description: 'Null until the client says it.' })),
-    receivedBytes: Type.Integer({ description: 'Stored durably; a few seconds old while bytes come.' }),
+    sizeBytes: Nullable(Type.Integer({ description: 'Null until the client sends it.' })),
+    receivedBytes: Type.Integer({ description: 'Durably stored bytes; lags by a few seconds during the transfer.' }),
     mimeType: Type.String(),
     sha256: Nullable(Type.String()),
-    chunkSizeBytes: Type.Integer({ description: 'A good size for clients that cut the file.' }),
+    chunkSizeBytes: Type.Integer({ description: 'Recommended chunk size for clients that split the file.' }),
     expiresAt: Instant,
     error: NullableObject(Problem),
     replaces: Type.Boolean({
-      description: 'The file that the video has: it plays on until this one is ready.',
+      description: 'Whether the upload replaces the file of an existing video, which keeps playing until the new file is ready.',
     }),
     createdAt: Instant,
   }),

@@ -172,7 +172,7 @@ async function open(
   for (const row of await repository.lockOpenOf(tx, videoId)) await cancelRow(clock.now(), tx, row);
   const { openUploads } = PLANS[plan];
   if ((await repository.countOpen(tx, workspaceId)) >= openUploads) {
-    const message = `The plan allows ${openUploads} uploads at once: complete or cancel some.`;
+    const message = `Limit of ${openUploads} open uploads reached for this plan. Complete or cancel some.`;
     throw quotaExceeded({ workspaceId, resource: 'OPEN_UPLOADS' }, message);
   }
   await intake.hold.reserve(tx, { workspaceId, videoId, ...(replaces && { uploadId: id }) }, sizeBytes ?? 0);

@@ -218,7 +218,7 @@ function putPiece(request: FastifyRequest, row: UploadRow): Piece | null {
   const length = rules.byteCount('Content-Length', headers['content-length']);
   if (length === null) throw badRequest('Content-Length', 'Content-Length is required.');
   if (length > rules.MAX_PUT_BYTES) {
-    const message = 'One PUT brings at most 5 GB: use tus for larger files.';
+    const message = 'PUT accepts at most 5 GB. Use tus for larger files.';
     throw new AppError('PAYLOAD_TOO_LARGE', { message });
   }
   const piece = { protocol: 'PUT', pieceBytes: length, digest: null, body: incomingOf(request.raw) } as const;

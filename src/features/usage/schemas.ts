@@ -15,23 +15,23 @@ const TO = 'A date or date-time, exclusive. Defaults to tomorrow.';
 export const UsageQuery = Type.Object({
   from: Day(FROM),
   to: Day(TO),
-  granularity: OneOf(GRANULARITIES, { default: 'DAY', description: 'By the HOUR at most 14 days.' }),
+  granularity: OneOf(GRANULARITIES, { default: 'DAY', description: 'Bucket size; HOUR supports at most 14 days.' }),
   timezone: Type.String({
     default: 'UTC',
     description: 'IANA time zone used for day boundaries.',
     maxLength: 100,
   }),
-  metric: CommaList(USAGE_NAMES, 'Only these. Default: all.'),
+  metric: CommaList(USAGE_NAMES, 'Only these metrics. Defaults to all.'),
 });
 
 const SUMS = {
-  storageBytes: Type.Optional(Type.Integer({ description: 'The most that was stored at a time.' })),
-  egressBytes: Type.Optional(Type.Integer({ description: 'Of media files that were sent.' })),
-  encodeMinutes: Type.Optional(Type.Integer({ description: 'Of video that became ready.' })),
-  liveMinutes: Type.Optional(Type.Integer({ description: 'That broadcasts were on.' })),
-  roomMinutes: Type.Optional(Type.Integer({ description: 'That people spent in rooms.' })),
+  storageBytes: Type.Optional(Type.Integer({ description: 'Peak storage.' })),
+  egressBytes: Type.Optional(Type.Integer({ description: 'Bytes of media files sent.' })),
+  encodeMinutes: Type.Optional(Type.Integer({ description: 'Minutes of video that became ready.' })),
+  liveMinutes: Type.Optional(Type.Integer({ description: 'Minutes of live broadcasts.' })),
+  roomMinutes: Type.Optional(Type.Integer({ description: 'Participant-minutes in rooms.' })),
   apiRequests: Type.Optional(Type.Integer()),
-  webhookDeliveries: Type.Optional(Type.Integer({ description: 'Attempts.' })),
+  webhookDeliveries: Type.Optional(Type.Integer({ description: 'Number of delivery attempts.' })),
 };
 const sums = {
   storageBytes: 52428800,
@@ -53,7 +53,7 @@ export const UsageOut = named(
     series: Type.Array(
       Type.Object({
         date: Type.String({
-          description: 'The first local day of the piece; of hours, their beginning with its offset.',
+          description: 'First local day of the bucket; for hours, their start with UTC offset.',
         }),
         ...SUMS,
       }),
@@ -85,9 +85,9 @@ export async function* usageLines(report: UsageReport): AsyncGenerator<CsvRow> {
 
 export const RequestsQuery = Type.Omit(
   listQuery({
-    keyId: Type.Optional(Type.String({ description: 'Only those of this key.', maxLength: 100 })),
-    from: Day('A UTC day. Default: 28 days before `to`.'),
-    to: Day('Excluded. A UTC day. Default: tomorrow.'),
+    keyId: Type.Optional(Type.String({ description: 'Only requests with this key.', maxLength: 100 })),
+    from: Day('First UTC day; defaults to 28 days before `to`.'),
+    to: Day('UTC day after the last; defaults to tomorrow.'),
   }),
   ['createdAfter', 'createdBefore'],
 );
@@ -96,11 +96,11 @@ export const UsageRequests = named(
   'UsageRequests',
   Type.Object({
     date: Type.String({ format: 'date', description: 'A UTC day.' }),
-    keyId: Nullable(Type.String({ description: 'null: the dashboard.' })),
-    requests: Type.Integer({ description: 'Refusals included.' }),
+    keyId: Nullable(Type.String({ description: 'Null means the dashboard.' })),
+    requests: Type.Integer({ description: 'Number of requests, including rejected ones.' }),
     errors4xx: Type.Integer(),
     errors5xx: Type.Integer(),
-    rateLimited: Type.Integer({ description: 'Of `errors4xx`, those with status 429.' }),
+    rateLimited: Type.Integer({ description: 'Responses with status 429, also counted in `errors4xx`.' }),
   }),
   {
     date: '2026-11-20',

@@ -5,7 +5,7 @@ import { named } from '../../http/named.ts';
 const data = named(
   'FollowerEventData',
   Type.Object({
-    userId: Type.String({ description: 'Who follows.' }),
+    userId: Type.String({ description: 'Account ID of the follower.' }),
     username: Type.String(),
     sequence: Type.Integer({ minimum: 1, description: 'Increases with each event about followers of the channel.' }),
   }),
@@ -14,14 +14,14 @@ const sample = { userId: 'usr_01kafe3n4pfx2v9yq6m8d7t5zr', username: 'grace', se
 
 export const followerAdded = defineEvent({
   type: 'follower.added',
-  description: 'Somebody follows the channel.',
+  description: 'Someone followed the channel.',
   data,
   sample,
 });
 
 export const followerRemoved = defineEvent({
   type: 'follower.removed',
-  description: 'Somebody does not follow the channel any more.',
+  description: 'Someone unfollowed the channel.',
   data,
   sample: { ...sample, sequence: 2 },
 });

@@ -22,8 +22,8 @@ type Asked = FastifyRequest<{ Params: { username: string }; Body: unknown }>;
 
 const FORM_BYTES = 4096;
 const MISSING = {
-  heading: 'There is no such channel here.',
-  text: 'The address may be mistyped, or the channel may be gone.',
+  heading: 'Channel not found.',
+  text: 'The URL may be mistyped, or the channel may have been deleted.',
 };
 const PURPOSE = 'follow form';
 /** Pages that have the form. */

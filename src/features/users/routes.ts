@@ -32,7 +32,7 @@ export function userRoutes({ users, follows, avatarUrl }: Deps): Route[] {
       method: 'GET',
       path: '/users/{username}',
       summary: 'Get a user',
-      description: 'As everybody sees them.',
+      description: 'Returns the public profile.',
       params: Username,
       reply: { status: 200, schema: User },
       async handler({ caller }, { params }) {

@@ -15,9 +15,9 @@ export const User = named(
     name: Nullable(Type.String()),
     avatarUrl: Nullable(Type.String()),
     bio: Nullable(Type.String()),
-    isLive: Type.Boolean({ description: 'A PUBLIC stream is live.' }),
+    isLive: Type.Boolean({ description: 'Whether a PUBLIC stream is live.' }),
     followerCount: Type.Integer(),
-    videoCount: Type.Integer({ description: 'PUBLIC videos that can be watched.' }),
+    videoCount: Type.Integer({ description: 'Number of playable PUBLIC videos.' }),
     createdAt: Instant,
   }),
   {
@@ -37,9 +37,9 @@ export const Follow = named(
   'Follow',
   Type.Object({
     subscriptionId: IdOf('fol'),
-    username: Type.String({ description: 'Who is followed.' }),
+    username: Type.String({ description: 'Username of the followed channel.' }),
     subscribedAt: Instant,
-    isNew: Type.Boolean({ description: 'False when you followed already.' }),
+    isNew: Type.Boolean({ description: 'False if you already followed the channel.' }),
   }),
   {
     subscriptionId: 'fol_01kafe3n4pfx2v9yq6m8d7t5zr',

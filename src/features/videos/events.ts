@@ -7,7 +7,7 @@ const videoId = Type.String();
 const sequence = Type.Integer({ minimum: 1, description: "Sequence number of this video's events." });
 const attempt = Type.Integer({
   minimum: 0,
-  description: 'Counts the processings of the video; 0 when it failed before the first.',
+  description: 'Processing attempt number; 0 if the video failed before the first.',
 });
 const changes = Type.Record(Type.String(), Type.Object({ from: Type.Unknown(), to: Type.Unknown() }), {
   description: 'Changed fields with old and new values.',
@@ -35,14 +35,14 @@ const SAMPLE = {
 
 export const videoCreated = defineEvent({
   type: 'video.created',
-  description: 'A video was created; its file may still have to come.',
+  description: 'A video was created. Its file may not have been uploaded yet.',
   data: Type.Object({ ...described, sequence }),
   sample: { ...SAMPLE, status: 'UPLOADING', sequence: 1 },
 });
 
 export const videoUpdated = defineEvent({
   type: 'video.updated',
-  description: 'The settings of a video were changed.',
+  description: 'The settings of a video changed.',
   data: Type.Object({ ...described, changes, sequence }),
   sample: {
     ...SAMPLE,
@@ -53,18 +53,18 @@ export const videoUpdated = defineEvent({
 
 export const videoDeleted = defineEvent({
   type: 'video.deleted',
-  description: 'A video was deleted; it is not played any more.',
+  description: 'A video was deleted and no longer plays.',
   data: Type.Object({ videoId, deletedAt: Instant, sequence }),
   sample: { videoId: SAMPLE_ID, deletedAt: '2026-11-21T09:00:00.000Z', sequence: 9 },
 });
 
 export const videoExpiring = defineEvent({
   type: 'video.expiring',
-  description: 'A recording is deleted in seven days: the plan keeps it no longer.',
+  description: "A recording will be deleted in seven days because the plan's retention period ends.",
   data: Type.Object({
     videoId,
     title: Type.String(),
-    deletesAt: Type.String({ ...Instant, description: 'Not before this.' }),
+    deletesAt: Type.String({ ...Instant, description: 'Earliest time of deletion.' }),
     sequence,
   }),
   sample: {
@@ -76,8 +76,8 @@ export const videoExpiring = defineEvent({
   notice: {
     severity: 'INFO',
     words: ({ title, deletesAt, videoId: id }) => ({
-      title: 'A recording is deleted soon',
-      body: `The plan keeps "${title}" until ${deletesAt.slice(0, 10)}. A bigger plan keeps it longer.`,
+      title: 'Recording will be deleted soon',
+      body: `Your plan retains "${title}" until ${deletesAt.slice(0, 10)}. Upgrade to retain it longer.`,
       resource: { type: 'VIDEO', id },
     }),
   },
@@ -85,7 +85,7 @@ export const videoExpiring = defineEvent({
 
 export const videoPublished = defineEvent({
   type: 'video.published',
-  description: 'A ready video has left PRIVATE for the first time.',
+  description: 'A ready video was published for the first time.',
   data: Type.Object({ videoId, visibility: Visibility, publishedAt: Instant, sequence }),
   sample: {
     videoId: SAMPLE_ID,
@@ -109,27 +109,27 @@ export const videoUnpublished = defineEvent({
 
 export const videoCaptionReady = defineEvent({
   type: 'video.caption.ready',
-  description: 'A video has captions in a language, or new ones.',
+  description: 'Captions of a video were added or replaced.',
   data: Type.Object({ videoId, language: Type.String(), isAuto: Type.Boolean(), sequence }),
   sample: { videoId: SAMPLE_ID, language: 'en', isAuto: false, sequence: 6 },
 });
 
 export const videoTakenDown = defineEvent({
   type: 'video.taken_down',
-  description: 'The operator of the platform has taken a video down: nobody is shown it.',
+  description: 'The platform operator took a video down. It is no longer visible.',
   data: Type.Object({ videoId, title: Type.String(), reason: Type.String(), takenDownAt: Instant, sequence }),
   sample: {
     videoId: SAMPLE_ID,
     title: 'Opening night',
-    reason: 'Somebody else owns the music.',
+    reason: 'The music infringes third-party rights.',
     takenDownAt: '2026-11-21T09:00:00.000Z',
     sequence: 9,
   },
   notice: {
     severity: 'CRITICAL',
     words: ({ title, reason, videoId: id }) => ({
-      title: 'A video was taken down',
-      body: `Nobody can watch "${title}" any more. The reason: ${reason} If you do not agree, open a support ticket.`,
+      title: 'Video taken down',
+      body: `"${title}" can no longer be watched. Reason: ${reason} If you disagree, open a support ticket.`,
       resource: { type: 'VIDEO', id },
     }),
   },
@@ -137,7 +137,7 @@ export const videoTakenDown = defineEvent({
 
 export const videoRestored = defineEvent({
   type: 'video.restored',
-  description: 'A video that was taken down is shown again, as its visibility says.',
+  description: 'A takedown was reverted: the video is available again according to its visibility.',
   data: Type.Object({ videoId, title: Type.String(), restoredAt: Instant, sequence }),
   sample: {
     videoId: SAMPLE_ID,
@@ -148,8 +148,8 @@ export const videoRestored = defineEvent({
   notice: {
     severity: 'INFO',
     words: ({ title, videoId: id }) => ({
-      title: 'A video is back',
-      body: `"${title}" is shown again, as its visibility says.`,
+      title: 'Video restored',
+      body: `"${title}" is available again according to its visibility.`,
       resource: { type: 'VIDEO', id },
     }),
   },
@@ -171,7 +171,7 @@ export const videoUploadCompleted = defineEvent({
 
 export const videoProcessingStarted = defineEvent({
   type: 'video.processing.started',
-  description: 'The processing of a video has begun, or was asked for again.',
+  description: 'Processing of a video started or was requested again.',
   data: Type.Object({ videoId, attempt, sequence }),
   sample: { videoId: SAMPLE_ID, attempt: 1, sequence: 3 },
 });
@@ -211,7 +211,7 @@ export const videoProcessingCompleted = defineEvent({
 
 export const videoProcessingFailed = defineEvent({
   type: 'video.processing.failed',
-  description: 'A video cannot be played: its file did not come, or could not be processed.',
+  description: 'A video failed: its file was not uploaded or could not be processed.',
   data: Type.Object({
     videoId,
     error: Type.Object({ code: Type.String(), message: Type.String() }),
@@ -221,7 +221,7 @@ export const videoProcessingFailed = defineEvent({
   }),
   sample: {
     videoId: SAMPLE_ID,
-    error: { code: 'CORRUPT_INPUT', message: 'The file breaks off before its index.' },
+    error: { code: 'CORRUPT_INPUT', message: 'The file is truncated before its index.' },
     attempt: 1,
     failedAt: '2026-11-20T09:00:00.000Z',
     sequence: 4,
@@ -232,8 +232,8 @@ export const videoProcessingFailed = defineEvent({
       // An upload that was given up is no news to who gave it up.
       if (error.code === 'UPLOAD_EXPIRED') return null;
       return {
-        title: 'A video could not be processed',
-        body: `${error.message} The code is ${error.code}.`.trim(),
+        title: 'Video processing failed',
+        body: `${error.message} Error code: ${error.code}.`.trim(),
         resource: { type: 'VIDEO', id },
       };
     },
@@ -244,7 +244,7 @@ export const videoProcessingFailed = defineEvent({
 
 export const videoReplaced = defineEvent({
   type: 'video.replaced',
-  description: 'A video plays a new file; its id, addresses, settings and views are as before.',
+  description: 'The file of a video was replaced; its ID, URLs, settings and views are unchanged.',
   data: Type.Object({
     videoId,
     title: Type.String(),
@@ -280,7 +280,7 @@ export const videoReplaced = defineEvent({
 export const videoReplacementFailed = defineEvent({
   type: 'video.replacement.failed',
   description:
-    'A file that was to replace that of a video did not come, or could not be processed. The video is as before.',
+    'Replacing the file of a video failed: the new file was not uploaded or could not be processed. The video is unchanged.',
   data: Type.Object({
     videoId,
     title: Type.String(),
@@ -295,7 +295,7 @@ export const videoReplacementFailed = defineEvent({
     title: 'Opening night',
     uploadId: 'upl_01kafe3n4pfx2v9yq6m8d7t5zs',
     importId: null,
-    error: { code: 'CORRUPT_INPUT', message: 'The file breaks off before its index.' },
+    error: { code: 'CORRUPT_INPUT', message: 'The file is truncated before its index.' },
     failedAt: '2026-11-22T09:00:00.000Z',
     sequence: 8,
   },
@@ -305,8 +305,8 @@ export const videoReplacementFailed = defineEvent({
       // As with a video of its own.
       if (error.code === 'UPLOAD_EXPIRED') return null;
       return {
-        title: 'A file could not be replaced',
-        body: `"${title}" plays what it played before. ${error.message} The code is ${error.code}.`,
+        title: 'File replacement failed',
+        body: `"${title}" still plays its previous file. ${error.message} Error code: ${error.code}.`,
         resource: { type: 'VIDEO', id },
       };
     },

@@ -11,7 +11,7 @@ export const Rendition = named(
     codec: OneOf(VALUES.video_rendition.codec),
     width: Type.Integer(),
     height: Type.Integer(),
-    bitrate: Type.Integer({ description: 'Bits per second, on average.' }),
+    bitrate: Type.Integer({ description: 'Average bitrate in bits per second.' }),
     frameRate: Type.Number(),
   }),
   { name: '1080p', codec: 'H264', width: 1920, height: 1080, bitrate: 4_500_000, frameRate: 30 },
@@ -31,11 +31,11 @@ export const PendingRendition = named(
 export const AudioTrack = named(
   'AudioTrack',
   Type.Object({
-    language: Nullable(Type.String({ description: 'BCP 47; null where the file does not say.' })),
-    label: Type.String({ description: 'What players call it; no two of a video are the same.' }),
-    channels: Type.Integer({ description: 'Six for 5.1, which is there in stereo as well.' }),
+    language: Nullable(Type.String({ description: 'BCP 47 tag; null if the file does not specify it.' })),
+    label: Type.String({ description: 'Name shown in players; unique within the video.' }),
+    channels: Type.Integer({ description: 'Number of channels; six for 5.1, which is also available in stereo.' }),
     isDefault: Type.Boolean(),
-    isDescription: Type.Boolean({ description: 'It describes the pictures.' }),
+    isDescription: Type.Boolean({ description: 'Whether it is an audio description.' }),
   }),
   { language: 'en', label: 'English', channels: 6, isDefault: true, isDescription: false },
 );

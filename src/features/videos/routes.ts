@@ -54,10 +54,10 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
         status: CommaList(VALUES.video.status),
         visibility: CommaList(VISIBILITIES),
         tag: Type.Optional(Type.String({ description: 'Videos that have this tag.' })),
-        externalId: Type.Optional(Type.String({ description: 'Your own id.' })),
+        externalId: Type.Optional(Type.String({ description: 'Your own ID of the video.' })),
         streamId: Type.Optional(Type.String({ description: 'Recordings of this stream.' })),
         q: Type.Optional(
-          Type.String({ minLength: 1, maxLength: 200, description: 'Part of the title, in any case.' }),
+          Type.String({ minLength: 1, maxLength: 200, description: 'Part of the title; case-insensitive.' }),
         ),
       }),
       reply: { status: 200, schema: Video, list: true },

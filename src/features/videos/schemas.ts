@@ -48,7 +48,7 @@ const settings = {
   visibility: Type.Optional(Visibility),
   tierIds: Type.Optional(TierIds),
   priceCents: Type.Optional(
-    Nullable(Type.Integer({ minimum: 1, maximum: 99_999_999, description: 'Needed for PURCHASE.' })),
+    Nullable(Type.Integer({ minimum: 1, maximum: 99_999_999, description: 'Required for PURCHASE.' })),
   ),
   currency: Type.Optional(OneOf(['USD'] as const)),
   tags: Type.Optional(
@@ -60,20 +60,20 @@ const settings = {
   metadata: Type.Optional(Metadata),
   externalId: Type.Optional(Nullable(Type.String({ maxLength: 255 }))),
   chapters: Type.Optional(
-    Type.Array(Chapter, { maxItems: 200, description: 'Kept in the order of their starts, which differ.' }),
+    Type.Array(Chapter, { maxItems: 200, description: 'Sorted by start; starts must be unique.' }),
   ),
 };
 
 /** What of a new video concerns its file, or of one that replaces it: the upload session is made of it. */
 export const file = {
   filename: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 255, description: 'Its name, not only white space.' }),
+    Type.String({ minLength: 1, maxLength: 255, description: 'File name; must not be blank.' }),
   ),
   sizeBytes: Type.Optional(
-    Type.Integer({ description: 'Without it the length is told when the transfer begins.' }),
+    Type.Integer({ description: 'If omitted, the length is sent when the transfer starts.' }),
   ),
   mimeType: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 255, description: 'A media type such as `video/mp4`.' }),
+    Type.String({ minLength: 1, maxLength: 255, description: 'Media type, such as `video/mp4`.' }),
   ),
   corsOrigin: Type.Optional(
     Nullable(
@@ -94,7 +94,7 @@ export const VideoIn = named(
       Nullable(
         Type.String({
           format: 'date-time',
-          description: 'The video is PRIVATE until then, and PUBLIC from then on. At most a year ahead.',
+          description: 'The video is PRIVATE until this time and PUBLIC afterwards. At most one year ahead.',
         }),
       ),
     ),
@@ -120,17 +120,17 @@ export type VideoPatch = Static<typeof VideoPatch>;
 export const PublishIn = named(
   'VideoPublish',
   Type.Object({
-    at: Type.Optional(Nullable(Type.String({ format: 'date-time', description: 'At most a year ahead.' }))),
+    at: Type.Optional(Nullable(Type.String({ format: 'date-time', description: 'At most one year ahead.' }))),
   }),
   { at: '2026-11-28T20:00:00.000Z' },
 );
 
 const captionFields = {
-  language: Type.String({ description: 'BCP 47.', examples: ['en', 'pt-BR'] }),
+  language: Type.String({ description: 'BCP 47 language tag.', examples: ['en', 'pt-BR'] }),
   label: Type.String(),
   url: Type.String(),
   isAuto: Type.Boolean(),
-  isDefault: Type.Boolean({ description: 'Shown unless the viewer has chosen otherwise.' }),
+  isDefault: Type.Boolean({ description: 'Whether it is shown by default.' }),
 };
 export const Caption = named('Caption', Type.Object(captionFields), {
   language: 'en',
@@ -144,7 +144,7 @@ const Processing = Type.Object({
   notes: Type.Array(
     named('ProcessingNote', Type.Object({ code: OneOf(NOTE_CODES), message: Type.String() }), {
       code: 'CAPTIONS_LEFT_OUT',
-      message: 'Track 4 (German) was left out: its subtitles are pictures (PGS) and not text.',
+      message: 'Track 4 (German) was skipped: its subtitles are images (PGS), not text.',
     }),
     { description: 'Parts of the file that were omitted, and why.' },
   ),
@@ -168,7 +168,7 @@ export const Video = named(
     width: Nullable(Type.Integer()),
     height: Nullable(Type.Integer()),
     frameRate: Nullable(Type.Number()),
-    sizeBytes: Nullable(Type.Integer({ description: 'Of the original.' })),
+    sizeBytes: Nullable(Type.Integer({ description: 'Size of the original file.' })),
     aspectRatio: Nullable(Type.String({ examples: ['16:9'] })),
     progressPercent: Type.Number({ minimum: 0, maximum: 100 }),
     error: NullableObject(Problem),
@@ -261,7 +261,7 @@ export function newVideo(Upload: TObject) {
     'NewVideo',
     Type.Object({
       ...Video.properties,
-      upload: Type.Object(Upload.properties, { description: 'Where the file goes.' }),
+      upload: Type.Object(Upload.properties, { description: 'Upload target.' }),
     }),
   );
 }
@@ -273,7 +273,7 @@ export function replacedVideo(Upload: TObject) {
     Type.Object({
       ...Video.properties,
       upload: NullableObject(
-        Type.Object(Upload.properties, { description: 'Where the file goes; null where it is fetched.' }),
+        Type.Object(Upload.properties, { description: 'Upload target; null if the file is fetched.' }),
       ),
     }),
   );

@@ -55,7 +55,7 @@ export function createVideoTakedowns({ events, bus, clock }: Deps): VideoTakedow
     restore: (id) =>
       change(id, (row) => {
         if (row.taken_down_at === null)
-          throw new AppError('CONFLICT', { message: 'The video is not taken down.' });
+          throw new AppError('CONFLICT', { message: 'The video has not been taken down.' });
         return { taken_down_at: null, takedown_reason: null };
       }),
   };

@@ -23,21 +23,21 @@ const sample = {
 
 export const waitlistJoined = defineEvent({
   type: 'booking.waitlist.joined',
-  description: 'Somebody waits for a place.',
+  description: 'Someone joined the waitlist.',
   data,
   sample,
 });
 
 export const waitlistOffered = defineEvent({
   type: 'booking.waitlist.offered',
-  description: 'A place is kept for somebody who waited; they were mailed.',
+  description: 'A spot was offered to a waitlisted person, who was emailed.',
   data,
   sample: { ...sample, sequence: 2 },
 });
 
 export const waitlistConverted = defineEvent({
   type: 'booking.waitlist.converted',
-  description: 'Somebody who waited has booked.',
+  description: 'A waitlisted person booked.',
   data,
   sample: { ...sample, sequence: 3 },
 });

@@ -16,7 +16,7 @@ export function joinedMail({
   link,
   isConfirmed,
 }: Told & { isConfirmed: boolean }): NewMail {
-  const asked = isConfirmed ? '' : ' once you have confirmed it there, within two days';
+  const asked = isConfirmed ? '' : ' once you confirm it within two days';
   return {
     kind: 'waitlist-joined',
     to,
@@ -25,13 +25,13 @@ export function joinedMail({
       : `Confirm your place on the waitlist: ${place}`,
     text: `${place}, by ${creator}
 
-You are on the waitlist${asked}. When a place becomes free and it is your turn, we keep it for you and write to you.
+You are on the waitlist${asked}. When a spot becomes available and it is your turn, we hold it for you and email you.
 
-${isConfirmed ? 'See' : 'Confirm it, see'} where you stand, or leave the list:
+${isConfirmed ? 'See' : 'Confirm your entry, see'} your position, or leave the waitlist:
 
 ${link}
 
-If it was not you who asked for this, leave the list there, or do nothing: nothing is booked, and nothing costs.
+If this wasn\'t you, leave the waitlist there or ignore this email: nothing is booked or charged.
 `,
   };
 }
@@ -44,9 +44,9 @@ export function offeredMail({ to, place, creator, link, until }: Told & { until:
     subject: `A spot is available: ${place}`,
     text: `${place}, by ${creator}
 
-A place is free, and it is kept for you until ${until}. Then it goes to the next who waits.
+A spot is available and held for you until ${until}. After that it is offered to the next person.
 
-Take it, or leave it to others:
+Book or decline it here:
 
 ${link}
 `,

@@ -11,10 +11,10 @@ export const WaitlistIn = named(
     email: Type.String({ minLength: 1, maxLength: 254 }),
     name: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 200 }))),
     cohortId: Type.Optional(
-      Nullable(Type.String({ maxLength: 64, description: 'Of a COHORT; null: any cohort of it.' })),
+      Nullable(Type.String({ maxLength: 64, description: 'Cohort of a COHORT product; null means any cohort.' })),
     ),
     startsAt: Type.Optional(
-      Nullable(Type.String({ format: 'date-time', description: 'The slot; null: any time.' })),
+      Nullable(Type.String({ format: 'date-time', description: 'Start of the slot; null means any time.' })),
     ),
   }),
   { email: 'grace@example.com', name: 'Grace', startsAt: '2026-12-01T09:00:00.000Z' },
@@ -30,18 +30,18 @@ export const WaitlistEntry = named(
     startsAt: Nullable(Instant),
     email: Type.String(),
     name: Nullable(Type.String()),
-    position: Type.Integer({ description: 'In the line of those who wait for the same; it stays.' }),
+    position: Type.Integer({ description: 'Position in the waitlist; does not change.' }),
     status: OneOf(VALUES.waitlist_entry.status),
     confirmedAt: Nullable(
       Type.String({
         format: 'date-time',
         description:
-          'When it was confirmed: by the link that was mailed, or by a key that put them on the list. null: nobody has, and it is not their turn until then.',
+          'When the entry was confirmed, through the emailed link or because it was added with an API key. Null if unconfirmed; only confirmed entries receive offers.',
       }),
     ),
     offeredAt: Nullable(Instant),
     offerExpiresAt: Nullable(Instant),
-    bookingId: Nullable(Type.String({ description: 'Of CONVERTED.' })),
+    bookingId: Nullable(Type.String({ description: 'ID of the booking, if CONVERTED.' })),
     createdAt: Instant,
     mode: OneOf(MODES),
   }),

@@ -168,7 +168,7 @@ function assertRoom(line: { confirmed: number; unconfirmed: number }, isTyped: b
     throw new AppError('CONFLICT', { message: `The waitlist limit of ${MOST_WAITING} people is reached.` });
   }
   if (isTyped && line.unconfirmed >= MOST_UNCONFIRMED) {
-    const message = 'Too many people are to confirm just now that they wait for this. Try again tomorrow.';
+    const message = 'Too many unconfirmed waitlist entries. Try again tomorrow.';
     throw new AppError('CONFLICT', { message });
   }
 }
@@ -181,7 +181,7 @@ async function joinAgain(
 ): Promise<EntryRow> {
   if (isTyped) return known.confirmed_at === null ? repository.askAgain(tx, known.id, now) : known;
   if (known.confirmed_at === null) return repository.vouchFor(tx, known.id, { name, now });
-  const message = 'This address is on the waitlist already.';
+  const message = 'This email address is already on the waitlist.';
   throw new AppError('CONFLICT', { field: 'email', message });
 }
 
@@ -231,7 +231,7 @@ async function take(deps: Deps, tx: Tx, place: PlaceOf, id: string): Promise<boo
   await deps.offers.places.giveUp(tx, entry);
   if (await repository.markTaken(tx, entry.id, deps.clock.now())) return true;
   const field = place.cohortId === null ? 'startsAt' : 'cohortId';
-  throw new AppError('CONFLICT', { field, message: 'The place is not kept for this offer any more.' });
+  throw new AppError('CONFLICT', { field, message: 'The spot is no longer held for this offer.' });
 }
 
 /** One that fails does not keep the others waiting. */

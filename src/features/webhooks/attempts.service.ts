@@ -98,7 +98,7 @@ export interface WebhookAttempts {
 /** Longer than an attempt and its finish take: until then no worker makes the attempt as well. */
 const LEASE_MARGIN_SEC = 20;
 const NOTE =
-  'Nothing was sent. Deliveries carry no SVC-Event-Timestamp header and have livemode in their body; read t from SVC-Signature.';
+  'Nothing was sent. Real deliveries have no SVC-Event-Timestamp header and include livemode in the body; read t from SVC-Signature.';
 
 export function createAttempts(
   deps: Deps,
@@ -128,7 +128,7 @@ export function createAttempts(
       if (delivery === undefined) throw notFound();
       const event = await findEvent(db, workspaceId, delivery.event_id);
       if (event === undefined) {
-        const message = 'The event of this delivery has expired: events are kept for 30 days.';
+        const message = 'The event of this delivery has expired. Events are retained for 30 days.';
         throw new AppError('NOT_FOUND', { message });
       }
       const { webhook, job } = await db.transaction().execute(async (tx) => {

@@ -9,7 +9,7 @@ const SAMPLE_ID = 'wh_01kafe3n4pfx2v9yq6m8d7t5zr';
 /** Sent to the webhook that was asked for, whatever it subscribes to, and to no other. */
 export const webhookTest = defineEvent({
   type: 'webhook.test',
-  description: 'Sent by POST /me/webhooks/{id}/test and by nothing else.',
+  description: 'Sent only by POST /me/webhooks/{id}/test.',
   data: Type.Object({ webhookId, message: Type.String(), testedAt: Instant, sequence }),
   sample: {
     webhookId: SAMPLE_ID,
@@ -23,7 +23,7 @@ export const webhookTest = defineEvent({
 export const webhookFailing = defineEvent({
   type: 'webhook.failing',
   description:
-    'Another webhook has had 20 failures in a row over a day or more. Once until it succeeds again; never sent to that webhook.',
+    'Another webhook had 20 consecutive failures over a day or more. Sent once until it succeeds again; never sent to that webhook.',
   data: Type.Object({ webhookId, url: Type.String(), consecutiveFailures: Type.Integer(), sequence }),
   sample: {
     webhookId: SAMPLE_ID,
@@ -34,8 +34,8 @@ export const webhookFailing = defineEvent({
   notice: {
     severity: 'CRITICAL',
     words: ({ url, consecutiveFailures, webhookId: id }) => ({
-      title: 'A webhook keeps failing',
-      body: `${withoutQuery(url)} has not taken a delivery for a day or more: ${consecutiveFailures} failures in a row. See its delivery log; events of the last 30 days can be sent again once it answers.`,
+      title: 'Webhook keeps failing',
+      body: `${withoutQuery(url)} has not accepted a delivery for a day or more: ${consecutiveFailures} consecutive failures. See its delivery log; events of the last 30 days can be resent once it responds.`,
       resource: { type: 'WEBHOOK', id },
     }),
   },

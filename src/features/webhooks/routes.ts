@@ -29,7 +29,7 @@ const Id = IdParams('wh', 'webhook');
 
 /** All of them in one page: plans allow fewer. */
 const ListQuery = shortListQuery({});
-const EventTypes = named('EventTypes', Type.Array(Type.String({ description: 'A type of the catalogue.' })), [
+const EventTypes = named('EventTypes', Type.Array(Type.String({ description: 'Event type from the catalog.' })), [
   'stream.live',
   'stream.ended',
   'video.processing.completed',
@@ -109,8 +109,7 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       path: '/me/webhooks/{id}',
       summary: 'Update a webhook',
       description:
-        'The secret is not changed here. Switching the webhook off cancels its pending deliveries; ' +
-        '`recover` brings them back.',
+        'Does not change the secret. Disabling the webhook cancels its pending deliveries; use `recover` to send them later.',
       params: Id,
       body: WebhookPatch,
       reply: { status: 200, schema: Webhook },
@@ -221,8 +220,7 @@ function attemptRoutes({ webhooks }: Deps): Route[] {
       path: '/me/webhooks/{id}/deliveries/{deliveryId}/replay',
       summary: 'Replay a delivery',
       description:
-        'One attempt with the same event id and body, a fresh signature, and the current url and secret. ' +
-        '404 also when the event is older than 30 days.',
+        'Makes one attempt with the same event ID and body, a new signature, and the current URL and secret. Returns 404 for events older than 30 days.',
       params: WebhookDeliveryId,
       reply: { status: 200, schema: SingleAttempt },
       handler: ({ caller }, { params }) => webhooks.replay(caller.workspaceId, params.id, params.deliveryId),
@@ -234,8 +232,7 @@ function attemptRoutes({ webhooks }: Deps): Route[] {
       path: '/me/webhooks/{id}/recover',
       summary: 'Recover missed deliveries',
       description:
-        'Every kept event of that time that matches and has no successful delivery to this webhook, also ' +
-        'those of a time before it existed or when it was not active.',
+        'Schedules every retained event in the time range that matches and has no successful delivery to this webhook, including events from before it was created or while it was disabled.',
       params: Id,
       body: RecoverIn,
       reply: { status: 202, schema: Recovered },

@@ -15,12 +15,12 @@ named('DeliveryTrigger', OneOf(VALUES.delivery_log.trigger));
 export const WebhookIn = named(
   'WebhookCreate',
   Type.Object({
-    // The guard measures and judges the text (docs/concepts/webhooks.md#url-rules).
-    url: Type.String({ description: 'https only, at most 2048 characters, publicly routable.' }),
+    // The guard measures and judges the text (docs/api/webhooks.md#the-address).
+    url: Type.String({ description: 'Publicly routable HTTPS URL, at most 2048 characters.' }),
     events: Type.Optional(
       Type.Array(Type.String(), {
         maxItems: 200,
-        description: 'Types or `prefix.*`; empty, or `*`, is every type.',
+        description: 'Event types or `prefix.*`; empty or `*` means all types.',
       }),
     ),
     description: Type.Optional(Type.String({ maxLength: 500 })),
@@ -38,7 +38,7 @@ export const WebhookPatch = named('WebhookUpdate', Type.Partial(WebhookIn), { is
 export const SimulateIn = named(
   'WebhookSimulate',
   Type.Object({
-    event: Type.String({ description: 'A type of the catalogue.' }),
+    event: Type.String({ description: 'Event type from the catalog.' }),
     payload: Type.Optional(AnyObject),
   }),
   { event: 'stream.live', payload: { streamId: 'str_01kafe3n4pfx2v9yq6m8d7t5zr' } },
@@ -48,11 +48,11 @@ export const RecoverIn = named(
   'WebhookRecover',
   Type.Object({
     since: Type.String({ format: 'date-time' }),
-    until: Type.Optional(Type.String({ format: 'date-time', description: 'Default: now.' })),
+    until: Type.Optional(Type.String({ format: 'date-time', description: 'Defaults to now.' })),
     events: Type.Optional(
       Type.Array(Type.String(), {
         maxItems: 200,
-        description: 'Types or `prefix.*` among those that the webhook subscribes to; default: all of them.',
+        description: 'Event types or `prefix.*` among those the webhook subscribes to; defaults to all.',
       }),
     ),
   }),
@@ -61,7 +61,7 @@ export const RecoverIn = named(
 
 export const Recovered = named(
   'WebhookRecovered',
-  Type.Object({ queued: Type.Integer({ description: 'Deliveries planned.' }) }),
+  Type.Object({ queued: Type.Integer({ description: 'Number of deliveries scheduled.' }) }),
   { queued: 12 },
 );
 
@@ -79,10 +79,10 @@ const STATS = {
 const Stats = named(
   'WebhookStats',
   Type.Object({
-    totalDeliveries: Type.Integer({ description: 'Attempts made; the two counts below add up to it.' }),
+    totalDeliveries: Type.Integer({ description: 'Total attempts: sum of successful and failed ones.' }),
     successCount: Type.Integer(),
     failureCount: Type.Integer(),
-    pendingCount: Type.Integer({ description: 'Deliveries that wait for an attempt.' }),
+    pendingCount: Type.Integer({ description: 'Deliveries waiting for an attempt.' }),
     consecutiveFailures: Type.Integer(),
     lastSuccessAt: Nullable(Instant),
     lastFailureAt: Nullable(Instant),
@@ -126,7 +126,7 @@ export const WebhookWithSecret = named(
   'WebhookWithSecret',
   Type.Object({
     ...fields,
-    signingSecret: Type.String({ pattern: '^whsec_', description: 'Shown here and never again.' }),
+    signingSecret: Type.String({ pattern: '^whsec_', description: 'Returned only in this response.' }),
   }),
   { ...EXAMPLE, signingSecret: 'whsec_pC7yJ0wq3kTq8ZrW1xY6vB0nM4sD7fGh2LxQe9UaHdM' },
 );
@@ -141,9 +141,9 @@ export const WebhookDelivery = named(
     attempt: Type.Integer({ minimum: 1, maximum: 7 }),
     status: OneOf(STATUSES),
     responseStatus: Nullable(Type.Integer()),
-    responseBody: Nullable(Type.String({ description: 'The first 16 KiB.' })),
+    responseBody: Nullable(Type.String({ description: 'First 16 KiB of the response body.' })),
     latencyMs: Nullable(Type.Integer()),
-    errorMessage: Nullable(Type.String({ description: '`ssrf_guard: <reason>` when the guard refused.' })),
+    errorMessage: Nullable(Type.String({ description: '`ssrf_guard: <reason>` if the URL was blocked.' })),
     nextAttemptAt: Nullable(Instant),
     trigger: OneOf(VALUES.delivery_log.trigger),
     replayOf: Nullable(Type.String()),
@@ -173,7 +173,7 @@ export const PendingDelivery = named(
   Type.Object({
     eventId: Type.String(),
     eventType: Type.String(),
-    attempt: Type.Integer({ minimum: 1, maximum: 7, description: 'The number of the attempt to come.' }),
+    attempt: Type.Integer({ minimum: 1, maximum: 7, description: 'Number of the next attempt.' }),
     nextAttemptAt: Instant,
   }),
   {
@@ -211,7 +211,7 @@ export const Simulation = named(
   Type.Object({
     deliveryUrl: Type.String(),
     wouldDeliver: Type.Boolean({
-      description: 'False when the webhook is not active or does not subscribe to the type.',
+      description: 'False if the webhook is inactive or does not subscribe to the type.',
     }),
     renderedRequest: Type.Object({
       method: Type.Literal('POST'),
@@ -232,7 +232,7 @@ export const Simulation = named(
         created: Type.Integer(),
         data: AnyObject,
       }),
-      bodyString: Type.String({ description: 'The exact bytes that the signature is computed over.' }),
+      bodyString: Type.String({ description: 'Exact bytes the signature is computed over.' }),
     }),
     note: Type.String(),
   }),
@@ -322,8 +322,8 @@ export function toPending(row: PendingRow): Static<typeof PendingDelivery> {
 /** The filters of the delivery log (docs/concepts/webhooks.md#delivery-log). */
 export const deliveryFilters = {
   status: CommaList(STATUSES),
-  eventType: CommaTexts('Types of events.'),
-  eventId: CommaTexts('Ids of events.'),
+  eventType: CommaTexts('Only deliveries of these event types.'),
+  eventId: CommaTexts('Only deliveries of these event IDs.'),
   trigger: CommaList(VALUES.delivery_log.trigger),
 };
 

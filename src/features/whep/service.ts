@@ -24,8 +24,8 @@ const ANSWER_MS = 8000;
 const LOOK_MS = 250;
 const SPENT_MS = 60_000;
 const FULL_RETRY_SEC = 30;
-const PURPOSE = 'addresses of viewers by WHEP';
-const NOWHERE = 'Watching in real time is not possible now. Play HLS, or try again in a moment.';
+const PURPOSE = 'WHEP viewer IP addresses';
+const NOWHERE = 'Real-time playback is currently unavailable. Play HLS, or try again in a moment.';
 
 interface Deps {
   db: Db;

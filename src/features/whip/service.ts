@@ -20,8 +20,8 @@ const ANSWER_MS = 8000;
 const LOOK_MS = 250;
 /** A media node says every second what it carries. */
 const LOST_MS = 60_000;
-const UNAUTHORISED = 'Send a stream key that may publish as "Authorization: Bearer <stream key>".';
-const NOWHERE = 'Publishing by WHIP is not possible now. Try again in a moment, or publish by RTMP.';
+const UNAUTHORISED = 'Send a valid stream key as "Authorization: Bearer <stream key>".';
+const NOWHERE = 'WHIP publishing is currently unavailable. Try again in a moment, or publish with RTMP.';
 
 interface Deps {
   db: Db;

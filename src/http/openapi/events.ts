@@ -33,11 +33,11 @@ function bodyOf(event: DocumentedEvent): object {
 
 /** Headers of a delivery. */
 export const EVENT_PARAMETERS: Record<string, Json> = {
-  EventId: header('SVC-Event-Id', 'The `id` of the body.', EVENT_ID),
-  EventType: header('SVC-Event-Type', 'The `type` of the body.', 'stream.live'),
+  EventId: header('SVC-Event-Id', '`id` of the event in the body.', EVENT_ID),
+  EventType: header('SVC-Event-Type', '`type` of the event in the body.', 'stream.live'),
   EventSignature: header(
     'SVC-Signature',
-    '`t=<Unix seconds>,v1=<hexadecimal HMAC-SHA256 of "<t>.<body>" under the signing secret>`. Check it before anything else.',
+    '`t=<Unix seconds>,v1=<hexadecimal HMAC-SHA256 of "<t>.<body>" under the signing secret>`. Verify it before processing the body.',
     `t=${CREATED},v1=4403f56225f28dc0f9ebc00aa9b1f5368df40631e74e2c12cf44472895227a52`,
   ),
 };
@@ -51,7 +51,7 @@ export function webhooksOf(events: readonly DocumentedEvent[], schemas: Schemas)
   const named = events.map((event) => ({ event, schema: schemas.add(nameOf(event), bodyOf(event)) }));
   if (named.length > 0)
     schemas.add('AnyEvent', {
-      description: 'Whatever a webhook without a list of types receives; `type` tells which it is.',
+      description: 'Any event; `type` identifies it.',
       oneOf: named.map(({ schema }) => schema),
       discriminator: {
         propertyName: 'type',

@@ -13,21 +13,21 @@ const count = (description: string, example: number) => ({
 
 /** Headers of requests that every endpoint takes. */
 export const PARAMETERS: Record<string, Json> = {
-  RequestId: header('X-SVC-Request-Id', 'Echoed when it is a UUIDv4; otherwise replaced.', {
+  RequestId: header('X-SVC-Request-Id', 'Echoed if it is a UUIDv4; otherwise replaced.', {
     pattern: UUID,
     examples: [REQUEST_ID],
   }),
   ApiVersion: header(
     'Svc-API-Version',
-    'The release to answer as: `1`, `1.0`, `1.0.0`, or a date since the first release, which means the release of that day. Absent means the latest 1.x.',
+    'API version to use: `1`, `1.0`, `1.0.0`, or a date since the first release, which selects the release of that day. Defaults to the latest 1.x.',
     { pattern: '^(1|1\\.0|1\\.0\\.0|20\\d\\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01]))$', examples: ['1'] },
   ),
   IdempotencyKey: header(
     'Idempotency-Key',
-    'Makes a repetition of the request answer what the first one did. A UUID is a good key.',
+    'Repeating a request with the same key returns the first response. A UUID works well.',
     { pattern: '^[A-Za-z0-9_-]{8,255}$', examples: ['5d1f6a0e-3c55-4a6b-8f0e-91b1d0b7c2aa'] },
   ),
-  LastEventId: header('Last-Event-ID', 'Resumes behind this event.', { examples: [REQUEST_ID] }),
+  LastEventId: header('Last-Event-ID', 'Resumes after this event.', { examples: [REQUEST_ID] }),
 };
 
 function header(name: string, description: string, schema: object): Json {
@@ -39,7 +39,7 @@ const ANSWERED: Record<string, { name: string; header: Json }> = {
   RequestId: {
     name: 'X-SVC-Request-Id',
     header: {
-      description: 'Names the request in the log of the server.',
+      description: 'Identifies the request in the server log.',
       required: true,
       schema: { type: 'string', pattern: UUID, examples: [REQUEST_ID] },
     },
@@ -47,7 +47,7 @@ const ANSWERED: Record<string, { name: string; header: Json }> = {
   ApiVersion: {
     name: 'Svc-API-Version',
     header: {
-      description: 'The release that answered.',
+      description: 'API release that handled the request.',
       required: true,
       schema: { type: 'string', pattern: '^\\d+\\.\\d+\\.\\d+$', examples: [LATEST_VERSION] },
     },
@@ -55,56 +55,56 @@ const ANSWERED: Record<string, { name: string; header: Json }> = {
   KeyMode: {
     name: 'Svc-Key-Mode',
     header: {
-      description: 'The mode of the key; absent where none was accepted.',
+      description: 'Mode of the key; absent if no key was accepted.',
       schema: { type: 'string', enum: ['live', 'test'] },
     },
   },
   RateLimitLimit: {
     name: 'X-RateLimit-Limit',
-    header: count('Requests that the key may make in a minute; absent where no key was accepted.', 1000),
+    header: count('Requests allowed per minute for the key; absent if no key was accepted.', 1000),
   },
   RateLimitRemaining: {
     name: 'X-RateLimit-Remaining',
-    header: count('How many of them are left; -1 while they cannot be counted.', 999),
+    header: count('Remaining requests; -1 while the count is unavailable.', 999),
   },
   RateLimitReset: {
     name: 'X-RateLimit-Reset',
-    header: count('Unix seconds: when the next minute of the key begins.', 1_795_165_260),
+    header: count('Unix seconds when the next minute window of the key starts.', 1_795_165_260),
   },
   DailyLimit: {
     name: 'X-RateLimit-Daily-Limit',
     header: count(
-      'Requests that the key may make in a day (UTC); absent where it has no such limit.',
+      'Requests allowed per UTC day for the key; absent if it has no daily limit.',
       10_000,
     ),
   },
   DailyRemaining: {
     name: 'X-RateLimit-Daily-Remaining',
-    header: count('How many of them are left; -1 while they cannot be counted.', 9_999),
+    header: count('Remaining requests; -1 while the count is unavailable.', 9_999),
   },
   DailyReset: {
     name: 'X-RateLimit-Daily-Reset',
-    header: count('Unix seconds: when the next day begins.', 1_795_219_200),
+    header: count('Unix seconds when the next day starts.', 1_795_219_200),
   },
-  RetryAfter: { name: 'Retry-After', header: count('Seconds to wait before the next try.', 30) },
+  RetryAfter: { name: 'Retry-After', header: count('Seconds to wait before retrying.', 30) },
   Link: {
     name: 'Link',
     header: {
-      description: 'The next page as `rel="next"`; absent on the last one.',
+      description: 'Next page as `rel="next"`; absent on the last page.',
       schema: { type: 'string', examples: ['</api/v1/streams?cursor=eyJ2IjoxfQ>; rel="next"'] },
     },
   },
   IdempotencyState: {
     name: 'X-SVC-Idempotency',
     header: {
-      description: 'What became of the Idempotency-Key; absent without one.',
+      description: 'How the Idempotency-Key was handled; absent without one.',
       schema: { type: 'string', enum: ['stored', 'replayed', 'not_stored', 'unavailable'] },
     },
   },
   IdempotentReplay: {
     name: 'X-SVC-Idempotent-Replay',
     header: {
-      description: '`true` on the answer to a repetition.',
+      description: '`true` if the response is a replay.',
       schema: { type: 'string', const: 'true' },
     },
   },

@@ -126,7 +126,7 @@ export class Operations {
     const name = this.#schemas.nameOf(schema) ?? 'object';
     const value = `event: event\ndata: ${JSON.stringify(exampleOf(schema, true))}\n\n`;
     return {
-      description: `A stream of server-sent events. The data of each main event is JSON, of the shape ${name}.`,
+      description: `Server-sent events. The data of each main event is a JSON object of type ${name}.`,
       content: { 'text/event-stream': { schema: { type: 'string' }, examples: { default: { value } } } },
     };
   }

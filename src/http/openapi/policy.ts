@@ -9,27 +9,27 @@ export const SECURITY_SCHEMES: Record<string, Json> = {
     scheme: 'bearer',
     bearerFormat: 'pk_…',
     description:
-      'The API key as `Authorization: Bearer pk_…`. A key belongs to one account and one mode, live or test; its scope, permissions and allow-lists say what it may do. Keep it on a server: a page or an app gives it away.',
+      'API key as `Authorization: Bearer pk_…`. A key belongs to one account and one mode, live or test; its scope, permissions and allowlists define its access. Store it on a server: never expose it in a web page or app.',
   },
   apiKey: {
     type: 'apiKey',
     in: 'header',
     name: 'X-API-Key',
-    description: 'The same API key in a header of its own, for clients that cannot set `Authorization`.',
+    description: 'API key in a separate header, for clients that cannot set `Authorization`.',
   },
   session: {
     type: 'apiKey',
     in: 'cookie',
     name: '__Host-session',
     description:
-      'The cookie of a sign-in to the dashboard (`POST /auth/session`), for the pages of the platform alone; over plain http it is called `session`. It acts as a FULL_ACCESS key of its account, or, where `X-Account-Id` names one whose team the person is in, within their role there. Whatever is no GET needs the own `Origin` and `X-CSRF-Token` (`csrfToken` of `GET /auth/session`). `X-Workspace-Mode: live|test` chooses the workspace, live by default. A key that is sent as well wins.',
+      'Dashboard session cookie (`POST /auth/session`), only for pages of the platform; over plain HTTP its name is `session`. It has the access of a FULL_ACCESS key of its account or, if `X-Account-Id` selects a team the person belongs to, of their role there. Requests other than GET require a matching `Origin` and `X-CSRF-Token` (`csrfToken` of `GET /auth/session`). `X-Workspace-Mode: live|test` selects the workspace; the default is live. If an API key is also sent, it takes precedence.',
   },
   userToken: {
     type: 'apiKey',
     in: 'header',
     name: 'X-User-Token',
     description:
-      'The access token of a sign-in (`POST /auth/login`), always beside an API key and of its owner: the person is there, not only a program. Endpoints that are acts of the user need it; others of the owner take it instead of a FULL_ACCESS key.',
+      'Access token of a sign-in (`POST /auth/login`), always sent with an API key of the same owner; it proves that the user is present. Endpoints that act for the user require it; other owner endpoints accept it instead of a FULL_ACCESS key.',
   },
 };
 
@@ -62,7 +62,7 @@ const GATES: Record<Gate, string> = {
 const WITHOUT_KEY: Record<Exclude<Route['auth'], 'key'>, string> = {
   none: 'No authentication required.',
   public: 'Authentication is optional.',
-  optional: 'Works without a key; one that is sent must be valid.',
+  optional: 'No API key required; if one is sent, it must be valid.',
   session: 'Requires a dashboard session.',
 };
 
@@ -91,7 +91,7 @@ export function policyText(route: Route): string {
 
 function permissionText(permission: Permission): string {
   return isContentRead(permission)
-    ? `Needs the permission \`${permission}\` where the key's list names a read of own content.`
+    ? `Requires the permission \`${permission}\` if the key's list includes a \`:read\` permission for content.`
     : `Requires the permission \`${permission}\`.`;
 }
 

@@ -13,8 +13,8 @@ const TAGS: Record<string, string> = {
   subscribers: "The account's mailing list.",
   integrationDomains: 'Verified domains that can host checkout pages.',
   streams:
-    'Live streams. An encoder gives a stream its signal (`hasSignal`); the creator starts and stops the broadcast (`isLive`).',
-  chat: 'The chat of a stream: posts, history, moderation.',
+    'Live streams. An encoder provides the signal (`hasSignal`); the creator starts and stops the broadcast (`isLive`).',
+  chat: 'Stream chat: messages, history and moderation.',
   restreams: 'Restreaming to YouTube, Twitch and any RTMP or SRT server, with per-target status.',
   bridges: 'Media bridges, e.g. from an external live source to a stream.',
   rooms: 'Video rooms: settings, join tokens, participants and moderation.',

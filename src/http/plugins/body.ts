@@ -33,7 +33,7 @@ export function bodyDeadline(app: FastifyInstance, limitMs = BODY_MS): void {
 }
 
 const FORM_TYPE = /^(application\/x-www-form-urlencoded|text\/plain)\b/i;
-const INVALID = 'The body is not valid JSON, or nests deeper than 64 levels.';
+const INVALID = 'The body is not valid JSON, or is nested more than 64 levels deep.';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

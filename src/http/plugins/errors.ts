@@ -49,7 +49,7 @@ export function errorHandler(log: Logger, databaseFailure: (error: unknown) => A
   };
 }
 
-const CUT_SHORT = 'The connection ended before the body did.';
+const CUT_SHORT = 'The connection was closed before the body was complete.';
 
 /** The sender went away in the middle of its body: nobody reads the answer, and nothing of ours failed. */
 function hungUp(error: Error, { raw }: FastifyRequest): boolean {

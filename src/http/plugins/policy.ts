@@ -7,8 +7,8 @@ import type { Gate, Route } from '../route.ts';
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 const FINANCE = { 'finance-read': 'finance:read', 'finance-write': 'finance:write' } as const;
 
-const OWNER_ALONE = 'Only the owner of the account may do this.';
-const NO_USER_TOKEN = 'This is an act of the user: send the token of a sign-in as X-User-Token.';
+const OWNER_ALONE = 'Only the account owner can do this.';
+const NO_USER_TOKEN = 'A user token is required. Send it as X-User-Token.';
 
 /**
  * Gate, then scope, then permission list (docs/decisions/authorization.md#rejection-order,
@@ -27,11 +27,11 @@ export function assertAllowed(
   const writes = route.writes ?? !READS.has(method);
   // The credential that opened the owner's gate writes, whatever the scope of the key beside it.
   if (caller.scope === 'READ_ONLY' && writes && route.gate !== 'owner') {
-    throw new AppError('INSUFFICIENT_SCOPE', inPerson(caller, 'Your role in this team only reads.'));
+    throw new AppError('INSUFFICIENT_SCOPE', inPerson(caller, 'Your role in this team is read-only.'));
   }
   if (route.permission !== null && !holds(caller, route.permission)) {
-    const message = `This API key lacks the permission ${route.permission}.`;
-    const words = `Your role in this team lacks the permission ${route.permission}.`;
+    const message = `This API key does not have the permission ${route.permission}.`;
+    const words = `Your role in this team does not have the permission ${route.permission}.`;
     throw new AppError('PERMISSION_DENIED', { message, ...inPerson(caller, words) });
   }
   if (route.onlyMode !== undefined && caller.mode !== route.onlyMode) {
@@ -40,8 +40,8 @@ export function assertAllowed(
 }
 
 const OTHER_MODE: Record<Mode, string> = {
-  live: 'A setting of the account needs a live key, or a session in live mode.',
-  test: 'Nothing is simulated in live mode: use a test key, or a session in test mode.',
+  live: 'Account settings require a live key or a session in live mode.',
+  test: 'Simulation requires a test key or a session in test mode.',
 };
 
 function assertGate(gate: Gate, caller: Caller, hasUserToken: boolean): void {
@@ -58,14 +58,14 @@ function assertGate(gate: Gate, caller: Caller, hasUserToken: boolean): void {
   }
   if (gate === 'owner') {
     if (caller.scope !== 'FULL_ACCESS' && !hasUserToken) {
-      const words = 'This takes the role OWNER or ADMIN in this team.';
+      const words = 'This requires the role OWNER or ADMIN in this team.';
       throw new AppError('OWNER_SCOPE_REQUIRED', inPerson(caller, words));
     }
     return;
   }
   if (!holds(caller, FINANCE[gate])) {
-    const message = `This endpoint needs a FULL_ACCESS key or the permission ${FINANCE[gate]}.`;
-    const words = 'Finance takes the role OWNER or ADMIN in this team.';
+    const message = `This endpoint requires a FULL_ACCESS key or the permission ${FINANCE[gate]}.`;
+    const words = 'Finance requires the role OWNER or ADMIN in this team.';
     throw new AppError('FINANCIAL_SCOPE_REQUIRED', { message, ...inPerson(caller, words) });
   }
 }

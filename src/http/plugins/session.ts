@@ -7,7 +7,7 @@ const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** As of the keys that people make in the dashboard (docs/concepts/conventions.md#rate-limits). */
 const PER_MINUTE = 10_000;
 const MODE_HEADER = 'X-Workspace-Mode';
-const NO_SESSION = 'There is no session: sign in.';
+const NO_SESSION = 'Not signed in.';
 
 type Ports = Pick<HttpPorts, 'sessions'>;
 

@@ -39,7 +39,7 @@ export async function readUpload(
     throw toUploadError(error, field, maxBytes);
   }
   if (read.file === null) {
-    throw badRequest(field, `The multipart body needs a file in its first file part, named ${field}.`);
+    throw badRequest(field, `The first file part of the multipart body must be a file named ${field}.`);
   }
   const fields = Object.fromEntries(read.fields);
   assertStorable(JSON.stringify(fields), fields);

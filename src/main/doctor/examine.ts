@@ -17,7 +17,7 @@ export async function examine(config: Config, clock: Clock, closers: Closers): P
   const found = await Promise.all(
     [...machineChecks, ...serviceChecks].map((check) =>
       check(examined).catch((error: unknown) => [
-        problem('doctor', reasonOf(error), 'report it: this is a defect of Marquee'),
+        problem('doctor', reasonOf(error), 'report it: this is a bug in Marquee'),
       ]),
     ),
   );

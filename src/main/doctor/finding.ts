@@ -46,7 +46,7 @@ const FAR_OFF_MS = 30_000;
 export function compareClocks(check: string, whose: string, here: number, there: number): Finding {
   const off = Math.abs(here - there);
   const seconds = Math.round(off / 1000);
-  const remedy = 'let chrony, systemd-timesyncd or the host set the clocks of all machines';
+  const remedy = 'synchronize the clocks of all machines with chrony, systemd-timesyncd or the host';
   const text = `the clock here and that of ${whose} differ by ${seconds} s`;
   if (off > FAR_OFF_MS) return problem(check, text, remedy);
   if (off > OFF_MS) return warning(check, text, remedy);
@@ -59,7 +59,7 @@ const SOON_MS = 14 * 86_400_000;
 export function judgeCertificate(check: string, whose: string, endsMs: number, clock: Clock): Finding {
   const day = dateFromMs(endsMs).toISOString().slice(0, 10);
   const left = endsMs - clock.ms();
-  const remedy = 'renew it, and see why nothing has renewed it by itself';
+  const remedy = 'renew it, and check why automatic renewal failed';
   if (left <= 0) return problem(check, `${whose} has expired on ${day}`, remedy);
   if (left < SOON_MS) return warning(check, `${whose} expires on ${day}`, remedy);
   return fine(check, `${whose} is good until ${day}`);

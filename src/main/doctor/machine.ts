@@ -42,15 +42,15 @@ const folder: Check = async ({ config }) => {
     await writeFile(probe, 'probe', { flag: 'wx' });
     await rm(probe);
   } catch (error) {
-    const remedy = 'give the user that runs Marquee a folder that it may write to, and name it by DATA_DIR';
-    return [problem('data-folder', `${dir} cannot be written to: ${reasonOf(error)}`, remedy)];
+    const remedy = 'set DATA_DIR to a folder that the user running Marquee can write to';
+    return [problem('data-folder', `${dir} is not writable: ${reasonOf(error)}`, remedy)];
   }
   const { bavail, blocks, bsize } = await statfs(dir);
   const [free, kept] = [bavail * bsize, reservedOf(blocks * bsize, reserve)];
   const text = `${(free / GIB).toFixed(1)} GiB are free on the disk of ${dir}`;
-  const remedy = `make room or take a larger disk (${GUIDE}#a-full-disk)`;
+  const remedy = `free up space or use a larger disk (${GUIDE}#a-full-disk)`;
   const found = [fine('data-folder', `${dir} can be written to`)];
-  if (free <= kept) return [...found, problem('disk', `${text}: new files are refused`, remedy)];
+  if (free <= kept) return [...found, problem('disk', `${text}: new files are rejected`, remedy)];
   if (free < 3 * kept) return [...found, warning('disk', text, remedy)];
   return [...found, fine('disk', text)];
 };
@@ -59,15 +59,15 @@ const secret: Check = async ({ config }) => {
   const { SECRET_KEY, SECRET_KEY_FILE, DATA_DIR } = config;
   try {
     const key = await findSecretKey(config);
-    if (key === null) return [fine('secret-key', 'there is none yet: the first start makes it')];
+    if (key === null) return [fine('secret-key', 'not created yet: the first start creates it')];
   } catch (error) {
-    const remedy = 'put the key back from where you keep it; nothing that is encrypted is read without it';
+    const remedy = 'restore the key from your copy; encrypted data cannot be read without it';
     return [problem('secret-key', reasonOf(error), remedy)];
   }
   if (SECRET_KEY !== undefined) return [fine('secret-key', 'SECRET_KEY is set')];
   const file = SECRET_KEY_FILE ?? join(DATA_DIR, 'secret.key');
   const { mode } = await stat(file);
-  if ((mode & OTHERS) === 0) return [fine('secret-key', `${file} is there, and read by its user alone`)];
+  if ((mode & OTHERS) === 0) return [fine('secret-key', `${file} exists and is readable only by its user`)];
   return [warning('secret-key', `others can read ${file}`, `chmod 600 ${file}`)];
 };
 
@@ -79,9 +79,9 @@ const tools: Check = async ({ config, clock }) => {
     info = await createToolCheck(config.FFMPEG_PATH, clock)();
     found.push(fine('ffmpeg', `ffmpeg ${info.version}`));
   } catch (error) {
-    return [problem('ffmpeg', reasonOf(error), 'install ffmpeg 5.1 or later, or name it by FFMPEG_PATH')];
+    return [problem('ffmpeg', reasonOf(error), 'install ffmpeg 5.1 or later, or set FFMPEG_PATH')];
   }
-  const remedy = `install bubblewrap and let it make namespaces (${GUIDE}#sandbox)`;
+  const remedy = `install bubblewrap and allow it to create namespaces (${GUIDE}#sandbox)`;
   const guard = createGuardCheck(config);
   try {
     const { weakness } = await guard();
@@ -100,15 +100,15 @@ const PROCESSING = 'docs/guides/processing.md';
 function encoderFindings(config: Config, info: FfmpegInfo, found: HardwareFinding): Finding[] {
   const names = codecEncoders(config, info, found).map(({ codec, encoder }) => `${codec} by ${encoder}`);
   const lacking = codecsLacking(config, info, found);
-  const build = `install an ffmpeg with libx265 and libsvtav1, or take them out of VIDEO_CODECS (${PROCESSING}#hevc-and-av1)`;
+  const build = `install an ffmpeg with libx265 and libsvtav1, or remove them from VIDEO_CODECS (${PROCESSING}#hevc-and-av1)`;
   const driver = `see ${PROCESSING}#hardware`;
   return [
     fine('encoders', `videos are encoded as ${names.join(', ')}`),
     ...lacking.map((codec) =>
-      warning('encoders', `VIDEO_CODECS names ${codec}, and this ffmpeg has no encoder for it`, build),
+      warning('encoders', `VIDEO_CODECS includes ${codec}, but this ffmpeg has no encoder for it`, build),
     ),
     ...found.refusals.map(({ what, reason }) =>
-      warning('encoders', `the software encodes instead of ${what}: ${reason}`, driver),
+      warning('encoders', `software encoding is used instead of ${what}: ${reason}`, driver),
     ),
   ];
 }
@@ -118,7 +118,7 @@ const rooms: Check = async ({ config }) => {
   try {
     const { name, lack } = await chooseRoomEngine(config);
     if (lack === null) return [fine('rooms', `rooms are carried by ${name}`)];
-    return [warning('rooms', `rooms hold four people at most: ${lack}`, remedy)];
+    return [warning('rooms', `rooms are limited to four people: ${lack}`, remedy)];
   } catch (error) {
     return [problem('rooms', reasonOf(error), remedy)];
   }
@@ -132,7 +132,7 @@ const ports: Check = async ({ config, isRunning }) => {
       return [fine('ports', 'the ports are free')];
     } catch (error) {
       const remedy =
-        'end the program that has the port, or choose another by PORT, RTMP_PORT, RTMPS_PORT, MEDIA_PORT or METRICS_PORT';
+        'stop the program that uses the port, or choose another with PORT, RTMP_PORT, RTMPS_PORT, MEDIA_PORT or METRICS_PORT';
       return [problem('ports', reasonOf(error), remedy)];
     }
   }
@@ -154,7 +154,7 @@ async function answering(host: string, port: number): Promise<Finding> {
   const here = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
   return reach({ host: here, port, timeoutMs: REACH_MS }).then(
     () => fine('ports', `port ${port} answers`),
-    () => problem('ports', `the platform runs, and port ${port} does not answer`, 'look into its log'),
+    () => problem('ports', `the platform is running, but port ${port} does not respond`, 'look into its log'),
   );
 }
 
@@ -176,9 +176,9 @@ const settings: Check = async ({ config }) => {
   const isPublic = hostname !== 'localhost' && hostname !== '127.0.0.1';
   const found: Finding[] = [];
   if (isPublic && protocol === 'http:') {
-    const remedy = `put a proxy with a certificate in front (${GUIDE}#running-it) and set PUBLIC_URL to its https address`;
+    const remedy = `use a TLS proxy (${GUIDE}#running-it) and set PUBLIC_URL to its https URL`;
     found.push(
-      warning('public-url', `${config.PUBLIC_URL} has no TLS: passwords can be read on the way`, remedy),
+      warning('public-url', `${config.PUBLIC_URL} has no TLS: passwords can be intercepted`, remedy),
     );
   }
   if (protocol === 'https:' && config.TRUST_PROXY === false) {
@@ -186,7 +186,7 @@ const settings: Check = async ({ config }) => {
     found.push(warning('trust-proxy', 'limits count the proxy as one and the same visitor', remedy));
   }
   if (isPublic && config.SMTP_URL === undefined) {
-    const text = 'SMTP_URL is not set: no mail leaves this machine, not even one to confirm an address';
+    const text = 'SMTP_URL is not set: no emails are sent, including email verification';
     found.push(warning('mail', text, 'set SMTP_URL and MAIL_FROM'));
   }
   if (isPublic && config.WEBHOOK_ALLOW_PRIVATE.length + config.FETCH_ALLOW_PRIVATE.length > 0) {
@@ -198,7 +198,7 @@ const settings: Check = async ({ config }) => {
       warning(
         'user',
         'the command runs as root',
-        `run the platform as a user of its own (${GUIDE}#running-it)`,
+        `run the platform as a dedicated user (${GUIDE}#running-it)`,
       ),
     );
   }

@@ -25,8 +25,8 @@ const LOOK_MS = 5000;
 const OLDEST_POSTGRES = 15;
 
 const database: Check = async ({ database: found, clock }) => {
-  if (found === null) return [fine('database', 'there is none yet: the first start makes it')];
-  const remedy = 'look whether PostgreSQL runs and DATABASE_URL is right';
+  if (found === null) return [fine('database', 'not created yet: the first start creates it')];
+  const remedy = 'check that PostgreSQL is running and DATABASE_URL is correct';
   if ('failure' in found) return [problem('database', reasonOf(found.failure), remedy)];
   const { sql, close } = openDatabase({ url: found.url, pool: 1, name: 'marquee doctor' });
   try {
@@ -37,7 +37,7 @@ const database: Check = async ({ database: found, clock }) => {
     const findings = [fine('database', `PostgreSQL ${major} answers`), clocks];
     if (major < OLDEST_POSTGRES)
       findings.push(
-        problem('database-version', `PostgreSQL ${major} is too old`, 'take version 15 or newer'),
+        problem('database-version', `PostgreSQL ${major} is too old`, 'use version 15 or newer'),
       );
     if (isHalfRestored) {
       const text = 'a restore into this database was broken off';
@@ -54,11 +54,11 @@ const database: Check = async ({ database: found, clock }) => {
 function judgeMigrations(pending: readonly string[], unknown: readonly string[]): Finding {
   if (unknown.length > 0) {
     const text = `the database is newer than this program: it has ${unknown.join(', ')}`;
-    return problem('migrations', text, 'start the version that made it; there is no way back but a backup');
+    return problem('migrations', text, 'run the version that created it, or restore a backup');
   }
   if (pending.length === 0) return fine('migrations', 'the database is up to date');
   const text = `${pending.length} migrations are not applied yet`;
-  return warning('migrations', text, 'the next start applies them, or type marquee migrate');
+  return warning('migrations', text, 'the next start applies them, or run marquee migrate');
 }
 
 const site: Check = async ({ config, clock, isRunning }) => {
@@ -70,12 +70,12 @@ const site: Check = async ({ config, clock, isRunning }) => {
       const { address } = await dns.lookup(name);
       findings.push(fine('dns', `${name} is ${address}`));
     } catch (error) {
-      const remedy = `make an A or AAAA record for ${name}, or correct PUBLIC_URL`;
-      return [problem('dns', `${name} of PUBLIC_URL is not found: ${reasonOf(error)}`, remedy)];
+      const remedy = `create an A or AAAA record for ${name}, or correct PUBLIC_URL`;
+      return [problem('dns', `${name} of PUBLIC_URL cannot be resolved: ${reasonOf(error)}`, remedy)];
     }
   }
   if (!isRunning) return findings;
-  const remedy = 'look into the proxy and the firewall in front, and whether PUBLIC_URL is right';
+  const remedy = 'check the proxy, the firewall, and PUBLIC_URL';
   try {
     const sentMs = clock.ms();
     const { status, timeMs, certificateEndsMs } = await look(`${origin}/healthz`, LOOK_MS);
@@ -84,7 +84,7 @@ const site: Check = async ({ config, clock, isRunning }) => {
     if (ends !== null) findings.push(judgeCertificate('site-certificate', whose, ends, clock));
     if (timeMs !== null)
       findings.push(compareClocks('site-clock', origin, (sentMs + clock.ms()) / 2, timeMs));
-    if (status !== 200) return [...findings, problem('site', `${origin}/healthz answers ${status}`, remedy)];
+    if (status !== 200) return [...findings, problem('site', `${origin}/healthz returned ${status}`, remedy)];
     return [...findings, fine('site', `${origin} answers`)];
   } catch (error) {
     return [
@@ -98,10 +98,10 @@ const mail: Check = async ({ config }) => {
   if (config.SMTP_URL === undefined) return [];
   try {
     await checkMailServer(config.SMTP_URL);
-    return [fine('mail', 'the mail server takes our name, TLS and password')];
+    return [fine('mail', 'the mail server accepts the host name, TLS and password')];
   } catch (error) {
     const remedy = 'correct SMTP_URL: smtp://user:password@host:587, or smtps:// for port 465';
-    return [problem('mail', `the mail server refuses: ${reasonOf(error)}`, remedy)];
+    return [problem('mail', `the mail server rejected the connection: ${reasonOf(error)}`, remedy)];
   }
 };
 
@@ -115,10 +115,10 @@ const bucket: Check = async ({ config }) => {
     if (found === null || String(await buffer(found.body)) !== 'doctor')
       throw new Error('it gives back something else');
     await store.delete(key);
-    return [fine('s3', `${config.S3_BUCKET} takes a file, gives it back and deletes it`)];
+    return [fine('s3', `a file can be written to ${config.S3_BUCKET}, read and deleted`)];
   } catch (error) {
     const remedy =
-      'correct the S3_* variables and what the key may do (docs/guides/uploads.md#for-operators)';
+      'correct the S3_* variables and the permissions of the key (docs/guides/uploads.md#for-operators)';
     return [problem('s3', `the bucket ${config.S3_BUCKET}: ${reasonOf(error)}`, remedy)];
   }
 };
@@ -129,8 +129,8 @@ const counters: Check = async ({ config, clock }) => {
   try {
     const time = await store.attempt((client) => client.time());
     if (time === null) {
-      const text = 'the counter store of REDIS_URL does not answer: each process counts for itself';
-      return [warning('redis', text, 'look whether it runs, and whether address and password are right')];
+      const text = 'the Redis server at REDIS_URL does not respond: each process counts separately';
+      return [warning('redis', text, 'check that it is running and that URL and password are correct')];
     }
     const there = Number(time[0]) * 1000;
     return [
@@ -148,7 +148,7 @@ const livekit: Check = async ({ config }) => {
   // Loaded only where there is a server.
   const { LivekitApi } = await import('../../media/rooms/livekit/api.ts');
   const lack = await new LivekitApi(server).lack();
-  if (lack === null) return [fine('livekit', 'LiveKit answers, and knows the key')];
+  if (lack === null) return [fine('livekit', 'LiveKit responds and accepts the key')];
   return [
     problem('livekit', `LiveKit ${lack}`, 'correct LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET'),
   ];

@@ -27,7 +27,7 @@ export function moneyRunners({ books, accounts, db }: Deps): CommandRunner[] {
         const problems = await books.check();
         const data = { problems };
         if (problems.length === 0) return { data, text: 'the books are in order' };
-        return { data, text: `the books are not in order:\n${problems.join('\n')}`, isBad: true };
+        return { data, text: `the ledger is inconsistent:\n${problems.join('\n')}`, isBad: true };
       },
     },
     {

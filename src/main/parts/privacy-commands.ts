@@ -15,7 +15,7 @@ export function privacyRunners({ erasure }: { erasure: Erasure }): CommandRunner
       async run(values) {
         const email = required(values, 'email');
         const { id } = await erasure.eraseNow(email);
-        return { data: { id, email }, text: `closed ${email}; the worker erases it now (${id})` };
+        return { data: { id, email }, text: `closed ${email}; a worker is erasing it now (${id})` };
       },
     },
     {

@@ -116,7 +116,7 @@ function sourceOf(
   wanted: WantedBridge,
 ): BridgeSource | BridgePlayer | string {
   if (wanted.type === 'PULL_TO_STREAM') return pulled(wanted.sourceUrl);
-  if (rooms === null) return 'This node carries no rooms.';
+  if (rooms === null) return 'This node does not host rooms.';
   if (wanted.type === 'STREAM_TO_ROOM')
     return createRoomPlayer({ ...rooms, ...wanted, engine, seat: port.seat, log });
   const { roomId, layout } = wanted;
@@ -129,7 +129,7 @@ function sourceOf(
 /** @returns why it is none, in words. */
 export function pulled(sourceUrl: string): BridgeSource | string {
   const address = parsePullAddress(sourceUrl);
-  if (typeof address === 'string') return `The address is refused: ${address}.`;
+  if (typeof address === 'string') return `Invalid URL: ${address}.`;
   return { run: (context) => runSource(address, context), endsForGood: address.scheme === 'https' };
 }
 

@@ -101,7 +101,7 @@ export class Bridge {
     let good: NodeJS.Timeout | undefined;
     // What a source makes wait by itself is reported by its own reader.
     const late = setTimeout(
-      () => ended.resolve(new PushFailure('normal', 'The source sends no media.')),
+      () => ended.resolve(new PushFailure('normal', 'The source sent no media.')),
       READ_BUDGETS.bridgePublish.ms,
     );
     const onActive = () => {
@@ -128,7 +128,7 @@ export class Bridge {
     );
     const told = await ended.promise;
     const isBreak = told === null && this.#options.wanted.autoRestart && !source.endsForGood;
-    const outcome = isBreak ? new PushFailure('normal', 'The source has ended its broadcast.') : told;
+    const outcome = isBreak ? new PushFailure('normal', 'The source ended its broadcast.') : told;
     clearTimeout(late);
     clearTimeout(good);
     over.abort();

@@ -83,7 +83,7 @@ export function createDemuxer(open: () => Promise<FfmpegProgram>, log: Logger): 
 }
 
 function tooSlow(): never {
-  throw new PushFailure('normal', 'The media of the source could not be read in time.');
+  throw new PushFailure('normal', 'Reading the media of the source timed out.');
 }
 
 function demuxerArgs(format: SourceFormat): string[] {
@@ -103,14 +103,14 @@ export function demuxFailure({ stderr, spawnError, signal, code }: FfmpegExit): 
   if (spawnError !== undefined) return new PushFailure('normal', 'ffmpeg could not be started.');
   const unfit = /codec (\S+) not compatible with flv/i.exec(stderr)?.[1];
   if (unfit !== undefined) {
-    return new PushFailure('fatal', `The source is coded as ${unfit}, which is not taken. ${CODED}`);
+    return new PushFailure('fatal', `The source uses ${unfit}, which is not supported. ${CODED}`);
   }
   const shut = /Codec \((\S+)\) not on whitelist/i.exec(stderr)?.[1];
   if (shut !== undefined) {
-    return new PushFailure('fatal', `The source is coded as ${shut}, which is not taken. ${CODED}`);
+    return new PushFailure('fatal', `The source uses ${shut}, which is not supported. ${CODED}`);
   }
   if (/Invalid data found|does not contain any stream|matches no streams/i.test(stderr)) {
-    return new PushFailure('normal', 'The source sends no media that can be read.');
+    return new PushFailure('normal', 'The source sent no readable media.');
   }
   const last = stderr.trim().split('\n').at(-1)?.slice(0, 160) ?? '';
   return new PushFailure(

@@ -28,8 +28,8 @@ export interface FeederOptions {
 
 const WORDS: Readonly<Partial<Record<IngestEndReason, string>>> = {
   kicked:
-    'The stream has ended the publish: it is disabled, its key was changed, or it cannot take what comes.',
-  idle: 'The source sends nothing any more.',
+    'The stream ended the publish session: it is disabled, its key was reset, or the media is not supported.',
+  idle: 'The source stopped sending.',
 };
 
 /** Publishes to the stream from the first frame on: a source that brings none raises no signal. */
@@ -83,7 +83,7 @@ export class Feeder {
     const publication = await engine.publish(grant, protocol, (reason) => this.#ended(reason));
     if (publication === null) {
       this.#isOver = true;
-      onEnd(new PushFailure('normal', 'The stream takes no publish now: it is fed, or the plan is used up.'));
+      onEnd(new PushFailure('normal', 'The stream cannot accept an encoder now: one is already connected, or the plan limit is reached.'));
       return;
     }
     this.#publication = publication;
@@ -104,7 +104,7 @@ export class Feeder {
   #ended(reason: IngestEndReason): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const words = WORDS[reason] ?? `The publish to the stream was ended (${reason}).`;
+    const words = WORDS[reason] ?? `The publish session ended (${reason}).`;
     this.#options.onEnd(reason === 'replaced' ? new Taken() : new PushFailure('normal', words));
   }
 }

@@ -69,7 +69,7 @@ const MAX_TARGET_SEC = 120;
 /** @throws {PlaylistError} */
 export function parsePlaylist(text: string): MasterPlaylist | MediaPlaylist {
   const lines = text.split(/\r?\n/, MAX_LINES + 1).map((line) => line.trim());
-  if (lines[0]?.replace(/^\ufeff/, '') !== '#EXTM3U') throw new PlaylistError('it is no HLS playlist');
+  if (lines[0]?.replace(/^\ufeff/, '') !== '#EXTM3U') throw new PlaylistError('it is not an HLS playlist');
   if (lines.length > MAX_LINES) throw new PlaylistError(`it has more than ${MAX_LINES} lines`);
   return lines.some((line) => line.startsWith('#EXT-X-STREAM-INF:'))
     ? parseMaster(lines)
@@ -165,7 +165,7 @@ export function chooseVariant(
   if (taken.length === 0) {
     const codecs = [...new Set(variants.flatMap((variant) => variant.codecs))].join(', ').slice(0, 100);
     throw new PlaylistError(
-      codecs === '' ? 'it lists no variant' : `no variant is H.264 with AAC (${codecs})`,
+      codecs === '' ? 'it lists no variant' : `no variant uses H.264 with AAC (${codecs})`,
     );
   }
   const byRate = taken.toSorted((a, b) => b.height - a.height || b.bandwidth - a.bandwidth);
@@ -210,7 +210,7 @@ class MediaReader {
       else if (line !== '') this.#segment(line);
     }
     if (!(this.#target > 0 && this.#target <= MAX_TARGET_SEC)) {
-      throw new PlaylistError('it has no EXT-X-TARGETDURATION that makes sense');
+      throw new PlaylistError('it has no valid EXT-X-TARGETDURATION');
     }
     return {
       kind: 'media',
@@ -285,7 +285,7 @@ class MediaReader {
 
   #mapOf(map: Map<string, string>): Part {
     const uri = map.get('URI');
-    if (uri === undefined) throw new PlaylistError('it has an EXT-X-MAP without an address');
+    if (uri === undefined) throw new PlaylistError('it has an EXT-X-MAP without a URI');
     const text = map.get('BYTERANGE');
     this.#maps.add(`${uri} ${text ?? ''}`);
     limit(this.#maps.size, MAX_REFERENCES, 'headers of fragmented MP4');

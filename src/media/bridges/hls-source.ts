@@ -168,7 +168,7 @@ class Fetcher {
     const known = this.#keys.get(target.url);
     if (known !== undefined) return known;
     const key = await this.part(target, READ_BUDGETS.hlsPlaylist.ms);
-    if (key.length !== KEY_BYTES) throw new PushFailure('normal', 'The source gives a key that is none.');
+    if (key.length !== KEY_BYTES) throw new PushFailure('normal', 'The source returned an invalid key.');
     this.#keys.clear();
     this.#keys.set(target.url, key);
     return key;
@@ -207,11 +207,11 @@ class Fetcher {
     const { status, complete, bytes } = answer;
     this.#meter.add(0, bytes.length);
     if (status === 401 || status === 403) {
-      throw new PushFailure('refused', `The source refuses access (${status}).`);
+      throw new PushFailure('refused', `The source denied access (${status}).`);
     }
-    if (status !== 200 && status !== 206) throw new PushFailure('normal', `The source answers ${status}.`);
+    if (status !== 200 && status !== 206) throw new PushFailure('normal', `The source returned status ${status}.`);
     if (!complete) {
-      throw new PushFailure('normal', 'The source sends too slowly, breaks off, or sends too large a file.');
+      throw new PushFailure('normal', 'The source sent data too slowly, closed the connection, or sent a file that is too large.');
     }
     return answer;
   }
@@ -283,7 +283,7 @@ class HlsTrack {
   async #load(): Promise<Loaded<MediaPlaylist>> {
     const { playlist, ...rest } = await this.#options.http.playlist(this.#options.url);
     if (playlist.kind === 'media') return { playlist, ...rest };
-    throw new PushFailure('fatal', 'The playlist of the source cannot be used: a list of lists of lists.');
+    throw new PushFailure('fatal', 'The playlist of the source cannot be used: playlists are nested too deeply.');
   }
 
   /** @returns whether there was something new. */
@@ -295,7 +295,7 @@ class HlsTrack {
       const staleMs = Math.max(MIN_STALE_MS, STALE_TARGETS * targetMs);
       const quietMs = performance.now() - this.#grewMs;
       if (quietMs > staleMs) {
-        const message = `The playlist of the source has had nothing new for ${Math.round(quietMs / 1000)} seconds.`;
+        const message = `The playlist of the source has not been updated for ${Math.round(quietMs / 1000)} seconds.`;
         throw new PushFailure('normal', message);
       }
       return false;
@@ -358,7 +358,7 @@ class HlsTrack {
     if (this.#restartsMs.length <= MAX_RESTARTS) return;
     const sinceMs = now - (this.#restartsMs.shift() ?? now);
     if (sinceMs > RESTART_WINDOW_MS) return;
-    const message = `The source changes its times or its coding more than ${MAX_RESTARTS} times a minute (EXT-X-DISCONTINUITY, EXT-X-MAP).`;
+    const message = `The source changes its timestamps or encoding more than ${MAX_RESTARTS} times a minute (EXT-X-DISCONTINUITY, EXT-X-MAP).`;
     throw new PushFailure('fatal', message);
   }
 

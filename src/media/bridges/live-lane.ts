@@ -29,7 +29,7 @@ export class LiveLane {
     promise.catch(() => {});
     this.#timer = setInterval(() => {
       if (this.#lastMs === null || performance.now() - this.#lastMs < SILENT_MS) return;
-      reject(new PushFailure('normal', 'The source sends nothing any more.'));
+      reject(new PushFailure('normal', 'The source stopped sending.'));
     }, CHECK_MS);
   }
 

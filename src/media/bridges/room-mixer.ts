@@ -55,7 +55,7 @@ export async function startRoomMixer(
   let isStopped = false;
   const failed = child.exited.then(({ stderr }): never => {
     if (!isStopped) log.warn({ stderr: stderr.slice(-500) }, 'the encoder of a room has ended');
-    throw new PushFailure('normal', 'The picture of the room could not be encoded.');
+    throw new PushFailure('normal', 'The video of the room could not be encoded.');
   });
   failed.catch(() => {});
   return {

@@ -31,7 +31,7 @@ const STOP_GRACE_MS = 1000;
 const KEYFRAME_SEC = 1;
 const BITRATE_KBPS = 1500;
 const NO_SIGNAL = 'The stream has no signal.';
-const NO_JANUS = 'Janus, which carries the rooms, does not run.';
+const NO_JANUS = 'The room engine Janus is not running.';
 
 /** Plays a stream in a room, as one of its participants (docs/decisions/bridges.md#rooms). */
 export function createRoomPlayer(options: RoomPlayerOptions): BridgePlayer {

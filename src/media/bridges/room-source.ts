@@ -179,7 +179,7 @@ class Stage {
   async #ask(): Promise<void> {
     const lostMs = this.#tap?.lostSince() ?? null;
     if (lostMs !== null && performance.now() - lostMs > JANUS_AWAY_MS) {
-      this.#end.reject(new PushFailure('normal', 'Janus, which carries the rooms, does not run.'));
+      this.#end.reject(new PushFailure('normal', 'The room engine Janus is not running.'));
     }
     try {
       const view = await this.#options.view();

@@ -22,11 +22,11 @@ export async function runRtmp(
   const lane = new LiveLane(begin);
   const over = Promise.withResolvers<void>();
   const late = setTimeout(
-    () => over.reject(new PushFailure('normal', 'The source does not answer the play in time.')),
+    () => over.reject(new PushFailure('normal', 'The source did not respond to play in time.')),
     ACCEPT_MS,
   );
   socket.on('error', (error) => over.reject(failureOf(error, 'source')));
-  socket.on('close', () => over.reject(new PushFailure('normal', 'The source has closed the connection.')));
+  socket.on('close', () => over.reject(new PushFailure('normal', 'The source closed the connection.')));
   signal.addEventListener('abort', () => over.resolve(), { once: true });
   if (signal.aborted) over.resolve();
   const paced = new PacedSocket(socket, planBudget(READ_BUDGETS.rtmpPull, grant));

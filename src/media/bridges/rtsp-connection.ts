@@ -77,7 +77,7 @@ export class RtspConnection {
     let reply = await this.#send(method, url, headers);
     if (reply.status === 401) {
       if (this.#options.credentials === null) {
-        throw new PushFailure('refused', 'The source asks for a user and a password.');
+        throw new PushFailure('refused', 'The source requires a user name and password.');
       }
       const digest = reply.challenges.find((one) => /^digest /i.test(one));
       this.#challenge = digest ?? reply.challenges[0] ?? null;
@@ -85,9 +85,9 @@ export class RtspConnection {
     }
     const { status } = reply;
     if (status === 401 || status === 403) {
-      throw new PushFailure('refused', `The source refuses the user or the password (${status}).`);
+      throw new PushFailure('refused', `The source rejected the user name or password (${status}).`);
     }
-    if (status !== 200) throw new PushFailure('normal', `The source answers ${status} to ${method}.`);
+    if (status !== 200) throw new PushFailure('normal', `The source returned ${status} for ${method}.`);
     return reply;
   }
 
@@ -100,7 +100,7 @@ export class RtspConnection {
     const { promise, resolve, reject } = Promise.withResolvers<RtspReply>();
     const sequence = this.#write(method, url, headers);
     const timer = setTimeout(
-      () => reject(new PushFailure('normal', 'The source does not answer in time (RTSP).')),
+      () => reject(new PushFailure('normal', 'The source did not respond in time (RTSP).')),
       READ_BUDGETS.rtspDescription.ms,
     );
     this.#waiting.set(sequence, { resolve, reject });
@@ -196,7 +196,7 @@ export class RtspConnection {
   }
 
   #wrong(): never {
-    throw new PushFailure('normal', 'The source does not answer as an RTSP server does.');
+    throw new PushFailure('normal', 'The source did not return a valid RTSP response.');
   }
 
   #message(input: Buffer, head: number): number {

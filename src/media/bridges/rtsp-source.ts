@@ -37,7 +37,7 @@ export async function runRtsp(
   over.promise.catch(() => {});
   const playing: Playing[] = [];
   socket.on('error', (error) => over.reject(failureOf(error, 'source')));
-  socket.on('close', () => over.reject(new PushFailure('normal', 'The source has closed the connection.')));
+  socket.on('close', () => over.reject(new PushFailure('normal', 'The source closed the connection.')));
   signal.addEventListener('abort', () => over.resolve(), { once: true });
   if (signal.aborted) over.resolve();
   const paced = new PacedSocket(socket, planBudget(READ_BUDGETS.rtspConnection, grant));
@@ -126,7 +126,7 @@ function chosen(tracks: readonly SdpTrack[], lane: LiveLane): Chosen[] {
     const coded = other.encoding.slice(0, 20) || 'something unknown';
     throw new PushFailure(
       'fatal',
-      `The source is coded as ${coded}, which is not taken. Encode it as H.264.`,
+      `The source uses ${coded}, which is not supported. Encode it as H.264.`,
     );
   }
   const found: Chosen[] = [];

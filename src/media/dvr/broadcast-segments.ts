@@ -74,7 +74,7 @@ async function collect(
     found.parts.push(path);
     found.segments.push(...run);
   }
-  if (found.parts.length === 0) throw new MediaFileError('NO_VIDEO_TRACK', 'There is sound and no picture.');
+  if (found.parts.length === 0) throw new MediaFileError('NO_VIDEO_TRACK', 'There is audio but no video.');
   const isWhole = last !== undefined && endMs(last) >= untilMs - JOINS_MS;
   return { parts: found.parts, isWhole, ...placeIn(found.segments, fromMs, untilMs) };
 }

@@ -39,7 +39,7 @@ const INSTALL_HINT = 'install ffmpeg 5.1 or later with libx264 (Debian, Ubuntu: 
 export async function checkFfmpeg(bin: string, known?: FfmpegInfo | null): Promise<FfmpegInfo> {
   const banner = await output(bin, ['-hide_banner', '-version']);
   const version = /^ffmpeg version (\S+)/m.exec(banner)?.[1];
-  if (version === undefined) throw new Error(`${bin} does not answer as ffmpeg does: ${INSTALL_HINT}`);
+  if (version === undefined) throw new Error(`${bin} is not ffmpeg: ${INSTALL_HINT}`);
   if (version === known?.version) return known;
   if (!atLeast(version, OLDEST)) throw new Error(`${bin} is version ${version}: ${INSTALL_HINT}`);
   const [encoders, muxers, filters] = await Promise.all([

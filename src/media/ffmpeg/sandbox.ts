@@ -86,7 +86,7 @@ async function refusal(sandbox: Sandbox, program: string): Promise<string | null
   if ((await findProgram(program)) === null) return null;
   const [, ...args] = await sandbox.enter(program, { reads: [], writes: null }, STDOUT);
   const reason = await complaint([...args, '-version']);
-  return reason === null ? null : `${program} does not start in it: ${reason}`;
+  return reason === null ? null : `${program} does not start in the sandbox: ${reason}`;
 }
 
 interface Means {

@@ -211,7 +211,7 @@ export class EmbeddedRtmpEngine implements IngestEngine {
       publishMs: this.#limits.publishMs,
       accept: (request, connection) =>
         this.#accept({ ...request, ip: connection.address, protocol }, connection).catch((error: unknown) => {
-          this.#log.error({ err: error }, 'ingest: accepting failed');
+          this.#log.error({ err: error }, 'ingest: accept failed');
           return null;
         }),
     };
@@ -250,7 +250,7 @@ export class EmbeddedRtmpEngine implements IngestEngine {
   async #accept(request: PublishRequest, connection: RtmpConnection): Promise<PublishSession | null> {
     const grant = await this.#authorise(request);
     if (grant === null) {
-      this.#log.info({ ip: request.ip }, 'ingest: publish refused');
+      this.#log.info({ ip: request.ip }, 'ingest: publish rejected');
       return null;
     }
     return this.#enqueue(grant, request.protocol, connection);
@@ -276,7 +276,7 @@ export class EmbeddedRtmpEngine implements IngestEngine {
     const hooks = this.#hooks;
     if (hooks === null) return null;
     const answer = (async () => hooks.authorise(request))().catch((error: unknown) => {
-      this.#log.error({ err: error }, 'ingest: the authorise hook failed');
+      this.#log.error({ err: error }, 'ingest: authorize hook failed');
       return null;
     });
     return withTimeout(answer, this.#limits.authoriseMs, null);

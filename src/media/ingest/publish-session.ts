@@ -109,7 +109,7 @@ export class PublishSession implements PublishSink {
     this.#starting = (async () => hooks.onStart(this.describe()))().then(
       () => true,
       (error: unknown) => {
-        log.error({ err: error }, 'ingest: the start hook failed');
+        log.error({ err: error }, 'ingest: start hook failed');
         return false;
       },
     );
@@ -135,7 +135,7 @@ export class PublishSession implements PublishSink {
       const { sessionId, streamId } = this;
       await hooks.onEnd({ sessionId, streamId, reason, bytes: this.#stats.bytes });
     } catch (error) {
-      log.error({ err: error }, 'ingest: the end hook failed');
+      log.error({ err: error }, 'ingest: end hook failed');
     }
   }
 
@@ -272,9 +272,9 @@ export class PublishSession implements PublishSink {
     const { hooks, log } = this.#options;
     this.#refused = true;
     this.broadcast.end();
-    log.warn({ issue }, 'ingest: what is published cannot be taken');
+    log.warn({ issue }, 'ingest: published media is not supported');
     (async () => hooks.onRefused(this.describe(), issue))()
-      .catch((error: unknown) => log.error({ err: error }, 'ingest: the refusal hook failed'))
+      .catch((error: unknown) => log.error({ err: error }, 'ingest: rejection hook failed'))
       .finally(() => void this.end('kicked'));
   }
 
@@ -376,7 +376,7 @@ export class PublishSession implements PublishSink {
     try {
       this.#options.hooks.onMedia(this.describe());
     } catch (error) {
-      this.#options.log.error({ err: error }, 'ingest: the media hook failed');
+      this.#options.log.error({ err: error }, 'ingest: media hook failed');
     }
   }
 

@@ -35,7 +35,7 @@ export class EncoderChoice {
     const { log, onSoftware } = this.#options;
     const left = this.hardware();
     if (left === null) return false;
-    log.warn({ encoder: left.kind }, 'a live encode in hardware ended: it goes on in software');
+    log.warn({ encoder: left.kind }, 'a hardware live encode ended: continuing in software');
     this.#plan = inSoftware(this.#plan);
     onSoftware?.();
     return true;

@@ -122,7 +122,7 @@ class FollowedStream implements Mirror {
   #take(line: string): void {
     const frame: unknown = JSON.parse(line);
     if (!frameShape.matches(frame))
-      throw new LiveNodeAway('it says what is not understood: is it of another version?');
+      throw new LiveNodeAway('the response could not be parsed: the node may run another version');
     const changed = Object.entries(frame.texts);
     const texts = new Map(frame.isWhole ? [] : this.#texts);
     for (const [name, text] of changed) {

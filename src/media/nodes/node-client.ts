@@ -84,6 +84,6 @@ async function send(
   if (answer.status === 200) return answer;
   await answer.body?.cancel();
   if (answer.status === 404) return null;
-  const why = answer.status === 401 ? ': it has another SECRET_KEY, or another time' : '';
+  const why = answer.status === 401 ? ': its SECRET_KEY or clock differs' : '';
   throw new LiveNodeAway(`${url} answers ${answer.status}${why}`);
 }

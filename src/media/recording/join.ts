@@ -45,7 +45,7 @@ export function createRecordingJoiner(options: RecordingJoinerOptions): Recordin
       }
       const [first] = readable;
       if (first === undefined)
-        throw new MediaFileError('CORRUPT_INPUT', 'Nothing of the recording can be read.');
+        throw new MediaFileError('CORRUPT_INPUT', 'The recording is unreadable.');
       return concat(tools, await alike(tools, readable, first, run), maxSec, run);
     },
   };

@@ -41,11 +41,11 @@ const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO|ALTNAME|DEPTH_ZERO|SSL|TLS/;
 export type Who = 'destination' | 'source';
 
 const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'takes no connection (ECONNREFUSED)',
+  ECONNREFUSED: 'refused the connection (ECONNREFUSED)',
   EHOSTUNREACH: 'cannot be reached (EHOSTUNREACH)',
   ENETUNREACH: 'cannot be reached (ENETUNREACH)',
-  ECONNRESET: 'has broken the connection (ECONNRESET)',
-  EPIPE: 'has broken the connection (EPIPE)',
+  ECONNRESET: 'reset the connection (ECONNRESET)',
+  EPIPE: 'closed the connection (EPIPE)',
 };
 
 /** Anything that can be thrown on the way to a destination, or a source, in words. */
@@ -53,23 +53,23 @@ export function failureOf(error: unknown, who: Who = 'destination'): PushFailure
   if (error instanceof PushFailure) return error;
   if (error instanceof GuardError) {
     const act = who === 'destination' ? 'sent to' : 'fetched from';
-    return new PushFailure('fatal', `Nothing may be ${act} the address of the ${who}: ${error.reason}.`);
+    return new PushFailure('fatal', `Nothing may be ${act} the URL of the ${who}: ${error.reason}.`);
   }
   if (error instanceof ProtocolError) {
-    return new PushFailure('normal', `The ${who} does not answer as an RTMP server does: ${error.message}.`);
+    return new PushFailure('normal', `The ${who} did not return a valid RTMP response: ${error.message}.`);
   }
   const code = error instanceof OutboundError ? error.code : codeOf(error);
   if (error instanceof OutboundError && error.stage === 'dns') {
-    return new PushFailure('normal', `The name of the ${who} is not found (${code}).`);
+    return new PushFailure('normal', `The host name of the ${who} could not be resolved (${code}).`);
   }
   if (error instanceof OutboundError && error.stage === 'timeout') {
-    return new PushFailure('normal', `The ${who} does not answer in time.`);
+    return new PushFailure('normal', `The ${who} did not respond in time.`);
   }
   if (error instanceof OutboundError && error.stage === 'redirect') {
     return new PushFailure('normal', `The ${who} redirects: ${code}.`);
   }
   if (CERTIFICATE.test(code)) {
-    return new PushFailure('normal', `The certificate of the ${who} is not good (${code}).`);
+    return new PushFailure('normal', `The certificate of the ${who} is invalid (${code}).`);
   }
   const reason = REASONS[code];
   if (reason !== undefined) return new PushFailure('normal', `The ${who} ${reason}.`);

@@ -25,7 +25,7 @@ export interface PushOptions {
 const SHORT_LIVES = 3;
 const REPLACE_MS = 2000;
 const HINT =
-  'The destination accepts the publish and soon ends it. Check the stream key, and whether it is ready there.';
+  'The destination accepted the stream but ended it shortly after. Check the stream key, and that the broadcast is ready there.';
 
 /** One destination, kept supplied: each of its connections is a session, and between them it waits. */
 export class Push {
@@ -109,7 +109,7 @@ export class Push {
   async #attempt(): Promise<PushFailure | null> {
     const { wanted, open } = this.#options;
     const address = this.#address;
-    if (typeof address === 'string') return new PushFailure('fatal', `The address is refused: ${address}.`);
+    if (typeof address === 'string') return new PushFailure('fatal', `Invalid URL: ${address}.`);
     const refusal = this.#refusal();
     if (refusal !== null) return new PushFailure('fatal', refusal);
     this.#say('CONNECTING', {});

@@ -27,7 +27,7 @@ export function codecRefusal(
   for (const codec of [video, audio]) {
     if (codec === null || EVERYWHERE.includes(codec) || taken.includes(codec)) continue;
     const who = platform === 'CUSTOM' ? 'An SRT destination' : `The platform ${platform}`;
-    return `${who} does not take ${codec}, which the encoder sends. Encode as H.264 with AAC.`;
+    return `${who} does not support ${codec}, which the encoder sends. Encode as H.264 with AAC.`;
   }
   return null;
 }

@@ -57,7 +57,7 @@ export const SENDER_GATHER_MS = 200;
 const BACKOFF_MS = [100, 500, 1000, 2000, 5000] as const;
 /** A process that ran for so long was a good one. */
 const GOOD_RUN_MS = 30_000;
-const RESTARTED = 'The process that sent it has ended; it is started anew.';
+const RESTARTED = 'The sending process ended and is being restarted.';
 
 export function createRestreamManager(options: RestreamManagerOptions): RestreamManager {
   return new StreamSenders(options);

@@ -144,7 +144,7 @@ export class RtmpClient {
   /** @throws {PushFailure} */
   #count(messages: number, bytes: number): void {
     if (this.#meter.add(messages, bytes) > 0) {
-      throw new PushFailure('normal', `The ${this.#who} sends more than is read.`);
+      throw new PushFailure('normal', `The ${this.#who} sent more data than expected.`);
     }
   }
 
@@ -228,7 +228,7 @@ export class RtmpClient {
       this.#options.onFailure(this.#refusal(args[1]));
     } else if (name === 'onStatus') this.#onStatus(args[1]);
     else if (name === 'close')
-      this.#options.onFailure(new PushFailure('normal', `The ${this.#who} has ended the connection.`));
+      this.#options.onFailure(new PushFailure('normal', `The ${this.#who} closed the connection.`));
   }
 
   #publishSoon(): void {
@@ -283,21 +283,21 @@ export class RtmpClient {
     if (/authmod=/.test(description)) {
       return new PushFailure(
         'fatal',
-        `The ${who} asks for a user name and a password, which is not supported.`,
+        `The ${who} requires a user name and password, which is not supported.`,
       );
     }
     if (/InvalidApp/.test(code) || /invalid app|application .*not/i.test(description)) {
-      return new PushFailure('fatal', `The ${who} does not know the application of the address${behind}`);
+      return new PushFailure('fatal', `The ${who} does not know the application in the URL${behind}`);
     }
     if (/codec|unsupported|not supported/i.test(`${code} ${description}`)) {
-      return new PushFailure('fatal', `The destination does not take how the broadcast is coded${behind}`);
+      return new PushFailure('fatal', `The destination does not support the encoding of the broadcast${behind}`);
     }
     if (/BadName|Denied|Unauthorized|Rejected|auth|key/i.test(`${code} ${description}`)) {
-      return new PushFailure('refused', `The ${who} refuses the stream key${behind}`);
+      return new PushFailure('refused', `The ${who} rejected the stream key${behind}`);
     }
     return new PushFailure(
       'normal',
-      `The ${who} has refused or ended the ${who === 'source' ? 'play' : 'publish'}${behind}`,
+      `The ${who} rejected or ended the ${who === 'source' ? 'play' : 'publish'}${behind}`,
     );
   }
 }

@@ -54,7 +54,7 @@ class RtmpPush implements PushSession {
     this.#socket = socket;
     this.#writer = new RtmpWriter(socket, (failure) => this.#over(failure));
     const late = setTimeout(
-      () => this.#over(new PushFailure('normal', 'The destination does not accept the publish in time.')),
+      () => this.#over(new PushFailure('normal', 'The destination did not accept the stream in time.')),
       ACCEPT_MS,
     );
     this.#close = (failure) => {
@@ -110,9 +110,9 @@ class RtmpPush implements PushSession {
   }
 }
 
-const hungUp = () => new PushFailure('normal', 'The destination has closed the connection.');
+const hungUp = () => new PushFailure('normal', 'The destination closed the connection.');
 const dropped = () =>
-  new PushFailure('dropped', 'The destination hangs up instead of accepting the stream key. Check the key.');
+  new PushFailure('dropped', 'The destination closed the connection instead of accepting the stream key. Check the key.');
 
 /** Chunk streams as encoders use them. */
 const CHUNK_STREAMS: Readonly<Record<number, number>> = {
@@ -208,7 +208,7 @@ class RtmpWriter {
     const isBehind = oldest !== undefined && performance.now() - oldest > MAX_BEHIND_MS;
     if (isBehind || this.#socket.writableLength > MAX_QUEUED_BYTES) {
       this.#fail(
-        new PushFailure('normal', 'The destination takes less than is sent; the connection was given up.'),
+        new PushFailure('normal', 'The destination receives data too slowly; the connection was closed.'),
       );
     }
   }

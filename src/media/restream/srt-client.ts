@@ -117,7 +117,7 @@ export class SrtClient {
     const packet = dataPacket(payload, place, key);
     this.#packets += 1;
     if (key !== null && this.#packets > MAX_PACKETS_PER_KEY) {
-      this.#connection.over(new PushFailure('normal', 'The connection begins anew with another key.'));
+      this.#connection.over(new PushFailure('normal', 'Reconnecting with a different key.'));
       return;
     }
     this.#sequence = (sequence + 1) & SEQUENCE_MASK;
@@ -177,5 +177,5 @@ export class SrtClient {
 }
 
 function takesLess(): PushFailure {
-  return new PushFailure('normal', 'The destination takes less than is sent; the connection was given up.');
+  return new PushFailure('normal', 'The destination receives data too slowly; the connection was closed.');
 }

@@ -44,11 +44,11 @@ const KEEP_ALIVE_MS = 1000;
 
 /** Reasons of a rejection that would not go away (libsrt's `SRT_REJECT_REASON`). */
 const REJECTIONS: Readonly<Record<number, ['fatal' | 'refused', string]>> = {
-  8: ['fatal', 'speaks another version of SRT'],
+  8: ['fatal', 'uses an incompatible version of SRT'],
   2: ['refused', 'refuses the streamid'],
-  1400: ['refused', 'refuses the streamid (bad request)'],
-  1401: ['refused', 'refuses the streamid (unauthorized)'],
-  1403: ['refused', 'refuses the streamid (forbidden)'],
+  1400: ['refused', 'rejected the streamid (bad request)'],
+  1401: ['refused', 'rejected the streamid (unauthorized)'],
+  1403: ['refused', 'rejected the streamid (forbidden)'],
   1404: ['refused', 'does not know the streamid'],
 };
 
@@ -89,7 +89,7 @@ export class SrtConnection {
       accept: accepted.resolve,
       close: (failure) => {
         closed.resolve(failure);
-        accepted.reject(failure ?? new PushFailure('normal', 'The connection was ended.'));
+        accepted.reject(failure ?? new PushFailure('normal', 'The connection was closed.'));
       },
     };
     this.#asking = induction(this.initial, this.#socketId);
@@ -165,7 +165,7 @@ export class SrtConnection {
 
   #ask(now: number): void {
     if (now - this.#startedMs > ACCEPT_MS) {
-      this.fail('normal', 'does not answer in time (SRT)');
+      this.fail('normal', 'did not respond in time (SRT)');
       return;
     }
     if (now - this.#askedMs < ASK_AGAIN_MS) return;
@@ -211,11 +211,11 @@ export class SrtConnection {
         this.fail('fatal', this.#key === null ? 'asks for a passphrase' : 'does not take the passphrase');
         return;
       }
-      const [kind, words] = REJECTIONS[reason] ?? ['normal', `refuses the connection (SRT ${reason})`];
+      const [kind, words] = REJECTIONS[reason] ?? ['normal', `rejected the connection (SRT ${reason})`];
       this.fail(kind, words);
     } else if (this.#phase === 'induction' && type === HandshakeType.induction) {
       if (version < 5) {
-        this.fail('fatal', 'speaks another version of SRT');
+        this.fail('fatal', 'uses an incompatible version of SRT');
         return;
       }
       this.#phase = 'conclusion';

@@ -71,7 +71,7 @@ class SrtPush implements PushSession {
     const writer = new FlvWriter(mux.stdin, feed, wrong.resolve);
     this.#detach = feed.attach(writer);
     const muxed = mux.ended.then(
-      (why) => new PushFailure('normal', `The broadcast could not be made MPEG-TS: ${why}.`),
+      (why) => new PushFailure('normal', `The broadcast could not be converted to MPEG-TS: ${why}.`),
     );
     this.closed = Promise.race([client.closed, muxed, wrong.promise]).then(async (failure) => {
       this.#detach();
@@ -111,7 +111,7 @@ class FlvWriter {
       // MPEG-TS has no place for another one: it takes a program that begins with it.
       if (known && !known.equals(payload)) {
         this.#fail(
-          new PushFailure('normal', 'The encoder sends otherwise than before; the connection begins anew.'),
+          new PushFailure('normal', 'The encoder settings changed; reconnecting.'),
         );
       }
       if (known) return;
@@ -127,7 +127,7 @@ class FlvWriter {
     this.#isCorked = false;
     this.#out.uncork();
     if (this.#out.writableLength > MAX_QUEUED_BYTES) {
-      this.#fail(new PushFailure('normal', 'The broadcast could not be made MPEG-TS in time.'));
+      this.#fail(new PushFailure('normal', 'Converting the broadcast to MPEG-TS timed out.'));
     }
   }
 }

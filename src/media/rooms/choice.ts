@@ -21,6 +21,6 @@ export async function chooseRoomEngine(
   if (wanted === 'livekit' || (wanted === 'auto' && livekit !== undefined))
     return { name: 'livekit', lack: null, hasJanus };
   if (hasJanus) return { name: 'janus', lack, hasJanus };
-  if (wanted === 'janus') throw new ConfigError(`ROOMS_ENGINE is janus, and ${lack}`);
+  if (wanted === 'janus') throw new ConfigError(`ROOMS_ENGINE is janus, but ${lack}`);
   return { name: 'mesh', lack };
 }

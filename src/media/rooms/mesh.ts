@@ -54,7 +54,7 @@ export function createMeshEngine({ relay }: { relay: SignalRelay }): RoomEngine 
         async signal(message) {
           if (!isIn()) return;
           const { to, ...rest } = message;
-          if (typeof to !== 'string') throw new BadSignal('A signal names in `to` whom it is for.');
+          if (typeof to !== 'string') throw new BadSignal('`to` is required: the recipient of the signal.');
           const signal = { ...rest, ...descriptionIn(rest, peer.permissions), from: peer.identity };
           const near = rooms.get(ref)?.get(to);
           if (near === undefined) relay.send(ref, to, signal);
@@ -87,7 +87,7 @@ function descriptionIn({ description }: Signal, permissions: RoomPermissions): S
   const { type, sdp }: Signal = typeof description === 'object' ? { ...description } : {};
   // Browsers convert other values to text.
   if (typeof sdp !== 'string' || !isDescriptionType(type))
-    throw new BadSignal('A description has a `type` and the text of a session description in `sdp`.');
+    throw new BadSignal('A description must have a `type`, and a session description in `sdp`.');
   try {
     const parsed = parseSdp(sdp);
     if (parsed.media.every((section) => maySend(section, permissions)))
@@ -96,7 +96,7 @@ function descriptionIn({ description }: Signal, permissions: RoomPermissions): S
     if (error instanceof SdpError) throw new BadSignal(error.message);
     throw error;
   }
-  throw new BadSignal('You may not send this media or data into the room.');
+  throw new BadSignal('You are not allowed to send this media or data to the room.');
 }
 
 function isDescriptionType(type: unknown): boolean {

@@ -23,6 +23,6 @@ export function checkPrefix(prefix: string): string {
 
 /** As `checkPrefix`, for deleting: ends in a slash, so that `v/1` never takes `v/10` along. */
 export function checkFolder(prefix: string): string {
-  if (!prefix.endsWith('/')) throw new Error(`a prefix to delete ends in a slash: ${prefix}`);
+  if (!prefix.endsWith('/')) throw new Error(`a prefix to delete must end with a slash: ${prefix}`);
   return checkPrefix(prefix);
 }

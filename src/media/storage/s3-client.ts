@@ -89,7 +89,7 @@ export function openS3(options: S3Options): S3 {
       const send = client.send(new GetObjectCommand(input), abortSignal === undefined ? {} : { abortSignal });
       const found = await orNull(send);
       if (found === null) return null;
-      if (!isNodeStream(found.Body)) throw new Error('S3 has answered without a body');
+      if (!isNodeStream(found.Body)) throw new Error('S3 returned no body');
       const total = /\/(\d+)$/.exec(found.ContentRange ?? '')?.[1] ?? found.ContentLength ?? 0;
       return { bytes: Number(total), etag: tagOf(found.ETag), body: found.Body };
     },
@@ -124,7 +124,7 @@ export function openS3(options: S3Options): S3 {
           new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }),
         );
         const [failed] = Errors.filter(({ Code }) => Code !== 'NoSuchKey');
-        if (failed !== undefined) throw new Error(`S3 has not deleted ${failed.Key}: ${failed.Code}`);
+        if (failed !== undefined) throw new Error(`S3 did not delete ${failed.Key}: ${failed.Code}`);
       }
     },
   };

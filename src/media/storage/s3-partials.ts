@@ -74,7 +74,7 @@ export function createS3Partials(options: Parts): PartialFiles & { folderOf(fold
     async create(key, ContentType) {
       const command = new CreateMultipartUploadCommand({ Bucket, Key: nameOf(key), ContentType });
       const { UploadId } = await client.send(command);
-      if (UploadId === undefined) throw new Error('S3 has begun no upload');
+      if (UploadId === undefined) throw new Error('S3 did not start an upload');
       return stateOf(UploadId, 0, 0);
     },
     async append(key, before, offset, content, { onDurable, digest } = {}) {
@@ -137,7 +137,7 @@ function stateOf(uploadId: string, parts: number, sizeBytes: number, tailBytes =
 }
 
 function uploadIdOf({ driver }: PartialState): string {
-  if (typeof driver.uploadId !== 'string') throw new Error('this is no state of an S3 upload');
+  if (typeof driver.uploadId !== 'string') throw new Error('invalid state of an S3 upload');
   return driver.uploadId;
 }
 

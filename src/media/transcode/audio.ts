@@ -62,7 +62,7 @@ export function keptSounds(tracks: readonly ProbedStream[]): {
 } {
   const kept = tracks.slice(0, MAX_SOUNDS);
   if (kept.length === tracks.length) return { kept, notes: [] };
-  const message = `The file has ${tracks.length} audio tracks: ${MAX_SOUNDS} were kept, the default one and the first of the others.`;
+  const message = `The file has ${tracks.length} audio tracks; only ${MAX_SOUNDS} were used: the default track and the first others.`;
   return { kept, notes: [{ code: 'AUDIO_LEFT_OUT', message }] };
 }
 

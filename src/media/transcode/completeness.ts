@@ -35,7 +35,7 @@ export async function checkComplete(found: Found): Promise<void> {
 }
 
 function brokenOff(what: string): MediaFileError {
-  return new MediaFileError('CORRUPT_INPUT', `The file breaks off: ${what} there. Upload it again.`);
+  return new MediaFileError('CORRUPT_INPUT', `The file is truncated: ${what} present. Upload it again.`);
 }
 
 /** Where a file would end if all of it were there, by its container's own word; 0 when that does not say. */
@@ -54,7 +54,7 @@ async function checkBytes({ path, report }: Found): Promise<void> {
     const { size } = await file.stat();
     return size / Math.max(size, await endOf(file));
   });
-  if (share < ENOUGH) throw brokenOff(`${Math.floor(share * 100)} % of its bytes are`);
+  if (share < ENOUGH) throw brokenOff(`${Math.floor(share * 100)}% of its bytes are`);
 }
 
 function containerOf({ format }: ProbeReport): string {

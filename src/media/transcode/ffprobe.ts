@@ -149,7 +149,7 @@ export async function checkPictures(tools: Tools, input: TrackInput): Promise<vo
   const { frames, log } = await decodeFirst(tools, input);
   if (frames > 0) return;
   tools.log.info({ log: log.slice(-2000) }, 'no picture could be decoded');
-  throw fileFault(log) ?? new MediaFileError('CORRUPT_INPUT', 'Not one picture of the file can be decoded.');
+  throw fileFault(log) ?? new MediaFileError('CORRUPT_INPUT', 'No frame of the file can be decoded.');
 }
 
 /** What every sound must be able to become. */

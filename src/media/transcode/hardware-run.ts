@@ -38,7 +38,7 @@ export async function withHardware<T>(
     if (run.signal.aborted || isDiskTrouble(error) || error instanceof UnsafeOutput) throw error;
     tools.log.warn(
       { err: error, encoder: kind, rungs: names },
-      'an encode in hardware failed: it is made in software',
+      'a hardware encode failed: using software',
     );
   } finally {
     pool.give(names.length);

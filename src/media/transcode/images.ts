@@ -80,7 +80,7 @@ export async function makePoster(task: ImageTask): Promise<void> {
   for (const place of [...places, { sec: 0, filters: [] }]) {
     if (await poster(task, place)) return;
   }
-  throw new MediaFileError('CORRUPT_INPUT', 'No picture for the poster can be decoded.');
+  throw new MediaFileError('CORRUPT_INPUT', 'No frame for the poster can be decoded.');
 }
 
 function goodPlaces(source: SourceInfo): Place[] {

@@ -129,7 +129,7 @@ async function encodeWithImages(
     renditions = await encode(tools, abilities, run, side);
   } catch (error) {
     if (signal.aborted || isDiskTrouble(error) || error instanceof UnsafeOutput) throw error;
-    tools.log.info({ err: error }, 'an encode with images failed: it is made without them');
+    tools.log.info({ err: error }, 'an encode with images failed: encoding without them');
     for (const { name } of [...rungs, ...audio]) await remove(outDir, name);
     return { renditions: await encode(tools, abilities, run), images: null };
   }
@@ -182,7 +182,7 @@ async function render(tools: Tools, run: TranscodeRun, what: Render): Promise<Re
     return made;
   } catch (error) {
     if (doneSec > 0 || isDiskTrouble(error) || error instanceof UnsafeOutput) throw error;
-    throw new MediaFileError('CORRUPT_INPUT', 'Nothing of the file can be decoded.');
+    throw new MediaFileError('CORRUPT_INPUT', 'The file cannot be decoded.');
   }
 }
 

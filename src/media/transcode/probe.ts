@@ -51,7 +51,7 @@ const CUT_SHORT_SEC = 1;
 
 const CLOSED_CAPTIONS: ProcessingNote = {
   code: 'CAPTIONS_LEFT_OUT',
-  message: 'Captions within the pictures (CEA-608 or CEA-708) are not read. Add them as WebVTT or SubRip.',
+  message: 'Embedded captions (CEA-608 or CEA-708) are not supported. Add them as WebVTT or SubRip.',
 };
 
 /** ITU-T H.273, table 3, as ffprobe calls them. */
@@ -91,7 +91,7 @@ export async function probeFile(tools: Tools, input: ProbeInput): Promise<Source
     toTheEnd: declaredSec === null,
     maxSec: (seconds(report.format.start_time) ?? 0) + MAX_DURATION_SEC + 2 * DURATION_TOLERANCE_SEC,
   });
-  if (scan.video === null) throw new MediaFileError('CORRUPT_INPUT', 'The file holds no pictures.');
+  if (scan.video === null) throw new MediaFileError('CORRUPT_INPUT', 'The file contains no video frames.');
   const isGif = report.format.format_name === 'gif';
   if (isGif && scan.video.packets < 2) throw stillPicture('GIF');
   await checkComplete({ path, report, video, scan });
@@ -120,11 +120,11 @@ export async function probeFile(tools: Tools, input: ProbeInput): Promise<Source
 function colorNotes(video: SourceInfo['video'], canToneMap: boolean): ProcessingNote[] {
   const notTheSame = (message: string): ProcessingNote => ({ code: 'COLORS_DIFFER', message });
   if (video.range !== 'SDR' && !canToneMap) {
-    return [notTheSame('The video is HDR, which this server cannot convert: its colors look pale in H.264.')];
+    return [notTheSame('The video is HDR, which this server cannot convert; colors look pale in H.264.')];
   }
   if (!hasRareMatrix(tagsOf(video))) return [];
   return [
-    notTheSame(`Players may show other colors: few read the color matrix of the video (${video.matrix}).`),
+    notTheSame(`Colors may differ between players, because few support the color matrix of the video (${video.matrix}).`),
   ];
 }
 
@@ -174,7 +174,7 @@ function choosePictures(report: ProbeReport): ProbedStream {
   }
   const videos = streams.filter((stream) => stream.codec_type === 'video' && !isStill(stream));
   const [video] = videos.toSorted((a, b) => rankOf(a) - rankOf(b) || areaOf(b) - areaOf(a));
-  if (!video) throw new MediaFileError('NO_VIDEO_TRACK', 'The file holds no video.');
+  if (!video) throw new MediaFileError('NO_VIDEO_TRACK', 'The file contains no video.');
   return video;
 }
 
@@ -195,14 +195,14 @@ function isStill({ disposition }: ProbedStream): boolean {
 function checkPicture(video: ProbedStream, log: string): void {
   const { codec_name, codec_tag_string, width = 0, height = 0 } = video;
   if (codec_name === undefined || codec_name === 'unknown' || codec_tag_string === 'encv') {
-    throw new MediaFileError('UNSUPPORTED_FORMAT', 'The video is coded in a way that cannot be read.');
+    throw new MediaFileError('UNSUPPORTED_FORMAT', 'The codec of the video is not supported.');
   }
   if (!isReadVideo(codec_name)) throw notRead(codec_name);
   if (width < 1 || height < 1) {
-    throw fileFault(log) ?? new MediaFileError('CORRUPT_INPUT', 'The size of the picture cannot be found.');
+    throw fileFault(log) ?? new MediaFileError('CORRUPT_INPUT', 'The resolution of the video cannot be determined.');
   }
   if (Math.max(width, height) > MAX_LONG_SIDE || Math.min(width, height) > MAX_SHORT_SIDE) {
-    throw new MediaFileError('UNSUPPORTED_FORMAT', 'The picture is larger than 7680 by 4320.');
+    throw new MediaFileError('UNSUPPORTED_FORMAT', 'The resolution exceeds 7680 by 4320.');
   }
   if (isDolbyVisionAlone(video)) throw new MediaFileError('UNSUPPORTED_FORMAT', DOLBY_VISION);
 }

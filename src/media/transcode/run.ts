@@ -179,16 +179,16 @@ const DAMAGED = 'The file is damaged or incomplete.';
 
 /** Most telling first. */
 const FILE_FAULTS: readonly [RegExp, MediaFileError['code'], string][] = [
-  [/exceeds specified max pixel count/, 'UNSUPPORTED_FORMAT', 'The picture is larger than 7680 by 4320.'],
+  [/exceeds specified max pixel count/, 'UNSUPPORTED_FORMAT', 'The resolution exceeds 7680 by 4320.'],
   [
     /(?:Format|Protocol .*) not on whitelist/,
     'UNSUPPORTED_FORMAT',
-    'This is no video file that can be read.',
+    'The file is not a supported video file.',
   ],
   [
     /Decoder \(codec|Unknown decoder|no decoder found|Could not find codec parameters|not currently supported/i,
     'UNSUPPORTED_FORMAT',
-    'The video is coded in a way that cannot be read.',
+    'The codec of the video is not supported.',
   ],
   [
     /moov atom not found|Invalid data found|Error while decoding|error reading header|EBML header parsing failed|Cannot determine format of input stream|^file:.*: End of file$|Error opening input: End of file/m,
@@ -205,7 +205,7 @@ export function damaged(): MediaFileError {
 const NO_DECODER = /Codec \((\S+)\) not on whitelist [^\n]*(?:\n +Last message repeated \d+ times)?\s*$/;
 
 export function notRead(codec: string): MediaFileError {
-  const message = `A track of the file is coded in ${codec}, which is not read. Export it as H.264 with AAC sound.`;
+  const message = `A track of the file uses ${codec}, which is not supported. Export it as H.264 with AAC audio.`;
   return new MediaFileError('UNSUPPORTED_FORMAT', message);
 }
 

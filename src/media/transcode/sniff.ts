@@ -16,14 +16,14 @@ export async function sniff(path: string): Promise<void> {
   const head = await readHead(path);
   if (head.length === 0) throw new MediaFileError('CORRUPT_INPUT', 'The file is empty.');
   if (isVideoContainer(head)) return;
-  if (isAudio(head)) throw new MediaFileError('NO_VIDEO_TRACK', 'The file holds sound and no video.');
+  if (isAudio(head)) throw new MediaFileError('NO_VIDEO_TRACK', 'The file contains audio but no video.');
   if (isAnimatedPng(head)) {
-    const message = 'An animated PNG is not read: send it as MP4, WebM, WebP or GIF.';
+    const message = 'Animated PNG is not supported. Upload it as MP4, WebM, WebP or GIF.';
     throw new MediaFileError('UNSUPPORTED_FORMAT', message);
   }
   const picture = pictureKind(head);
   if (picture !== null) throw stillPicture(picture);
-  throw new MediaFileError('UNSUPPORTED_FORMAT', 'This is no video file that can be read.');
+  throw new MediaFileError('UNSUPPORTED_FORMAT', 'The file is not a supported video file.');
 }
 
 /** Reports whether a file is an MPEG transport or program stream, whose timestamps may begin again on the way. */
@@ -34,7 +34,7 @@ export async function isBroadcastFormat(path: string): Promise<boolean> {
 
 /** @param kind as people call it: `PNG`. */
 export function stillPicture(kind: string): MediaFileError {
-  return new MediaFileError('UNSUPPORTED_FORMAT', `This is a picture (${kind}), not a video.`);
+  return new MediaFileError('UNSUPPORTED_FORMAT', `This is an image (${kind}), not a video.`);
 }
 
 const PNG = '89504e470d0a1a0a';

@@ -26,7 +26,7 @@ export function describeTracks(kept: Kept): Pick<SourceInfo, 'captions' | 'chapt
   const chapters = chaptersOf(kept);
   const tooMany: ProcessingNote = {
     code: 'CHAPTERS_LEFT_OUT',
-    message: `The file has ${chapters.length} chapters: the first ${MAX_CHAPTERS} were kept.`,
+    message: `The file has ${chapters.length} chapters; only the first ${MAX_CHAPTERS} were used.`,
   };
   return {
     captions: streams.filter(isText).map(describeCaptions),
@@ -77,23 +77,23 @@ function noteOf(stream: ProbedStream, { video, audio, isStill }: Kept): Processi
     return [pictures === undefined ? notRead(stream, codec) : inPictures(stream, pictures)];
   }
   if (type === 'audio' && !audio.includes(stream)) {
-    const message = `${nameOf(stream)} was left out: its sound (${codec}) cannot be decoded.`;
+    const message = `${nameOf(stream)} was skipped: its audio (${codec}) cannot be decoded.`;
     return [{ code: 'AUDIO_LEFT_OUT', message }];
   }
   if (type === 'video' && stream !== video && !isStill(stream)) {
-    const message = `${nameOf(stream)} was left out: a video has one picture track, and the file has another one that is shown by default or larger.`;
+    const message = `${nameOf(stream)} was skipped: only one video track is supported, and the file has another that is the default or larger.`;
     return [{ code: 'VIDEO_LEFT_OUT', message }];
   }
   return [];
 }
 
 function inPictures(stream: ProbedStream, format: string): ProcessingNote {
-  const message = `${nameOf(stream)} was left out: its subtitles are pictures (${format}) and not text. Add them as WebVTT or SubRip.`;
+  const message = `${nameOf(stream)} was skipped: its subtitles are images (${format}), not text. Add them as WebVTT or SubRip.`;
   return { code: 'CAPTIONS_LEFT_OUT', message };
 }
 
 function notRead(stream: ProbedStream, codec: string): ProcessingNote {
-  const message = `${nameOf(stream)} was left out: subtitles in ${codec} are not read. Add them as WebVTT or SubRip.`;
+  const message = `${nameOf(stream)} was skipped: subtitles in ${codec} are not supported. Add them as WebVTT or SubRip.`;
   return { code: 'CAPTIONS_LEFT_OUT', message };
 }
 

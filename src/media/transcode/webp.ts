@@ -77,12 +77,12 @@ export function readAnimation(path: string): Promise<WebpAnimation> {
       const share = Math.floor((size / declared) * 100);
       throw new MediaFileError(
         'CORRUPT_INPUT',
-        `The file breaks off: ${share} % of its bytes are there. Upload it again.`,
+        `The file is truncated: ${share}% of its bytes are present. Upload it again.`,
       );
     }
     const [width, height] = [head.readUIntLE(24, 3) + 1, head.readUIntLE(27, 3) + 1];
     if (Math.max(width, height) > MAX_LONG_SIDE || Math.min(width, height) > MAX_SHORT_SIDE) {
-      throw new MediaFileError('UNSUPPORTED_FORMAT', 'The picture is larger than 7680 by 4320.');
+      throw new MediaFileError('UNSUPPORTED_FORMAT', 'The resolution exceeds 7680 by 4320.');
     }
     const canvas = { width, height };
     const frames: WebpFrame[] = [];
@@ -97,7 +97,7 @@ export function readAnimation(path: string): Promise<WebpAnimation> {
       checkAnimation('WebP', canvas, frames.length);
     }
     if (frames.length < 2)
-      throw new MediaFileError('UNSUPPORTED_FORMAT', 'This is a picture (WebP), not a video.');
+      throw new MediaFileError('UNSUPPORTED_FORMAT', 'This is an image (WebP), not a video.');
     return { ...canvas, frames };
   });
 }

@@ -21,7 +21,7 @@ export function readAnswer(answer: string): Transcript {
   if (text.startsWith('WEBVTT')) return { language: languageOf(text), text };
   const parsed = parse(text);
   if (!Whisper.matches(parsed)) {
-    throw new TranscriptError('The speech engine answered neither WebVTT nor the JSON of whisper.cpp.');
+    throw new TranscriptError('The speech engine returned neither WebVTT nor whisper.cpp JSON.');
   }
   const cues = parsed.transcription
     .map(({ offsets: { from, to }, text: said }) => ({ from, to, said: said.replace(/\s+/g, ' ').trim() }))

@@ -90,9 +90,9 @@ async function runEngine(options: TranscriberOptions, run: TranscribeRun): Promi
   if (exit.code === 0 && !enough.aborted) return (await fileOf(dir)) ?? printed.text();
   const { code, signal: by, stderr, spawnError } = exit;
   options.log.warn({ code, signal: by, spawnError, log: stderr.slice(-2000) }, 'the speech engine failed');
-  if (printed.isTooLong.aborted) throw new TranscriptError('The speech engine wrote too much.');
+  if (printed.isTooLong.aborted) throw new TranscriptError('The output of the speech engine is too large.');
   throw new TranscriptError(
-    enough.aborted ? 'The speech engine took too long.' : 'The speech engine failed.',
+    enough.aborted ? 'The speech engine timed out.' : 'The speech engine failed.',
   );
 }
 

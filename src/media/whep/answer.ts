@@ -24,14 +24,14 @@ const FEEDBACK = { video: ['nack', 'nack pli'], audio: [] } as const;
 export function chooseMedia(media: readonly ReceivedMedia[], codec: string | null): ChosenMedia[] {
   return media.map(({ kind, codecs, direction }) => {
     if (direction === 'sendonly' || direction === 'inactive')
-      throw new BadOffer(`The ${kind} section of the offer receives nothing: it is a=${direction}.`);
+      throw new BadOffer(`The ${kind} section of the offer must receive media, but is a=${direction}.`);
     const fitting = codecs.filter(({ name }) => name === NAMES[kind]);
     const chosen = kind === 'video' ? pictureCodec(fitting, codec) : fitting[0];
     if (chosen === undefined)
       throw new BadOffer(
         kind === 'video'
-          ? 'Pictures are sent in H.264 in several packets (packetization-mode=1), which the offer does not have.'
-          : 'Sound is sent in Opus, which the offer does not have.',
+          ? 'Video is sent as H.264 with packetization-mode=1, which the offer does not include.'
+          : 'Audio is sent as Opus, which the offer does not include.',
       );
     return { kind, codec: chosen };
   });

@@ -3,12 +3,12 @@ import type { IngestEngine, IngestSession, LiveIssue } from '../contract/index.t
 /** Why what is published cannot be shown by WebRTC, in words for whoever watches and whoever publishes. */
 export const UNFIT = {
   codec:
-    'What is published cannot be watched in real time: browsers take 8-bit 4:2:0 H.264 alone by WebRTC. Let the encoder send H.264, profile Main or High, or play HLS.',
+    'Real-time playback is unavailable: browsers support only 8-bit 4:2:0 H.264 over WebRTC. Set the encoder to H.264, profile Main or High, or play HLS.',
   reordered:
-    'What is published cannot be watched in real time: it has B-frames, which WebRTC has no place for. Set them to 0 in the encoder (in OBS: "Max B-frames" 0, or Tune "zerolatency"), or play HLS.',
+    'Real-time playback is unavailable: the video has B-frames, which WebRTC does not support. Set them to 0 in the encoder (in OBS: "Max B-frames" 0, or Tune "zerolatency"), or play HLS.',
   keyframes:
-    'What is published cannot be watched in real time: it has no keyframes. Turn intra refresh off in the encoder, or play HLS.',
-  plan: 'What is published is above what the plan shows, so it cannot be watched in real time. Play HLS.',
+    'Real-time playback is unavailable: the video has no keyframes. Turn intra refresh off in the encoder, or play HLS.',
+  plan: "Real-time playback is unavailable: the video exceeds the plan's live limits. Play HLS.",
 } as const;
 
 const FPS_TOLERANCE = 1;

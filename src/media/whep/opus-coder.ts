@@ -25,7 +25,7 @@ export async function startOpusCoder(
       ...['-f', 'webm', '-live', '1', '-cluster_time_limit', '0'],
     ],
     onBytes: (bytes) => reader.push(bytes),
-    complaint: 'the sound for viewers by WebRTC is not coded',
+    complaint: 'cannot encode audio for WebRTC viewers',
   });
   program.write(flvHeader({ audio: true, video: false }));
   return {

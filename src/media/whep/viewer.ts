@@ -100,7 +100,7 @@ class JanusViewer implements Viewer {
     this.feedbackPorts = [video, audio].flatMap((one) => (one === null ? [] : [one.port + 1]));
     const sdp = plainAnswer(chosen, LOOPBACK, ports.rtp.address().port);
     const { jsep } = await handle.send({ request: 'process', type: 'answer', sdp });
-    if (jsep === null) throw new JanusError(0, 'Janus has not answered');
+    if (jsep === null) throw new JanusError(0, 'Janus did not answer');
     this.answer = offered.answer(jsep.sdp);
     this.#timer = setTimeout(() => void this.close(), CONNECT_MS);
   }

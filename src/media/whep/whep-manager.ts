@@ -51,8 +51,8 @@ interface Watching {
   viewer: Viewer | null;
 }
 
-const FULL = 'As many watch in real time as can. Play HLS, or try again later.';
-const NO_JANUS = 'Watching in real time is not possible now. Play HLS, or try again in a moment.';
+const FULL = 'The limit of real-time viewers is reached. Play HLS, or try again later.';
+const NO_JANUS = 'Real-time playback is currently unavailable. Play HLS, or try again in a moment.';
 
 export function createWhepManager(options: WhepManagerOptions): WhepManager {
   const manager = new Manager(options);
@@ -100,7 +100,7 @@ class Manager {
     do {
       this.#isAgain = false;
       await this.#look().catch((error: unknown) =>
-        log.warn({ err: error }, 'who watches by WHEP is not known'),
+        log.warn({ err: error }, 'cannot list WHEP viewers'),
       );
     } while (this.#isAgain && !this.#isStopping);
     this.#syncing = null;
@@ -114,7 +114,7 @@ class Manager {
     if (streamIds.length > 0) {
       for (const offered of await port.take(nodeId, streamIds))
         this.#answer(offered).catch((error: unknown) =>
-          log.error({ err: error }, 'an offer by WHEP could not be answered'),
+          log.error({ err: error }, 'cannot answer a WHEP offer'),
         );
     }
     for (const [streamId, feed] of this.#feeds) {
@@ -166,7 +166,7 @@ class Manager {
   #refusalOf(error: unknown, streamId: string): Refused {
     if (error instanceof Refused) return error;
     if (error instanceof BadOffer) return new Refused('OFFER', error.message);
-    this.#options.log.warn({ err: error, streamId }, 'Janus has not taken a viewer by WHEP');
+    this.#options.log.warn({ err: error, streamId }, 'Janus did not accept a WHEP viewer');
     return new Refused('FULL', NO_JANUS);
   }
 
@@ -202,7 +202,7 @@ class Manager {
   #client(): Promise<JanusClient> {
     const open = async () => {
       const link = await readLink(this.#options.linkFile);
-      if (link === null) throw new Error('Janus does not run');
+      if (link === null) throw new Error('Janus is not running');
       const client = await JanusClient.connect(link);
       client.onClose(() => {
         this.#janus = null;
@@ -223,7 +223,7 @@ class Manager {
   #portPair(): Promise<PortPair> {
     const { log } = this.#options;
     const open = async () => {
-      const pair = await openPortPair((error) => log.warn({ err: error }, 'viewers by WebRTC get nothing'));
+      const pair = await openPortPair((error) => log.warn({ err: error }, 'WebRTC viewers receive no media'));
       pair.rtcp.on('message', (_packet, { port }) => this.#byFeedback.get(port)?.heard());
       return pair;
     };

@@ -51,7 +51,7 @@ function write(...description: Parameters<typeof writeForJanus>): string {
 /** With the names that the client has given, and no group where it has none (RFC 9143, section 7.3). */
 function answerOf(sdp: string, media: readonly OfferedMedia[], isGrouped: boolean): string {
   const refused = parseSdp(sdp).media.find(isRejected);
-  if (refused !== undefined) throw new BadOffer(`The ${refused.kind} section of the offer cannot be taken.`);
+  if (refused !== undefined) throw new BadOffer(`The ${refused.kind} section of the offer cannot be accepted.`);
   let index = 0;
   const lines = sdp.split(/\r\n|\n/).flatMap((line) => {
     if (line.startsWith('a=group:BUNDLE'))
@@ -67,6 +67,6 @@ function answerOf(sdp: string, media: readonly OfferedMedia[], isGrouped: boolea
 /** @throws {BadOffer} in the place of what Janus says of a description; else the error itself. */
 export function blameOffer(error: unknown): never {
   if (error instanceof JanusError && INVALID_SDP.has(error.code))
-    throw new BadOffer(`The offer cannot be taken: ${error.message}`);
+    throw new BadOffer(`The offer cannot be accepted: ${error.message}`);
   throw error;
 }

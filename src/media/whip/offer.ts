@@ -53,7 +53,7 @@ const JANUS_MID = 15;
 export function readOffer(sdp: string): Offer {
   const { attributes, media: sections } = parse(sdp);
   const [first] = sections;
-  if (first === undefined) throw new BadOffer('The offer has neither sound nor pictures.');
+  if (first === undefined) throw new BadOffer('The offer has neither audio nor video.');
   assertTransport([...first.attributes, ...attributes]);
   const media = sections.map(mediaOf);
   for (const kind of ['audio', 'video'] as const) {
@@ -61,10 +61,10 @@ export function readOffer(sdp: string): Offer {
       throw new BadOffer(`The offer has more than one ${kind} section.`);
   }
   if (new Set(media.map(({ mid }) => mid)).size < media.length)
-    throw new BadOffer('Each section of the offer needs an `a=mid` of its own.');
+    throw new BadOffer('Each section of the offer must have a unique `a=mid`.');
   if (media.length > 1 && !isBundled(attributes, media))
     throw new BadOffer(
-      'Sound and pictures come over one transport: the offer needs `a=group:BUNDLE` with both.',
+      'Audio and video must share one transport: the offer needs `a=group:BUNDLE` with both.',
     );
   return { attributes, media };
 }
@@ -92,21 +92,21 @@ function assertTransport(attributes: readonly SdpAttribute[]): void {
     throw new BadOffer('The offer has no `a=ice-ufrag` and `a=ice-pwd`.');
   const isKnown = ({ name, value }: SdpAttribute) =>
     name === 'fingerprint' && /^sha-(?:256|1) [0-9A-F:]{2,200}$/i.test(value);
-  if (!attributes.some(isKnown)) throw new BadOffer('The offer has no `a=fingerprint` by SHA-256.');
+  if (!attributes.some(isKnown)) throw new BadOffer('The offer has no `a=fingerprint` with SHA-256.');
   // Neither side would begin: RFC 9725, section 4.4.5.
   if (attributeOf(attributes, 'ice-lite') !== undefined)
-    throw new BadOffer('A client that is `a=ice-lite` is not reached: it has to look for the server.');
+    throw new BadOffer('`a=ice-lite` clients are not supported: the client must connect to the server.');
 }
 
 function mediaOf(section: SdpMedia): OfferedMedia {
   const { kind, protocol, attributes } = section;
   if ((kind !== 'audio' && kind !== 'video') || protocol !== 'UDP/TLS/RTP/SAVPF')
-    throw new BadOffer('Each section of the offer is audio or video, by UDP/TLS/RTP/SAVPF.');
+    throw new BadOffer('Each section of the offer must be audio or video over UDP/TLS/RTP/SAVPF.');
   if (isRejected(section))
-    throw new BadOffer(`The ${kind} section of the offer is switched off: it has port 0.`);
+    throw new BadOffer(`The ${kind} section of the offer is disabled: its port is 0.`);
   const mid = attributeOf(attributes, 'mid') ?? '';
   if (!/^[!-~]+$/.test(mid) || mid.length > MAX_MID)
-    throw new BadOffer(`Each section of the offer needs an \`a=mid\` of 1 to ${MAX_MID} characters.`);
+    throw new BadOffer(`Each section of the offer must have an \`a=mid\` of 1 to ${MAX_MID} characters.`);
   const codecs = knownCodecs(codecsOf(section), CODECS);
   const direction = section.direction ?? 'sendrecv';
   const isSimulcast = attributeOf(attributes, 'simulcast') !== undefined;
@@ -127,24 +127,24 @@ export function assertPublishable({ media }: Offer): void {
   for (const { kind, codecs, direction, section } of media) {
     const { attributes } = section;
     if (direction === 'recvonly' || direction === 'inactive')
-      throw new BadOffer(`The ${kind} section of the offer sends nothing: it is a=${direction}.`);
+      throw new BadOffer(`The ${kind} section of the offer must send media, but is a=${direction}.`);
     if (kind === 'video' && !codecs.some(isTakenPicture))
       throw new BadOffer(
-        'Pictures are taken in H.264 alone, in several packets (packetization-mode=1), and the offer has none. Let the encoder send H.264.',
+        'Video must be H.264 with packetization-mode=1, which the offer does not include. Set the encoder to H.264.',
       );
     if (kind === 'audio' && !codecs.some(({ name }) => name === 'OPUS'))
-      throw new BadOffer('Sound is taken in Opus alone (opus/48000/2), and the offer has none.');
+      throw new BadOffer('Audio must be Opus (opus/48000/2), which the offer does not include.');
     const hasExtension = attributes.some(isMidExtension);
     const isTold = attributes.some(({ name, value }) => name === 'ssrc' && /^\d+ /.test(value));
     if (!isTold && (!hasExtension || hasLongMids(media)))
       throw new BadOffer(
-        `What is sent for the ${kind} section cannot be told from the rest: it needs an \`a=ssrc\`, or the extension ${MID_EXTENSION} and an \`a=mid\` of at most ${JANUS_MID} characters.`,
+        `The ${kind} section cannot be identified: it needs an \`a=ssrc\`, or the extension ${MID_EXTENSION} and an \`a=mid\` of at most ${JANUS_MID} characters.`,
       );
     const rids = attributes.flatMap(({ name, value }) =>
       name === 'rid' ? (/^(\S+) send/.exec(value)?.[1] ?? []) : [],
     );
     if (rids.some((rid) => rid.length > MAX_RID))
-      throw new BadOffer(`An \`a=rid\` has at most ${MAX_RID} characters.`);
+      throw new BadOffer(`\`a=rid\` must have at most ${MAX_RID} characters.`);
   }
 }
 

@@ -60,11 +60,11 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
   assertPublishable(offer);
   const offered = forJanus(offer);
   const link = await readLink(options.linkFile);
-  if (link === null) throw new JanusError(0, 'Janus does not run');
+  if (link === null) throw new JanusError(0, 'Janus is not running');
   const { log } = options;
   const client = await JanusClient.connect(link);
   const socket = await openLoopbackSocket((error) =>
-    log.warn({ err: error }, 'a publish by WebRTC cannot be read'),
+    log.warn({ err: error }, 'cannot read a WebRTC publish session'),
   ).catch((error: unknown) => {
     client.close();
     throw error;
@@ -163,7 +163,7 @@ class JanusPublisher implements Publisher {
     socket.on('message', (packet) => this.#take(packet));
     const asked = handle.send({ request: 'publish' }, { type: 'offer', sdp: offered.sdp });
     const { jsep } = await asked.catch(blameOffer);
-    if (jsep === null) throw new JanusError(0, 'Janus has not answered');
+    if (jsep === null) throw new JanusError(0, 'Janus did not answer');
     this.answer = offered.answer(jsep.sdp);
     this.#expect('connect');
   }
@@ -174,7 +174,7 @@ class JanusPublisher implements Publisher {
     if (this.#closing !== null) return;
     this.#deadline = setTimeout(() => {
       const { streamId } = this.#options.grant;
-      this.#options.log.info({ streamId, step }, 'a client of WHIP has not gone on in time');
+      this.#options.log.info({ streamId, step }, 'a WHIP client timed out');
       void this.close(true);
     }, STEP_MS);
   }
@@ -216,7 +216,7 @@ class JanusPublisher implements Publisher {
   }
 
   #failed(error: unknown): void {
-    this.#options.log.warn({ err: error }, 'a publish by WebRTC cannot be handed on');
+    this.#options.log.warn({ err: error }, 'cannot forward a WebRTC publish session');
     void this.close(false);
   }
 
@@ -245,7 +245,7 @@ class JanusPublisher implements Publisher {
         () => this.#packet(packet),
       );
     } catch (error) {
-      this.#options.log.warn({ err: error }, 'the packets of a publish by WebRTC cannot be read');
+      this.#options.log.warn({ err: error }, 'cannot read the packets of a WebRTC publish session');
       void this.close(true);
     }
   }

@@ -45,7 +45,7 @@ export function createSoundCoder({ ffmpeg, log, onTag, onError }: SoundCoderOpti
         input: ['-analyzeduration', '0', '-probesize', '32', ...roomMixGuard()],
         output: ['-c:a', 'aac', '-b:a', '160k', '-f', 'flv', '-flvflags', 'no_duration_filesize'],
         onBytes: (bytes) => reader.push(bytes),
-        complaint: 'the sound of a publish by WebRTC is not coded',
+        complaint: 'cannot encode the audio of a WebRTC publish session',
       },
     );
     for (const bytes of waiting) started.write(bytes);

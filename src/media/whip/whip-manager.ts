@@ -30,8 +30,8 @@ export interface WhipManager {
 
 /** The one that publishes, and those that are about to take over. */
 const MOST_OF_A_STREAM = 4;
-const TOO_MANY = 'Too many publishes by WHIP to this stream are about to begin. Try again in a moment.';
-const NO_JANUS = 'Publishing by WHIP is not possible now. Try again in a moment, or publish by RTMP.';
+const TOO_MANY = 'Too many WHIP connections to this stream are starting. Try again in a moment.';
+const NO_JANUS = 'WHIP publishing is currently unavailable. Try again in a moment, or publish with RTMP.';
 
 export function createWhipManager(options: WhipManagerOptions): WhipManager {
   const { port, nodeId, linkFile, log } = options;
@@ -67,7 +67,7 @@ export function createWhipManager(options: WhipManagerOptions): WhipManager {
       const { sessionId } = offered;
       answering.add(sessionId);
       answer(offered)
-        .catch((error: unknown) => log.error({ err: error }, 'an offer by WHIP could not be answered'))
+        .catch((error: unknown) => log.error({ err: error }, 'cannot answer a WHIP offer'))
         .finally(() => answering.delete(sessionId));
     }
     if (publishers.size === 0) return;
@@ -80,7 +80,7 @@ export function createWhipManager(options: WhipManagerOptions): WhipManager {
   const run = async (): Promise<void> => {
     do {
       isAgain = false;
-      await look().catch((error: unknown) => log.warn({ err: error }, 'who publishes by WHIP is not known'));
+      await look().catch((error: unknown) => log.warn({ err: error }, 'cannot list WHIP publishers'));
     } while (isAgain && !isStopping);
     syncing = null;
   };
@@ -111,7 +111,7 @@ async function open(
     return await openPublisher({ engine, grant, offer, ffmpeg, sound, linkFile, log });
   } catch (error) {
     if (error instanceof BadOffer) return error.message;
-    log.warn({ err: error, streamId }, 'Janus has not taken a publish by WHIP');
+    log.warn({ err: error, streamId }, 'Janus did not accept a WHIP publish session');
     return NO_JANUS;
   }
 }

@@ -44,7 +44,7 @@ const ViewIn = named(
         Type.String({
           minLength: 1,
           maxLength: 128,
-          description: 'Of the player; without it address and browser tell viewers apart.',
+          description: 'Session ID of the player; without it, viewers are distinguished by IP address and browser.',
         }),
       ),
     ),
@@ -52,7 +52,7 @@ const ViewIn = named(
       Nullable(
         Type.Number({
           minimum: 0,
-          description: 'How far the viewer is. Without it the view counts once for each address.',
+          description: 'Playback position of the viewer. Without it, a view is counted once per IP address.',
         }),
       ),
     ),
@@ -60,7 +60,7 @@ const ViewIn = named(
       Nullable(
         Type.String({
           maxLength: 2048,
-          description: 'The page that brought the viewer; only its host is kept.',
+          description: 'Referring page; only its host is stored.',
         }),
       ),
     ),
@@ -119,7 +119,7 @@ export function audienceRoutes({ audience, links }: Deps): Route[] {
         { bucket: 'views-address', per: 'ip', max: 600, windowSec: MINUTE_SEC, refusal: 'RATE_LIMIT' },
         { bucket: 'views', per: 'ip', param: 'id', max: 30, windowSec: MINUTE_SEC, refusal: 'RATE_LIMIT' },
       ],
-      query: Type.Object({ token: Type.Optional(Type.String({ description: 'Of the playback address.' })) }),
+      query: Type.Object({ token: Type.Optional(Type.String({ description: 'Token of the playback URL.' })) }),
       body: ViewIn,
       optionalBody: true,
       reply: {

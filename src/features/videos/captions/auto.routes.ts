@@ -13,7 +13,7 @@ const AutoCaptionsIn = named(
       Type.String({
         minLength: 1,
         maxLength: 35,
-        description: 'BCP 47 of what is spoken; found out unless given.',
+        description: 'BCP 47 tag of the spoken language; detected if omitted.',
       }),
     ),
   }),
@@ -23,10 +23,10 @@ const AutoCaptionsIn = named(
 const AutoCaptionsOut = named(
   'AutoCaptions',
   Type.Object({
-    isAvailable: Type.Boolean({ description: 'The platform has a speech engine, so they can be asked for.' }),
+    isAvailable: Type.Boolean({ description: 'Whether the platform has a speech engine, so that captions can be requested.' }),
     status: Nullable(OneOf(VALUES.video_transcription.status)),
-    language: Nullable(Type.String({ description: 'Null until it is known.' })),
-    error: Nullable(Type.String({ description: 'Why there are none, where FAILED.' })),
+    language: Nullable(Type.String({ description: 'Null until detected.' })),
+    error: Nullable(Type.String({ description: 'Why generation failed, if FAILED.' })),
     requestedAt: Nullable(Instant),
     endedAt: Nullable(Instant),
   }),

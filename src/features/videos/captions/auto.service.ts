@@ -42,7 +42,7 @@ interface Deps {
   isThere: boolean;
 }
 
-const NO_ENGINE = 'This platform has no speech engine: its operator sets TRANSCRIBE_COMMAND.';
+const NO_ENGINE = 'This platform has no speech engine. The operator can configure one with TRANSCRIBE_COMMAND.';
 
 export function createAutoCaptions({ db, queue, clock, videos, locked, isThere }: Deps): AutoCaptions {
   return {
@@ -83,5 +83,5 @@ export function createAutoCaptions({ db, queue, clock, videos, locked, isThere }
 
 /** Why nothing was made. */
 export function ownInstead(language: string): string {
-  return `The video has captions of yours in ${language}: remove them first.`;
+  return `The video already has uploaded captions in ${language}. Delete them first.`;
 }

@@ -16,19 +16,19 @@ const Id = IdParams('vid', 'video');
 const CaptionsIn = named(
   'CaptionSet',
   Type.Object({
-    language: Type.String({ minLength: 1, maxLength: 35, description: 'BCP 47.', examples: ['en', 'pt-BR'] }),
+    language: Type.String({ minLength: 1, maxLength: 35, description: 'BCP 47 language tag.', examples: ['en', 'pt-BR'] }),
     label: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 100,
         pattern: '\\S',
-        description: 'How viewers find them; the name of the language unless given.',
+        description: 'Name shown in players; defaults to the language name.',
       }),
     ),
     content: Type.Optional(
       Type.String({
         maxLength: CAPTIONS_MAX_BYTES,
-        description: 'WebVTT or SubRip (SRT), unless a file comes.',
+        description: 'WebVTT or SubRip (SRT) content, if no file is sent.',
       }),
     ),
   }),
@@ -95,7 +95,7 @@ export function captionRoutes({ captions, links, cursors }: Deps): Route[] {
       description: 'The response `id` is the language.',
       params: Type.Object({
         ...Id.properties,
-        language: Type.String({ description: 'BCP 47.', examples: ['en'] }),
+        language: Type.String({ description: 'BCP 47 language tag.', examples: ['en'] }),
       }),
       reply: { status: 200, schema: Deleted },
       async handler({ caller }, { params }) {

@@ -52,7 +52,7 @@ export interface Captions {
 export const CAPTIONS_MAX_BYTES = 1_048_576;
 const TYPE = 'text/vtt; charset=utf-8';
 /** Why a video is given no more. */
-export const TOO_MANY = `A video has captions in ${repository.MAX_LANGUAGES} languages.`;
+export const TOO_MANY = `Limit of ${repository.MAX_LANGUAGES} caption languages per video reached.`;
 
 interface Deps {
   db: Db;

@@ -46,7 +46,7 @@ export interface TranscribeDeps {
 const FULL_RETRY_SEC = 60;
 const TYPE = 'text/vtt; charset=utf-8';
 const FAILED =
-  'The captions could not be made. Nothing is wrong with the video as far as we know: try again.';
+  'The captions could not be generated. The video itself is not affected. Try again.';
 /** What an engine that does not say what it heard is taken to have heard: BCP 47 for a language that is not known. */
 const UNKNOWN = 'und';
 
@@ -80,7 +80,7 @@ async function transcribe(deps: TranscribeDeps, run: Run): Promise<void> {
   if (asked === undefined || asked.ended_at !== null) return;
   const sound = await repository.findSound(db, videoId);
   if (sound === undefined) {
-    return end(deps, run, (tx) => fail(tx, deps, videoId, 'The video has no sound any more.'));
+    return end(deps, run, (tx) => fail(tx, deps, videoId, 'The video no longer has audio.'));
   }
   await repository.updateTranscription(db, videoId, { status: 'PROCESSING' });
   const named = asked.language === null ? UNKNOWN : new Intl.Locale(asked.language).language;
@@ -122,7 +122,7 @@ function readable(text: string): string {
     if (!(error instanceof AppError)) throw error;
     const isEmpty = /no cue/.test(error.message);
     throw new TranscriptError(
-      isEmpty ? 'Nothing is spoken in the video.' : 'The speech engine wrote captions that cannot be read.',
+      isEmpty ? 'No speech was detected in the video.' : 'The speech engine produced invalid captions.',
     );
   }
 }

@@ -65,9 +65,9 @@ const AGAIN_SEC = 1;
 const PART_MS = 1000;
 const LOOK_MS = 100;
 const FULL_DISK_PAUSE_SEC = 30;
-const NOT_CUT = 'The clip could not be cut.';
+const NOT_CUT = 'The clip could not be created.';
 const NOTHING: Beside = { captions: [], chapters: [] };
-const GONE = 'What the clip is of is not kept any more.';
+const GONE = 'The source of the clip is no longer stored.';
 
 /** Makes the originals of clips. */
 export function createClipCutting(deps: ClipCuttingDeps): JobWorker<typeof clipJob.payload> {

@@ -15,10 +15,10 @@ const Second = Type.Number({ minimum: 0, maximum: 31_536_000 });
 const ClipIn = named(
   'ClipCreate',
   Type.Object({
-    startSec: { ...Second, description: 'From the beginning of the video or the broadcast.' },
-    endSec: { ...Second, description: 'Likewise; 1 to 14,400 seconds later.' },
+    startSec: { ...Second, description: 'Start of the clip in the video or broadcast.' },
+    endSec: { ...Second, description: 'End of the clip, 1 to 14,400 seconds after `startSec`.' },
     title: Title,
-    visibility: Type.Optional({ ...Visibility, description: 'That of the source unless given.' }),
+    visibility: Type.Optional({ ...Visibility, description: 'Defaults to the visibility of the source.' }),
   }),
   { startSec: 754.2, endSec: 784.2, title: 'The encore', visibility: 'PUBLIC' },
 );

@@ -65,7 +65,7 @@ export function createClips(deps: ClipDeps): Clips {
       const video = await deps.videos.get(workspaceId, videoId);
       assertClip(input);
       if (video.status !== 'READY' || video.taken_down_at !== null) {
-        const message = 'Clips are made of videos that are READY and not taken down.';
+        const message = 'Clips require a READY video that has not been taken down.';
         throw new AppError('CONFLICT', { field: 'status', message });
       }
       const whole = { fromSec: 0, untilSec: video.duration_sec ?? 0 };
@@ -81,7 +81,7 @@ export function createClips(deps: ClipDeps): Clips {
     async ofStream(workspaceId, streamId, input) {
       const broadcast = await deps.streams.broadcastOf(workspaceId, streamId);
       assertClip(input);
-      if (broadcast === null) throw nothingKept('The stream has no broadcast that is shown.');
+      if (broadcast === null) throw nothingKept('The stream has no broadcast to clip.');
       const recorded = await recordedOf(deps, broadcast);
       const available = await availableOf(deps, streamId, broadcast, recorded);
       const piece = rules.within(input, available, 'The broadcast');
@@ -131,7 +131,7 @@ async function recordedOf(
     recordings.flatMap(({ videoId }) => videoId ?? []),
   );
   if (videos.some((video) => video.taken_down_at !== null))
-    throw nothingKept('A recording of the broadcast is taken down.');
+    throw nothingKept('A recording of the broadcast has been taken down.');
   const there = videos.filter((video) => video.deleted_at === null);
   const known = there.filter((video) => video.size_bytes !== null && video.duration_sec !== null);
   return {
@@ -152,7 +152,7 @@ async function availableOf(
   if (isThere) return { fromSec: 0, untilSec };
   const span = await segments.span(streamId, sinceMs);
   if (span === null)
-    throw nothingKept('Nothing is kept of the broadcast: set dvrWindowSec, or record, before the next one.');
+    throw nothingKept('No media of the broadcast is stored. Set dvrWindowSec or enable recording before the next broadcast.');
   return { fromSec: (span.fromMs - sinceMs) / 1000, untilSec };
 }
 
@@ -193,6 +193,6 @@ function begin(
 async function assertFewWait(tx: Tx, workspaceId: string, plan: Plan): Promise<void> {
   const { openUploads } = PLANS[plan];
   if ((await repository.countWaiting(tx, workspaceId, 'CLIP')) < openUploads) return;
-  const message = `The plan allows ${openUploads} clips that wait to be cut.`;
+  const message = `Limit of ${openUploads} pending clips reached for this plan.`;
   throw quotaExceeded({ workspaceId, resource: 'OPEN_UPLOADS' }, message);
 }

@@ -151,7 +151,7 @@ export function createVideoIntake({ clock, processing, trash, facts }: VideoInta
       const row = await repository.lockVideo(tx, workspaceId, videoId);
       if (row === undefined) throw notFound();
       if (row.status !== 'UPLOADING') {
-        const message = 'The video takes no file any more: make another one.';
+        const message = 'The video no longer accepts a file. Create another video.';
         throw new AppError('CONFLICT', { field: 'videoId', message });
       }
       return repository.updateVideo(tx, videoId, { upload_id: uploadId });

@@ -79,7 +79,7 @@ function differences(probed: Facts, measured: Facts): ProcessingNote[] {
   const note = (what: string, before: string, after: string): ProcessingNote => {
     return {
       code: 'SOURCE_DIFFERS',
-      message: `The ${what} of the file is ${before}: the video has ${after}.`,
+      message: `The ${what} of the file is ${before}; the video uses ${after}.`,
     };
   };
   const seconds = (value: number) => `${shown(value)} seconds`;

@@ -24,7 +24,7 @@ export async function useOriginal<T>(
 ): Promise<T> {
   const key = video.original_key;
   if (key === null || (await store.head(key)) === null) {
-    throw new MediaFileError('SOURCE_UNREACHABLE', 'The original file is gone.');
+    throw new MediaFileError('SOURCE_UNREACHABLE', 'The original file no longer exists.');
   }
   return originals.use(key, signal, work);
 }

@@ -38,11 +38,11 @@ export async function awaitReplacement(
   const row = await lockVideo(tx, workspaceId, videoId);
   if (row === undefined) throw notFound();
   if (row.status !== 'READY') {
-    const message = 'Only the file of a video that is READY is replaced.';
+    const message = 'Only the file of a READY video can be replaced.';
     throw new AppError('CONFLICT', { field: 'status', message });
   }
   if ((await openReplacement(tx, videoId)) !== undefined) {
-    const message = 'Its file is being replaced: wait for that, or cancel it.';
+    const message = 'A file replacement is already in progress. Wait for it to finish, or cancel it.';
     throw new AppError('CONFLICT', { message });
   }
   const now = clock.now();

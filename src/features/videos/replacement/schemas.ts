@@ -11,11 +11,11 @@ export const Replacement = named(
     {
       status: OneOf(OPEN_OR_FAILED),
       uploadId: Nullable(IdOf('upl')),
-      importId: Nullable(IdOf('imp', 'Null where the file is uploaded.')),
-      progressPercent: Type.Number({ minimum: 0, maximum: 100, description: 'Of the processing.' }),
+      importId: Nullable(IdOf('imp', 'Null if the file is uploaded.')),
+      progressPercent: Type.Number({ minimum: 0, maximum: 100, description: 'Processing progress.' }),
       error: NullableObject(Problem),
     },
-    { description: 'The file that is to replace that of the video, until it has, or why it has failed.' },
+    { description: "The pending replacement of the video's file, or the reason it failed." },
   ),
   {
     status: 'PROCESSING',

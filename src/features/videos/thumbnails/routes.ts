@@ -13,7 +13,7 @@ const ThumbnailIn = named(
   'ThumbnailSet',
   Type.Object({
     atSec: Type.Optional(
-      Type.Number({ minimum: 0, description: 'A moment of the video, unless a file comes.' }),
+      Type.Number({ minimum: 0, description: 'Time in the video, if no file is sent.' }),
     ),
   }),
   { atSec: 12.5 },

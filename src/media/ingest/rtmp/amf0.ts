@@ -136,7 +136,7 @@ class Amf0Decoder {
   /** The offset of the next `length` bytes, which are then consumed. */
   #take(length: number): number {
     const start = this.#at;
-    if (start + length > this.#bytes.length) throw new ProtocolError('AMF0: cut short');
+    if (start + length > this.#bytes.length) throw new ProtocolError('AMF0: truncated');
     this.#at = start + length;
     return start;
   }

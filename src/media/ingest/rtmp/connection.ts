@@ -153,7 +153,7 @@ export class RtmpConnection {
   }
 
   #fail(reason: string): void {
-    this.#log.info({ ip: this.address, phase: this.#phase, reason }, 'rtmp: connection refused');
+    this.#log.info({ ip: this.address, phase: this.#phase, reason }, 'rtmp: connection rejected');
     this.destroy();
   }
 
@@ -285,7 +285,7 @@ export class RtmpConnection {
         return;
       case 'play':
       case 'play2':
-        this.#refuse(message.streamId, 'NetStream.Play.StreamNotFound', 'This server only takes publishers.');
+        this.#refuse(message.streamId, 'NetStream.Play.StreamNotFound', 'This server accepts publishers only.');
         return;
       case 'FCUnpublish':
       case 'deleteStream':
@@ -302,7 +302,7 @@ export class RtmpConnection {
     const isLong = wanted.length > APP_MAX_CHARS;
     const app = isLong ? '' : wanted.replace(/\?.*$/s, '').replace(/\/+$/, '');
     if (isLong || !this.#host.apps.has(app)) {
-      const info = { level: 'error', code: 'NetConnection.Connect.InvalidApp', description: 'No such app.' };
+      const info = { level: 'error', code: 'NetConnection.Connect.InvalidApp', description: 'Unknown application.' };
       this.#hangUp([messages.command(0, '_error', transaction, [null, info])]);
       return;
     }
@@ -328,7 +328,7 @@ export class RtmpConnection {
     const key = typeof name === 'string' ? name.replace(/\?.*$/s, '').replace(/^\/+/, '') : '';
     this.#publishStreamId = streamId;
     if (key === '' || key.length > KEY_MAX_CHARS) {
-      this.#refuse(streamId, 'NetStream.Publish.BadName', 'No valid stream key.');
+      this.#refuse(streamId, 'NetStream.Publish.BadName', 'Invalid stream key.');
       return;
     }
     this.#phase = 'accepting';
@@ -345,7 +345,7 @@ export class RtmpConnection {
     }
     const streamId = this.#publishStreamId;
     if (sink === null) {
-      this.#refuse(streamId, 'NetStream.Publish.BadName', 'The stream key is not valid.');
+      this.#refuse(streamId, 'NetStream.Publish.BadName', 'Invalid stream key.');
       return;
     }
     this.#sink = sink;
@@ -364,7 +364,7 @@ export class RtmpConnection {
     const streamId = this.#publishStreamId;
     this.#hangUp([
       messages.userControl(UserControl.streamEof, streamId),
-      messages.onStatus(streamId, 'status', 'NetStream.Unpublish.Success', 'The publish has ended.'),
+      messages.onStatus(streamId, 'status', 'NetStream.Unpublish.Success', 'Publishing ended.'),
     ]);
   }
 

@@ -48,7 +48,7 @@ export function createRoomComposer(options: RoomComposerOptions): RoomComposer {
       }
       const spans = tracks.flatMap((track) => track.spans);
       if (spans.length === 0)
-        throw new MediaFileError('CORRUPT_INPUT', 'Nothing of the recording can be read.');
+        throw new MediaFileError('CORRUPT_INPUT', 'The recording is unreadable.');
       const startedMs = spans.reduce(
         (least, { fromMs }) => Math.min(least, fromMs),
         Number.POSITIVE_INFINITY,

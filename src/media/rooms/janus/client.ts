@@ -159,7 +159,7 @@ export class JanusClient {
     const answer = new Promise<Json>((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiting.delete(transaction);
-        reject(new JanusError(0, 'Janus does not answer'));
+        reject(new JanusError(0, 'Janus does not respond'));
       }, ANSWER_MS);
       this.#waiting.set(transaction, { resolve, reject, timer, isLater: message.janus === 'message' });
     });
@@ -202,7 +202,7 @@ export class JanusClient {
     clearInterval(this.#keepalive);
     for (const { reject, timer } of this.#waiting.values()) {
       clearTimeout(timer);
-      reject(new JanusError(0, 'Janus is gone'));
+      reject(new JanusError(0, 'Janus has stopped'));
     }
     this.#waiting.clear();
     this.#handles.clear();

@@ -90,7 +90,7 @@ export class JanusConnection implements EngineConnection {
     } catch (error) {
       if (error instanceof SdpError) throw new BadSignal(error.message);
       if (!(error instanceof JanusError)) throw error;
-      throw new BadSignal(`The media server refuses: ${error.message}`);
+      throw new BadSignal(`The media server rejected the request: ${error.message}`);
     }
   }
 
@@ -132,7 +132,7 @@ export class JanusConnection implements EngineConnection {
       case 'again':
         return this.#receiver?.again();
       default:
-        throw new BadSignal('The media server does not know this signal.');
+        throw new BadSignal('Unknown signal type.');
     }
   }
 
@@ -148,7 +148,7 @@ export class JanusConnection implements EngineConnection {
         if (error instanceof JanusError && error.code === 0) this.#gone('participant');
         throw error;
       });
-    if (answer?.jsep?.type !== 'answer') throw new BadSignal('The media server has not answered the offer.');
+    if (answer?.jsep?.type !== 'answer') throw new BadSignal('The media server did not answer the offer.');
     this.#isPublishing = true;
     this.#sections = offer.sections;
     this.#streams = streamsIn(answer, this.#streams);
@@ -248,6 +248,6 @@ function isCandidate(value: unknown): boolean {
   if (value === null) return false;
   const { candidate }: Json = typeof value === 'object' ? { ...value } : {};
   if (typeof candidate !== 'string' || candidate.length > CANDIDATE_MAX)
-    throw new BadSignal('A candidate has its line in `candidate`.');
+    throw new BadSignal('candidate is required: the ICE candidate line.');
   return candidate !== '';
 }

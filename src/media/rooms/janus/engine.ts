@@ -163,7 +163,7 @@ class JanusEngine implements RoomEngine {
   async health() {
     const session = this.#session;
     const answers = session !== null && (await session.client.ping().then(yes, no));
-    return { ok: answers, detail: answers ? null : 'Janus, which carries the rooms, does not run.' };
+    return { ok: answers, detail: answers ? null : 'The room engine Janus is not running.' };
   }
 
   async close(): Promise<void> {
@@ -175,7 +175,7 @@ class JanusEngine implements RoomEngine {
   }
 
   #reach(): Session {
-    if (this.#session === null) throw new JanusError(0, 'Janus, which carries the rooms, does not run.');
+    if (this.#session === null) throw new JanusError(0, 'The room engine Janus is not running.');
     return this.#session;
   }
 
@@ -207,7 +207,7 @@ class JanusEngine implements RoomEngine {
     const seats = this.#seats();
     for (const room of this.#rooms.values()) room.clear();
     for (const { connection } of seats) void connection.close();
-    this.#options.log.warn({ connections: seats.length }, 'Janus is gone');
+    this.#options.log.warn({ connections: seats.length }, 'Janus has stopped');
     this.#emit({ type: 'down' });
   }
 

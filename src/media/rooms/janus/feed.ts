@@ -36,7 +36,7 @@ const CONNECT_MS = 10_000;
  */
 export async function openRoomFeed(options: RoomFeedOptions): Promise<RoomFeed> {
   const link = await readLink(options.linkFile);
-  if (link === null) throw new JanusError(0, 'Janus does not run');
+  if (link === null) throw new JanusError(0, 'Janus is not running');
   const client = await JanusClient.connect(link);
   const socket = createSocket('udp4');
   const gone = Promise.withResolvers<void>();
@@ -110,7 +110,7 @@ async function publish(
   }
   await place.send({ request: 'join', ptype: 'publisher', room, id: randomUUID(), display: identity });
   const { jsep: offer } = await handle.send({ request: 'watch', id });
-  if (offer === null) throw new JanusError(0, 'Janus has not offered');
+  if (offer === null) throw new JanusError(0, 'Janus did not send an offer');
   const descriptions = [
     { mid: 'audio', description: describe({ source: 'MICROPHONE', identity, levelId: null }) },
     { mid: 'video', description: describe({ source: 'CAMERA', identity, levelId: null }) },
@@ -119,11 +119,11 @@ async function publish(
     { request: 'publish', descriptions },
     { ...offer, sdp: withOwnAddresses(offer.sdp) },
   );
-  if (answer === null) throw new JanusError(0, 'Janus has not answered');
+  if (answer === null) throw new JanusError(0, 'Janus did not answer');
   await handle.send({ request: 'start' }, { ...answer, sdp: withOwnAddresses(answer.sdp) });
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new JanusError(0, 'Janus cannot reach itself')), CONNECT_MS);
+    timer = setTimeout(() => reject(new JanusError(0, 'Janus cannot connect to itself')), CONNECT_MS);
   });
   await Promise.race([up, late]).finally(() => clearTimeout(timer));
 }

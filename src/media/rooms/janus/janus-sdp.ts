@@ -64,7 +64,7 @@ export function writeForJanus(session: readonly SdpAttribute[], sections: readon
     isTooLong(attributes, MAX_BYTES.session) ||
     media.some((one) => isTooLong(one.attributes, MAX_BYTES.section))
   )
-    throw new SdpError('The session description is longer than can be taken.');
+    throw new SdpError('The session description is too long.');
   return writeSdp({ attributes, media });
 }
 

@@ -79,7 +79,7 @@ export function startJanus(options: Options): JanusProcess {
       if (ending.signal.aborted) return;
       if (performance.now() - begun > STEADY_MS) failures = 0;
       const restartInMs = BACKOFF_MS[Math.min(failures, BACKOFF_MS.length - 1)] ?? STOP_MS;
-      log.error({ reason, restartInMs }, 'Janus does not run: rooms have no media until it does');
+      log.error({ reason, restartInMs }, 'Janus is not running: rooms have no media until it starts');
       await sleep(restartInMs, undefined, { signal: ending.signal }).catch(() => {});
     }
   };
@@ -117,7 +117,7 @@ async function launch(options: Options): Promise<Started> {
   await started(child);
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on('line', (line) => {
-      if (/\[(?:ERR|FATAL)\]/.test(line)) log.warn({ line: line.slice(0, 300) }, 'Janus complains');
+      if (/\[(?:ERR|FATAL)\]/.test(line)) log.warn({ line: line.slice(0, 300) }, 'Janus warning');
     });
   }
   return { child, link: { port, secret, adminKey, folder, pid: child.pid ?? 0 } };
@@ -183,7 +183,7 @@ async function endFormer({ linkFile, log }: Options): Promise<void> {
   if (former === null || former.pid <= 1) return;
   const place = await readlink(`/proc/${former.pid}/cwd`).catch(() => null);
   if (place !== former.folder) return;
-  log.warn({ pid: former.pid }, 'a Janus of a former run is ended');
+  log.warn({ pid: former.pid }, 'stopping a Janus process of a previous run');
   try {
     process.kill(former.pid, 'SIGKILL');
   } catch {
@@ -197,14 +197,14 @@ async function endFormer({ linkFile, log }: Options): Promise<void> {
  * @returns why not, in one line, or null.
  */
 export async function lackOfJanus(program: string): Promise<string | null> {
-  if (process.platform !== 'linux') return 'Janus runs on Linux alone';
+  if (process.platform !== 'linux') return 'Janus runs only on Linux';
   // It tells its version and ends with 1 all the same.
   const [, number] = /^Janus version: (\d+)/m.exec(await tryRun(program, ['--version'])) ?? [];
   if (number === undefined) return `${program} is not installed`;
   if (Number(number) < OLDEST) return 'Janus is too old, 1.0 or newer is needed';
   const [tool = '', ...args] = asItself();
   const works = await tryRun(tool, [...args, 'echo', 'works']);
-  return works === 'works' ? null : 'setpriv cannot give Janus a user of its own';
+  return works === 'works' ? null : 'setpriv cannot run Janus as a separate user';
 }
 
 /** What the program writes, whatever its exit code. */

@@ -108,7 +108,7 @@ function sourcesOf(
     const isFit = source === 'SCREEN' || (section.kind === 'audio') === (source === 'MICROPHONE');
     if (!isFit || seen.has(`${source} ${section.kind}`))
       throw new BadSignal(`The section ${mid} cannot be ${source}.`);
-    if (!isPermitted(source, may)) throw new BadSignal(`You may not send ${source} into this room.`);
+    if (!isPermitted(source, may)) throw new BadSignal(`You are not allowed to send ${source} to this room.`);
     if (codecsFor(section).length === 0) throw new BadSignal(`The section ${mid} must offer VP8 or Opus.`);
     seen.add(`${source} ${section.kind}`);
     sources.set(mid, source);

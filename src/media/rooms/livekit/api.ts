@@ -44,7 +44,7 @@ export class LivekitApi {
       const status = statusOf(error);
       if (status === null) return 'cannot be reached';
       return status === 401
-        ? 'refuses LIVEKIT_API_KEY and LIVEKIT_API_SECRET'
+        ? 'rejected LIVEKIT_API_KEY and LIVEKIT_API_SECRET'
         : `answers with status ${status}`;
     }
   }

@@ -52,7 +52,7 @@ export class LivekitConnection implements EngineConnection {
   }
 
   async signal(message: Signal): Promise<void> {
-    if (message.op !== 'hello') throw new BadSignal('The media server does not know this signal.');
+    if (message.op !== 'hello') throw new BadSignal('Unknown signal type.');
     if (this.#isClosed) return;
     const { send, url, mint } = this.#options;
     const token = await mint(this.who);

@@ -190,7 +190,7 @@ class LivekitEngine implements RoomEngine {
     this.#timer = setTimeout(() => void this.#beat(), isDoubted ? DOUBT_MS : BEAT_MS).unref();
     if (isDoubted) return;
     if (lack !== null && lack !== this.#lack)
-      this.#options.log.warn({ reason: lack }, 'LiveKit, which carries the rooms, cannot be used');
+      this.#options.log.warn({ reason: lack }, 'room engine LiveKit is unavailable');
     this.#lack = lack;
     if (wasUp && lack !== null) this.#emit({ type: 'down' });
     if (wasUp || lack !== null) return;
@@ -204,7 +204,7 @@ class LivekitEngine implements RoomEngine {
       await work();
       this.#owed.delete(key);
     } catch (error) {
-      this.#options.log.warn({ err: error }, 'LiveKit could not be told; it is told later');
+      this.#options.log.warn({ err: error }, 'cannot update LiveKit; will retry');
       this.#owed.set(key, work);
     }
   }
@@ -228,7 +228,7 @@ class LivekitEngine implements RoomEngine {
     const look: Look = { isRunning: true, isDue: false, timer: undefined };
     this.#looks.set(ref, look);
     const isMissing = await this.#observe(ref).catch((error: unknown) => {
-      this.#options.log.warn({ err: error, ref }, 'LiveKit could not be asked who is there');
+      this.#options.log.warn({ err: error, ref }, 'cannot list LiveKit participants');
       return false;
     });
     this.#looks.delete(ref);
@@ -287,4 +287,4 @@ interface Look {
 }
 
 const endOf = (ref: string) => `end ${ref}`;
-const wordsOf = (lack: string) => `LiveKit, which carries the rooms, ${lack}.`;
+const wordsOf = (lack: string) => `The room engine LiveKit ${lack}.`;

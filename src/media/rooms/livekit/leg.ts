@@ -58,7 +58,7 @@ export class Leg {
       onPeer: (state) => {
         if (state === 'hangup') this.#lost('the media are lost');
       },
-      onDetached: () => this.#lost('Janus has let go'),
+      onDetached: () => this.#lost('Janus closed the connection'),
     });
     await this.#handle.send({ request: 'join', ptype: 'publisher', room, id: randomUUID() });
     this.#visitor = await LivekitVisitor.enter(server, room, {
@@ -81,7 +81,7 @@ export class Leg {
     const descriptions = this.#describe(sdp);
     const answer = await this.#handle?.send({ request, descriptions }, { type: 'offer', sdp });
     this.#isPublishing = true;
-    if (answer?.jsep?.type !== 'answer') throw new Error('Janus has not answered the offer');
+    if (answer?.jsep?.type !== 'answer') throw new Error('Janus did not answer the offer');
     this.#visitor?.answer(answer.jsep.sdp);
   }
 

@@ -65,7 +65,7 @@ export class MirroredRoom {
     this.#work = this.#work
       .then(() => this.#follow())
       .catch((error: unknown) =>
-        this.#options.log.warn({ err: error, room: this.#options.id }, 'a room of LiveKit is not followed'),
+        this.#options.log.warn({ err: error, room: this.#options.id }, 'cannot follow a LiveKit room'),
       );
   }
 
@@ -96,7 +96,7 @@ export class MirroredRoom {
       onLost: (reason) => {
         log.debug(
           { reason, room: id, track: track?.sid },
-          'a part of a room of LiveKit does not arrive any more',
+          'a LiveKit track stopped arriving',
         );
         if (!this.#isClosed) told.onLost(reason);
       },

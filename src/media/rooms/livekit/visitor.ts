@@ -59,7 +59,7 @@ export class LivekitVisitor {
     await new Promise<void>((resolve, reject) => {
       socket.once('open', resolve);
       socket.once('error', reject);
-      socket.once('close', () => reject(new Error('LiveKit has closed the connection')));
+      socket.once('close', () => reject(new Error('LiveKit closed the connection')));
     });
     return visitor;
   }
@@ -108,7 +108,7 @@ export class LivekitVisitor {
         return;
       }
       case 'leave':
-        this.#end('LiveKit has sent it away');
+        this.#end('LiveKit removed the participant');
         this.#socket.close();
     }
   }

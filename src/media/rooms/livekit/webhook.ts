@@ -20,7 +20,7 @@ export function createLivekitWebhook(
         throw new WebhookRefused('The message is not signed: it has no Authorization header.');
       const event = await receiver.receive(body, authorization).catch(() => {
         throw new WebhookRefused(
-          'The signature is not good: the key, the secret, the clock, or the body is another one.',
+          'Invalid signature: the key, secret, clock or body does not match.',
         );
       });
       const { room, participant } = event;
