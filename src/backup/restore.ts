@@ -54,7 +54,9 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
   const known = await knownMigrations();
   const unknown = migrations.find((name) => !known.includes(name));
   if (unknown !== undefined) {
-    throw new Error(`the backup is newer than this program, which does not support ${unknown}: update the program first`);
+    throw new Error(
+      `the backup is newer than this program, which does not support ${unknown}: update the program first`,
+    );
   }
   await claimForRestore(sql, migrations);
   await readChecked(target, mediaListOf(manifest), nowhere());

@@ -58,7 +58,9 @@ export async function preparePartitions(sql: Sql, clock: Clock, kept: KeptDays):
 }
 
 function inUse(late: string[]): Error {
-  return new Error(`partitions are waiting for a reader of their table, such as a backup: ${late.join(', ')}`);
+  return new Error(
+    `partitions are waiting for a reader of their table, such as a backup: ${late.join(', ')}`,
+  );
 }
 
 async function changePartitions(sql: Sql, clock: Clock, kept: KeptDays) {

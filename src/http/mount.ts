@@ -177,7 +177,9 @@ function listEnvelope(
 const Pagination = named(
   'Pagination',
   Type.Object({
-    nextCursor: Nullable(Type.String({ description: 'Pass as `cursor` to get the next page; null on the last page.' })),
+    nextCursor: Nullable(
+      Type.String({ description: 'Pass as `cursor` to get the next page; null on the last page.' }),
+    ),
     hasMore: Type.Boolean(),
     limit: Type.Integer({ description: 'Page size of the request.' }),
   }),

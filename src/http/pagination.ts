@@ -21,8 +21,12 @@ export function listQuery<F extends TProperties>(filters: F, max = MAX, byDefaul
       default: 'desc',
       description: 'Sort order by creation time.',
     }),
-    createdAfter: Type.Optional(Type.String({ format: 'date-time', description: 'Only items created after this time.' })),
-    createdBefore: Type.Optional(Type.String({ format: 'date-time', description: 'Only items created before this time.' })),
+    createdAfter: Type.Optional(
+      Type.String({ format: 'date-time', description: 'Only items created after this time.' }),
+    ),
+    createdBefore: Type.Optional(
+      Type.String({ format: 'date-time', description: 'Only items created before this time.' }),
+    ),
     ...filters,
   });
 }

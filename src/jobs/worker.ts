@@ -46,7 +46,8 @@ const DEPTH_MS = 15_000;
  */
 export function startJobWorkers(options: JobWorkersOptions): JobWorkers {
   const names = options.workers.map(({ job }) => options.jobs.registered(job).name);
-  if (new Set(names).size !== names.length) throw new Error(`a job has more than one worker: ${names.join(', ')}`);
+  if (new Set(names).size !== names.length)
+    throw new Error(`a job has more than one worker: ${names.join(', ')}`);
   return new Workers(options);
 }
 

@@ -25,7 +25,8 @@ export function parsePushAddress(text: string): PushAddress | string {
   if (!/^[\x21-\x7e]*$/.test(text)) return 'it has characters that an address has not';
   const [, schemeText = '', authority = '', path = '', search = ''] = FORM.exec(text) ?? [];
   const scheme = schemeOf(schemeText);
-  if (scheme === null) return 'it must start with rtmp://, rtmps:// or srt:// and contain a host but no user name';
+  if (scheme === null)
+    return 'it must start with rtmp://, rtmps:// or srt:// and contain a host but no user name';
   const [, host = '', portText] = AUTHORITY.exec(authority) ?? [];
   if (host === '') return 'it names no server';
   const port = portText === undefined ? DEFAULT_PORTS[scheme] : Number(portText);

@@ -73,8 +73,8 @@ export async function startRoomMedia(
   };
   return {
     tasks: [
-      { name: 'WHIP publish sessions', run: () => whip.sync() },
-      ...(whep ? [{ name: 'WHEP viewers', run: () => whep.sync() }] : []),
+      { name: 'publishes by WHIP', run: () => whip.sync() },
+      ...(whep ? [{ name: 'viewers by WHEP', run: () => whep.sync() }] : []),
       { name: 'recordings of rooms', run: record },
     ],
     async stop() {

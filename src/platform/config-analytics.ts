@@ -3,17 +3,17 @@ import { ConfigError, integer, type Key, type TrustProxy, text } from './config-
 /** The variables of what is counted, for the table of all. */
 export const ANALYTICS_KEYS = {
   ANALYTICS_RAW_DAYS: integer(
-    'Days for which each fact behind analytics and usage is kept, for `marquee analytics rebuild`; the sums stay.',
+    'Days to retain raw usage events for `marquee analytics rebuild`; rollups are kept permanently.',
     90,
     2,
     3650,
   ),
   COUNTRY_DATABASE: text(
-    'A file in the MaxMind DB format that says in which country an address is, such as GeoLite2-Country.mmdb. Unset: the one that comes with the program.',
+    'MaxMind DB file that maps IP addresses to countries, such as GeoLite2-Country.mmdb. Default: the bundled database.',
   ),
   COUNTRY_HEADER: {
     ...text(
-      'Header in which the proxies of `TRUST_PROXY` say the country of a viewer, such as `CF-IPCountry`; they must set it on every request. Unset: addresses are looked up.',
+      "Header in which the proxies of `TRUST_PROXY` send the viewer's country, such as `CF-IPCountry`; they must set it on every request. Unset: the country is looked up by IP address.",
     ),
     parse: (value: string) => {
       if (!/^[a-z][a-z0-9-]{0,63}$/i.test(value)) throw new Error('must be the name of a header');
@@ -36,7 +36,9 @@ type Read = <T>(name: string, key: Key<T>) => T | undefined;
 export function readAnalytics(read: Read, trusted: TrustProxy) {
   const header = read('COUNTRY_HEADER', ANALYTICS_KEYS.COUNTRY_HEADER);
   if (header !== undefined && trusted === false)
-    throw new ConfigError('TRUST_PROXY is required beside COUNTRY_HEADER: who sets it must be trusted');
+    throw new ConfigError(
+      'TRUST_PROXY is required with COUNTRY_HEADER: the sender of the header must be trusted',
+    );
   return {
     ANALYTICS_RAW_DAYS: read('ANALYTICS_RAW_DAYS', ANALYTICS_KEYS.ANALYTICS_RAW_DAYS) ?? 90,
     COUNTRY_DATABASE: read('COUNTRY_DATABASE', ANALYTICS_KEYS.COUNTRY_DATABASE),

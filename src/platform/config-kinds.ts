@@ -74,8 +74,7 @@ const ROLES = ['api', 'worker', 'media'] as const;
 type Role = (typeof ROLES)[number];
 
 export const roles: Key<Role[]> = {
-  description:
-    'Which roles this process tree runs: `all`, or a comma-separated list of `api`, `worker`, `media`.',
+  description: 'Roles to run: `all`, or a comma-separated list of `api`, `worker`, `media`.',
   fallback: 'all',
   parse: (value) => {
     if (value === 'all') return [...ROLES];
@@ -92,7 +91,7 @@ export type RegistrationMode = (typeof REGISTRATIONS)[number];
 
 export const registration: Key<RegistrationMode> = {
   description:
-    'Who may register in the dashboard: `open`, `invite` (who has a link of `marquee account invite`) or `closed`. Default: `open` where `PUBLIC_URL` is this machine, else `invite`. Partners register with `POST /auth/register` all the same.',
+    'Who can register in the dashboard: `open`, `invite` (only with a link from `marquee account invite`) or `closed`. Default: `open` if `PUBLIC_URL` is this machine, otherwise `invite`. Does not affect `POST /auth/register`.',
   fallback: null,
   parse: (value) => {
     const mode = REGISTRATIONS.find((known) => known === value);
@@ -116,7 +115,7 @@ export function plan(description: string, fallback: Plan): Key<Plan> {
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 export const logLevel: Key<string> = {
-  description: 'Least severe log line written: trace, debug, info, warn, error, fatal or silent.',
+  description: 'Minimum log level: trace, debug, info, warn, error, fatal or silent.',
   fallback: 'info',
   parse: (value) => {
     if (!LOG_LEVELS.includes(value)) throw new Error(`must be one of ${LOG_LEVELS.join(', ')}`);
@@ -142,7 +141,7 @@ export type TrustProxy = false | number | string[];
 
 export const trustProxy: Key<TrustProxy> = {
   description:
-    'Whose `X-Forwarded-For` gives the client address: `false`; `true` or `1` for one proxy in front, a number for so many in a row; or the addresses and CIDR blocks of the proxies, comma-separated.',
+    'Proxies whose `X-Forwarded-For` is trusted for the client IP address: `false`; `true` or `1` for one proxy, or the number of chained proxies; or a comma-separated list of proxy addresses and CIDR blocks.',
   fallback: 'false',
   parse: (value) => {
     if (/^(false|0|off|no)$/i.test(value)) return false;
@@ -175,7 +174,7 @@ function listOf(
     parse: (value) => {
       const items = parse(value);
       const wrong = items.find((item) => !isItem(item));
-      if (wrong !== undefined) throw new Error(`must be a list of ${kind}; "${wrong}" is none`);
+      if (wrong !== undefined) throw new Error(`must be a list of ${kind}; "${wrong}" is invalid`);
       return items;
     },
   };
@@ -193,7 +192,7 @@ export function hosts(description: string): Key<string[]> {
 
 /** `ip` or `ip:port`, an IPv6 address with a port in brackets. */
 export function nameServers(description: string): Key<string[]> {
-  return listOf(description, 'addresses, each with a port or without', (item) => {
+  return listOf(description, 'addresses with optional ports', (item) => {
     const [, address = item, port = '53'] =
       /^\[?(.+?)\]?:(\d{1,5})$/.exec(isIP(item) === 0 ? item : '') ?? [];
     return isIP(address) !== 0 && Number(port) <= 65_535;
@@ -240,10 +239,11 @@ export const secretKey: Key<string> = {
 
 export const apiKey: Key<string> = {
   description:
-    'A FULL_ACCESS live key made for the owner on an empty database: `pk_` and 40 hexadecimal characters.',
+    'FULL_ACCESS live key created for the owner on an empty database: `pk_` followed by 40 hexadecimal characters.',
   fallback: null,
   parse: (value) => {
-    if (!/^pk_[0-9a-f]{40}$/.test(value)) throw new Error('must be pk_ and 40 hexadecimal characters');
+    if (!/^pk_[0-9a-f]{40}$/.test(value))
+      throw new Error('must be pk_ followed by 40 hexadecimal characters');
     return value;
   },
 };
@@ -261,7 +261,7 @@ export function diskReserve(description: string): Key<DiskReserve> {
         /^(\d{1,15}(?:\.\d{1,3})?) ?(%|[KMGT]?B)?$/i.exec(value.trim()) ?? [];
       const number = Number(digits);
       if (digits === '' || (unit === '%' && number > 90)) {
-        throw new Error('must be a number of bytes such as 500MB or 2GB, or a share up to 90% such as 5%');
+        throw new Error('must be a size, such as 500MB or 2GB, or a percentage up to 90%, such as 5%');
       }
       if (unit === '%') return { percent: number };
       return { bytes: Math.floor(number * (UNITS[unit.toUpperCase()] ?? 1)) };

@@ -2,21 +2,21 @@ import { ConfigError, type Key, port, text, url } from './config-kinds.ts';
 
 /** The variables of how nodes with the media role are reached, for the table of all. */
 export const MEDIA_KEYS = {
-  RTMPS_PORT: port('RTMPS port, open where `TLS_CERT_FILE` and `TLS_KEY_FILE` are given.', 1936),
+  RTMPS_PORT: port('RTMPS port, open if `TLS_CERT_FILE` and `TLS_KEY_FILE` are set.', 1936),
   RTMPS_URL: url(
-    'Address of the RTMPS port as encoders see it. Default, with a certificate: the host of `PUBLIC_URL`, `RTMPS_PORT`, `/live`.',
+    'Public RTMPS URL for encoders. Default, with a certificate: the host of `PUBLIC_URL`, `RTMPS_PORT`, `/live`.',
     ['rtmps:'],
   ),
   TLS_CERT_FILE: text(
-    'Certificate of the RTMPS port with its intermediate ones, PEM. Both files are read again when they change.',
+    'Certificate of the RTMPS port with its intermediate certificates, PEM. Both files are reloaded when they change.',
   ),
-  TLS_KEY_FILE: text('Its private key, PEM.'),
+  TLS_KEY_FILE: text('Private key of the RTMPS certificate, PEM.'),
   MEDIA_HOST: text(
-    'Address that the media role binds for the nodes that show its broadcasts to viewers: one of a private network, where those are on other machines. See `docs/guides/operating.md`.',
+    'Address the media role binds for the nodes that serve its broadcasts to viewers: an address of a private network if they run on other machines. See `docs/guides/operating.md`.',
     '127.0.0.1',
   ),
-  MEDIA_PORT: port('The port for them; 0 takes a free one.', 0),
-  MEDIA_URL: url('Address of that port as those nodes see it. Default `http://MEDIA_HOST:MEDIA_PORT`.', [
+  MEDIA_PORT: port('Port for these nodes; 0 uses a free port.', 0),
+  MEDIA_URL: url('URL of that port for the other nodes. Default `http://MEDIA_HOST:MEDIA_PORT`.', [
     'http:',
     'https:',
   ]),
@@ -41,7 +41,7 @@ export function readMedia(read: Read, publicUrl: string) {
   const address = read('MEDIA_URL', MEDIA_KEYS.MEDIA_URL);
   if (address === undefined && (host === '0.0.0.0' || host === '::')) {
     throw new ConfigError(
-      `MEDIA_URL is required beside MEDIA_HOST ${host}: other nodes cannot connect to that`,
+      `MEDIA_URL is required with MEDIA_HOST ${host}, which other nodes cannot connect to`,
     );
   }
   return {

@@ -2,7 +2,7 @@ import { ConfigError, type Key, text, url } from './config-kinds.ts';
 
 const fee: Key<number> = {
   description:
-    'Of every payment, what the platform keeps, in percent: 0 to 100, with up to two decimals. See `docs/guides/money.md`.',
+    'Platform fee in percent of each payment: 0 to 100, with up to two decimals. See `docs/guides/money.md`.',
   fallback: '0',
   parse: (value) => {
     const [, whole = '', part = ''] = /^(\d{1,3})(?:[.](\d{1,2}))?$/.exec(value) ?? [];
@@ -16,12 +16,12 @@ const fee: Key<number> = {
 
 const webhookSecrets: Key<string[]> = {
   description:
-    'What the endpoints at Stripe that tell this platform sign with (`whsec_…`), comma-separated: that of the platform and that of the connected accounts.',
+    'Signing secrets of the Stripe webhook endpoints (`whsec_…`), comma-separated: for the platform and for connected accounts.',
   fallback: null,
   parse: (value) => {
     const secrets = value.split(',').map((one) => one.trim());
     if (secrets.some((one) => !/^whsec_\w+$/.test(one)))
-      throw new Error('must be secrets that begin with whsec_');
+      throw new Error('must be secrets that start with whsec_');
     return secrets;
   },
 };
@@ -31,15 +31,15 @@ export const MONEY_KEYS = {
   PLATFORM_FEE_PERCENT: fee,
   STRIPE_SECRET_KEY: {
     ...text(
-      'A secret key of Stripe (`sk_…` or `rk_…`), which takes the money of live mode. Unset: the sandbox does, which moves none. See `docs/guides/money.md`.',
+      'Stripe secret key (`sk_…` or `rk_…`) for payments in live mode. Unset: live mode also uses the sandbox, where no money moves. See `docs/guides/money.md`.',
     ),
     parse: (value: string) => {
-      if (!/^[sr]k_\w+$/.test(value)) throw new Error('must be a secret key of Stripe: sk_… or rk_…');
+      if (!/^[sr]k_\w+$/.test(value)) throw new Error('must be a Stripe secret key: sk_… or rk_…');
       return value;
     },
   },
   STRIPE_WEBHOOK_SECRET: webhookSecrets,
-  STRIPE_API_URL: url("Another address than Stripe's, for tests with a stand-in.", ['http:', 'https:']),
+  STRIPE_API_URL: url('Base URL of the Stripe API, for tests with a mock.', ['http:', 'https:']),
 } satisfies Record<string, Key<unknown>>;
 export type MoneyKeys = keyof typeof MONEY_KEYS;
 
@@ -64,7 +64,7 @@ export function readMoney(read: Read): MoneyConfig {
     STRIPE_API_URL: read('STRIPE_API_URL', MONEY_KEYS.STRIPE_API_URL),
   };
   if ((config.STRIPE_SECRET_KEY === undefined) !== (secrets.length === 0)) {
-    throw new ConfigError('STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET go together: both are required');
+    throw new ConfigError('STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET must both be set');
   }
   return config;
 }

@@ -2,12 +2,12 @@ import { email, type Key, url } from './config-kinds.ts';
 
 /** The variables about whom people have to do with, for the table of all. */
 export const PEOPLE_KEYS = {
-  TERMS_URL: url('Address of the terms that people agree to when they register in the dashboard.', [
+  TERMS_URL: url('URL of the terms that people accept when they register in the dashboard.', [
     'http:',
     'https:',
   ]),
   ABUSE_EMAIL: email(
-    'Who is mailed when somebody reports a video, a stream or a channel. Unset: nobody.',
+    'Email address that receives reports of videos, streams and channels. Unset: reports are not emailed.',
     null,
   ),
 } satisfies Record<string, Key<unknown>>;

@@ -7,7 +7,7 @@ type EngineChoice = (typeof ENGINES)[number];
 
 const engine: Key<EngineChoice> = {
   description:
-    'What carries rooms: `janus` on this machine, `livekit` on machines of its own, `mesh` (the browsers among themselves, four at most), or `auto`: LiveKit where `LIVEKIT_URL` is set, else Janus where it is installed, else the mesh. See `docs/guides/rooms-operator.md`.',
+    'Room engine: `janus` on this machine, `livekit` on separate machines, `mesh` (peer-to-peer between browsers, at most four people), or `auto`: LiveKit if `LIVEKIT_URL` is set, otherwise Janus if installed, otherwise mesh. See `docs/guides/rooms-operator.md`.',
   fallback: 'auto',
   parse: (value) => {
     const choice = ENGINES.find((known) => known === value);
@@ -27,22 +27,20 @@ export interface PortRange {
 
 const udpPorts: Key<PortRange> = {
   description:
-    'UDP ports on which Janus takes and sends media; browsers must reach them, but not where LiveKit carries the rooms.',
+    'UDP ports for Janus media; browsers must be able to reach them, unless LiveKit is the room engine.',
   fallback: '20000-20199',
   parse: (value) => {
     const [, first = 0, last = 0] = (/^(\d+)-(\d+)$/.exec(value) ?? []).map(Number);
     if (first < 1024 || last > 65_535 || last - first + 1 < FEWEST_PORTS)
       throw new Error(
-        `must be two ports such as 20000-20199, at least ${FEWEST_PORTS} of them, from 1024 up`,
+        `must be a port range of at least ${FEWEST_PORTS} ports from 1024 up, such as 20000-20199`,
       );
     return { first, last };
   },
 };
 
 const publicIp: Key<string> = {
-  ...text(
-    'Address under which browsers reach those ports, where the machine does not have it itself (NAT, containers).',
-  ),
+  ...text('Public IP address of those ports, if the machine does not have it itself (NAT, containers).'),
   parse: (value) => {
     if (isIP(value) === 0) throw new Error('must be an IP address');
     return value;
@@ -50,22 +48,22 @@ const publicIp: Key<string> = {
 };
 
 const livekitUrl: Key<string> = {
-  ...url(
-    'Address of a LiveKit server, as browsers and this program reach it (`wss://livekit.example.com`).',
-    ['ws:', 'wss:'],
-  ),
+  ...url('URL of a LiveKit server that browsers and this program can reach (`wss://livekit.example.com`).', [
+    'ws:',
+    'wss:',
+  ]),
   parse: (value) => {
     const address = URL.canParse(value) ? new URL(value) : null;
     const isOrigin = address !== null && value.replace(/\/$/, '') === `${address.protocol}//${address.host}`;
     if (!isOrigin || !/^wss?:$/.test(address.protocol))
-      throw new Error('must be an address without a path such as wss://livekit.example.com');
+      throw new Error('must be a URL without a path, such as wss://livekit.example.com');
     return `${address.protocol}//${address.host}`;
   },
 };
 
 const turnUrls: Key<string[]> = {
   ...list(
-    'STUN and TURN servers that browsers are told of, comma-separated (`turn:turn.example.com:3478?transport=udp`).',
+    'STUN and TURN servers for browsers, comma-separated (`turn:turn.example.com:3478?transport=udp`).',
   ),
   parse: (value) => {
     const urls = value
@@ -76,7 +74,7 @@ const turnUrls: Key<string[]> = {
       (one) => !/^(?:stuns?:[^\s/?]+|turns?:[^\s/?]+(?:\?transport=(?:udp|tcp))?)$/.test(one),
     );
     if (bad !== undefined)
-      throw new Error('must be addresses such as turn:turn.example.com:3478?transport=udp or stun:host:3478');
+      throw new Error('must be URLs, such as turn:turn.example.com:3478?transport=udp or stun:host:3478');
     return urls;
   },
 };
@@ -87,28 +85,28 @@ export const ROOM_KEYS = {
   ROOMS_UDP_PORTS: udpPorts,
   ROOMS_PUBLIC_IP: publicIp,
   ROOMS_LINK_FILE: text(
-    'File in which the media role tells the API role of the same machine how to reach Janus. Default `DATA_DIR/rooms/janus.json`; for several nodes on one machine, the same for all.',
+    'File through which the media role gives the API role of the same machine access to Janus. Default `DATA_DIR/rooms/janus.json`; use the same file for several nodes on one machine.',
   ),
   JANUS_PATH: text(
-    'The Janus program, 1.1 or newer: it carries rooms, or records those of LiveKit.',
+    'Path of the Janus program, version 1.1 or newer: runs rooms, or records LiveKit rooms.',
     'janus',
   ),
   LIVEKIT_URL: livekitUrl,
-  LIVEKIT_API_KEY: text('A key of that server.'),
-  LIVEKIT_API_SECRET: text('Its secret.'),
+  LIVEKIT_API_KEY: text('API key of the LiveKit server.'),
+  LIVEKIT_API_SECRET: text('Secret of the key.'),
   TURN_URLS: turnUrls,
   TURN_SECRET: text(
-    'The `static-auth-secret` of those servers; browsers are given credentials made with it that end after a while.',
+    '`static-auth-secret` of the TURN servers; used to create short-lived credentials for browsers.',
   ),
   WHEP_MAX_VIEWERS: integer(
-    'Viewers who watch in real time (WHEP) on one media node at once; each takes one of `ROOMS_UDP_PORTS` or two. 0 for none.',
+    'Maximum concurrent real-time viewers (WHEP) per media node; each uses one or two of `ROOMS_UDP_PORTS`. 0 disables WHEP.',
     50,
     0,
     1000,
   ),
-  WHEP_MAX_VIEWERS_PER_STREAM: integer('The same of one stream.', 50, 1, 1000),
+  WHEP_MAX_VIEWERS_PER_STREAM: integer('Maximum concurrent WHEP viewers per stream.', 50, 1, 1000),
   WHEP_MAX_VIEWERS_PER_ADDRESS: integer(
-    'The same from one address (an IPv6 network of 64 bits), of all nodes together.',
+    'Maximum concurrent WHEP viewers per IP address (IPv6: per /64 network), across all nodes.',
     10,
     1,
     1000,
@@ -171,7 +169,7 @@ export function readRooms(
 
 function lackOf(config: RoomConfig, publicUrl: string): string | null {
   const hasTurn = config.TURN_URLS.some((one) => one.startsWith('turn'));
-  if (hasTurn && config.TURN_SECRET === undefined) return 'TURN_SECRET is required beside TURN_URLS';
+  if (hasTurn && config.TURN_SECRET === undefined) return 'TURN_SECRET is required with TURN_URLS';
   return lackOfLivekit(config, publicUrl);
 }
 
@@ -179,11 +177,10 @@ function lackOfLivekit(config: RoomConfig, publicUrl: string): string | null {
   const { LIVEKIT_URL: address, LIVEKIT_API_KEY: key, LIVEKIT_API_SECRET: secret } = config;
   const given = [address, key, secret].filter((value) => value !== undefined);
   if (given.length === 0)
-    return config.ROOMS_ENGINE === 'livekit' ? 'LIVEKIT_URL is required where ROOMS_ENGINE is livekit' : null;
-  if (given.length < 3)
-    return 'LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET go together: all three are required';
+    return config.ROOMS_ENGINE === 'livekit' ? 'LIVEKIT_URL is required if ROOMS_ENGINE is livekit' : null;
+  if (given.length < 3) return 'LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET must all be set';
   const isMixed = publicUrl.startsWith('https:') && address?.startsWith('ws:') === true;
   return isMixed
-    ? 'LIVEKIT_URL must begin with wss:// where PUBLIC_URL begins with https://: browsers refuse the rest'
+    ? 'LIVEKIT_URL must start with wss:// if PUBLIC_URL starts with https://: browsers block other connections'
     : null;
 }

@@ -3,14 +3,14 @@ import { flag, integer, type Key, text } from './config-kinds.ts';
 
 const codecs: Key<VideoCodec[]> = {
   description:
-    'Codecs of videos, for plans that have more than one: `h264`, with `hevc`, `av1` or both behind a comma. Those are made when the video is READY, and cost processor time. See `docs/guides/processing.md`.',
+    'Video codecs, for plans with more than one: `h264`, optionally followed by `hevc`, `av1` or both, comma-separated. Additional codecs are encoded after the video is READY and use CPU time. See `docs/guides/processing.md`.',
   fallback: 'h264',
   parse: (value) => {
     const names = value.split(',').map((name) => name.trim().toUpperCase());
     const known = VIDEO_CODECS.filter((codec) => names.includes(codec));
     const isKnown = names.every((name) => VIDEO_CODECS.some((codec) => codec === name));
     if (!isKnown || !known.includes('H264')) {
-      throw new Error('must be a list of h264, hevc and av1, with h264 in it');
+      throw new Error('must be a list of h264, hevc and av1 that includes h264');
     }
     return known;
   },
@@ -18,7 +18,7 @@ const codecs: Key<VideoCodec[]> = {
 
 const encoder: Key<EncoderChoice> = {
   description:
-    'What encodes videos and the lower qualities of broadcasts: `software`; `nvenc`, `vaapi` or `videotoolbox`, which are tried at the start, each codec by itself, and replaced by the software where they fail; `auto` takes the first of them that works. See `docs/guides/processing.md`.',
+    'Encoder for videos and the lower renditions of broadcasts: `software`; `nvenc`, `vaapi` or `videotoolbox`, which are tested per codec at startup and replaced by software if they fail; `auto` uses the first that works. See `docs/guides/processing.md`.',
   fallback: 'software',
   parse: (value) => {
     const found = (['software', 'auto', ...HARDWARE_KINDS] as const).find((known) => known === value);
@@ -28,28 +28,28 @@ const encoder: Key<EncoderChoice> = {
 };
 
 const encoderSessions = integer(
-  'Encodes that the hardware of a node is given at once, one for each rendition; half of them are for broadcasts where the node has both. What is above is made in software. Consumer cards refuse more than 3 to 12, by their driver.',
+  'Maximum concurrent hardware encodes per node, one per rendition; half are reserved for broadcasts if the node has both. Further encodes use software. Drivers of consumer cards allow 3 to 12.',
   8,
   1,
   1000,
 );
 
 const vaapiDevice: Key<string> = {
-  ...text('The device of VAAPI.', '/dev/dri/renderD128'),
+  ...text('VAAPI device.', '/dev/dri/renderD128'),
   parse: (value) => {
     if (!/^\/dev\/dri\/renderD\d{1,3}$/.test(value))
-      throw new Error('must be a render node such as /dev/dri/renderD128');
+      throw new Error('must be a render node, such as /dev/dri/renderD128');
     return value;
   },
 };
 
 const transcribe = text(
-  'A speech engine for automatic captions, such as `whisper-cli -m /opt/models/ggml-base.bin -l {language} -oj -of {output} {input}`. Empty: there are none. See `docs/guides/captions.md`.',
+  'Command of a speech engine for automatic captions, such as `whisper-cli -m /opt/models/ggml-base.bin -l {language} -oj -of {output} {input}`. Empty disables automatic captions. See `docs/guides/captions.md`.',
   '',
 );
 
 const perTitle = flag(
-  'Look at some seconds of each video before it is encoded: easy pictures get fewer renditions and fewer keyframes, and take fewer bytes.',
+  'Analyze some seconds of each video before encoding: simple content gets fewer renditions and keyframes, and takes less space.',
   true,
 );
 

@@ -3,15 +3,15 @@ import { destinations, integer, type Key, retrySeconds } from './config-kinds.ts
 /** The variables of webhooks, for the table of all. */
 export const WEBHOOK_KEYS = {
   WEBHOOK_RETRY_SECONDS: retrySeconds,
-  WEBHOOK_TIMEOUT_MS: integer('Time a receiver has to answer a delivery.', 10_000, 100, 60_000),
+  WEBHOOK_TIMEOUT_MS: integer('Response timeout of a delivery.', 10_000, 100, 60_000),
   WEBHOOK_AUTO_DISABLE_DAYS: integer(
-    'A webhook that has had failures alone for so many days is switched off; 0 never does that.',
+    'Days of failures only after which a webhook is disabled; 0 never disables it.',
     0,
     0,
     365,
   ),
   WEBHOOK_ALLOW_PRIVATE: destinations(
-    'CIDRs and host names that webhooks may reach although they are not public. For development and tests.',
+    'Private CIDR blocks and host names that webhooks are allowed to reach. For development and tests.',
   ),
 } satisfies Record<string, Key<unknown>>;
 

@@ -43,30 +43,27 @@ export type { RoomConfig } from './config-rooms.ts';
 
 /** Every variable the program reads, in the order of the README's table. */
 export const KEYS = {
-  PORT: port('HTTP port of the API, the pages and playback.', 8080),
-  HOST: text('Address that the HTTP and RTMP listeners bind.', '127.0.0.1'),
-  PUBLIC_URL: url('Address under which the world reaches the HTTP port. Default `http://localhost:PORT`.', [
-    'http:',
-    'https:',
-  ]),
-  PLATFORM_HOSTS: hosts('Further host names of the platform itself, comma-separated.'),
-  DATA_DIR: text('Folder of everything that is kept on this machine.', './data'),
+  PORT: port('HTTP port for the API, pages and playback.', 8080),
+  HOST: text('Address the HTTP and RTMP listeners bind.', '127.0.0.1'),
+  PUBLIC_URL: url('Public URL of the HTTP port. Default `http://localhost:PORT`.', ['http:', 'https:']),
+  PLATFORM_HOSTS: hosts('Additional host names of the platform, comma-separated.'),
+  DATA_DIR: text('Folder for all data stored on this machine.', './data'),
   DISK_RESERVE: diskReserve(
-    'Space of the disk of `DATA_DIR` that is kept free for the database: bytes such as `500MB` or `2GB`, or a share such as `5%`. New files are refused (507) when it would be touched. Default: 5 % or 2 GB, whichever is less.',
+    'Disk space of `DATA_DIR` reserved for the database: a size such as `500MB` or `2GB`, or a percentage such as `5%`. New files that would use it are rejected (507). Default: 5% or 2 GB, whichever is less.',
   ),
   S3_BUCKET: text(
-    'Bucket of an S3-compatible service for uploads, videos and recordings. Unset: they are kept in `DATA_DIR/media`. See `docs/guides/uploads.md`.',
+    'Bucket of an S3-compatible service for uploads, videos and recordings. Unset: they are stored in `DATA_DIR/media`. See `docs/guides/uploads.md`.',
   ),
-  S3_ENDPOINT: url('Address of the service, unless it is Amazon S3.', ['http:', 'https:']),
+  S3_ENDPOINT: url('Endpoint URL of the service, unless it is Amazon S3.', ['http:', 'https:']),
   S3_REGION: text('Region of the bucket.', 'us-east-1'),
-  S3_ACCESS_KEY_ID: text('Key for the bucket. Unset: the role of the machine.'),
-  S3_SECRET_ACCESS_KEY: text('Its secret.'),
+  S3_ACCESS_KEY_ID: text('Access key for the bucket. Unset: the IAM role of the machine is used.'),
+  S3_SECRET_ACCESS_KEY: text('Secret of the access key.'),
   S3_PATH_STYLE: flag(
-    'Put the bucket into the path of addresses (`https://host/bucket/key`); MinIO and most others than Amazon want it.',
+    'Use path-style URLs (`https://host/bucket/key`); required by MinIO and most services other than Amazon S3.',
     false,
   ),
   S3_PREFIX: {
-    ...text('Put before every key in the bucket, such as `marquee/`.', ''),
+    ...text('Prefix of every key in the bucket, such as `marquee/`.', ''),
     parse: (value) => {
       const name = value.replace(/^\/+|\/+$/g, '');
       if (!/^[\w./-]{0,100}$/.test(name))
@@ -75,86 +72,89 @@ export const KEYS = {
     },
   },
   S3_SIGNED_URLS: flag(
-    'Send players to the service itself, by signed addresses; it must be reachable for them and allow their origins (CORS). `false`: the files come through this program.',
+    'Redirect players to signed URLs of the service, which must be reachable for them and allow their origins (CORS). `false`: files are served by this program.',
     true,
   ),
   DATABASE_URL: url('PostgreSQL 15 or newer. Unset: PostgreSQL 18 from npm runs in `DATA_DIR`.', [
     'postgres:',
     'postgresql:',
   ]),
-  DATABASE_POOL: integer('Connections to the database of each process.', 10, 2, 200),
+  DATABASE_POOL: integer('Maximum database connections per process.', 10, 2, 200),
   DATABASE_DEADLINE_MS: integer(
-    'How long a request waits for an answer of the database before it is 503.',
+    'How long a request waits for the database before it returns 503.',
     5000,
     100,
     60_000,
   ),
   REDIS_URL: url(
-    'Valkey or Redis that the nodes of a cluster share for their counters (`rediss://` for TLS). Unset: each process counts for itself.',
+    'URL of a Valkey or Redis server for counters shared by all nodes of a cluster (`rediss://` for TLS). Unset: each process counts separately.',
     ['redis:', 'rediss:'],
   ),
   ROLES: roles,
   SECRET_KEY: secretKey,
-  SECRET_KEY_FILE: text(
-    'A file with that key, for one that is kept apart from `DATA_DIR`; it has to be there.',
-  ),
+  SECRET_KEY_FILE: text('File that contains the secret key, to store it outside `DATA_DIR`; it must exist.'),
   TRUST_PROXY: trustProxy,
   LIVEMODE: flag('`livemode` of every event: whether this is the production platform.', false),
   LOG_LEVEL: logLevel,
-  REQUEST_LOG: flag('Keep what was requested with each key for 7 days (`GET /me/requests`).', true),
+  REQUEST_LOG: flag('Log requests of each key for 7 days (`GET /me/requests`).', true),
   ...ANALYTICS_KEYS,
   SMTP_URL: url(
-    'Mail server, with user and password where it wants them. Unset: mails stay in the development mailbox (`marquee mail list`).',
+    'URL of the SMTP server, with user name and password if required. Unset: emails are stored in the development mailbox (`marquee mail list`).',
     ['smtp:', 'smtps:'],
   ),
   MAIL_FROM: {
-    ...text('Sender of mails. Default `Marquee <no-reply@HOST>` with the host of `PUBLIC_URL`.'),
+    ...text('Sender of emails. Default `Marquee <no-reply@HOST>` with the host of `PUBLIC_URL`.'),
     parse: (value) => {
       if (!/^[^\r\n]*[^\s<@]@[^\s>@]+>?$/.test(value))
-        throw new Error('must be an address, or Name <address>');
+        throw new Error('must be an email address, or Name <address>');
       return value;
     },
   },
   REGISTRATION: registration,
   DEFAULT_PLAN: plan(
-    'Plan of accounts that are registered, in the dashboard or with `POST /auth/register`.',
+    'Plan of newly registered accounts, from the dashboard or `POST /auth/register`.',
     'FREE',
   ),
   ...PEOPLE_KEYS,
   METRICS_PORT: {
-    ...port('Prometheus metrics on 127.0.0.1. Default 9464, or a free port when that is taken.', 9464),
+    ...port('Port for Prometheus metrics on 127.0.0.1. Default 9464, or a free port if it is in use.', 9464),
     fallback: null,
   },
-  RTMP_PORT: port('RTMP port that encoders publish to.', 1935),
-  RTMP_URL: url(
-    'Address of the RTMP port as encoders see it. Default: the host of `PUBLIC_URL`, `RTMP_PORT`, `/live`.',
-    ['rtmp:', 'rtmps:'],
-  ),
+  RTMP_PORT: port('RTMP port for encoders.', 1935),
+  RTMP_URL: url('Public RTMP URL for encoders. Default: the host of `PUBLIC_URL`, `RTMP_PORT`, `/live`.', [
+    'rtmp:',
+    'rtmps:',
+  ]),
   ...MEDIA_KEYS,
-  INGEST_IDLE_MS: integer('A publisher that sends no media for so long is cut off.', 10_000, 1000, 600_000),
-  INGEST_MAX_PER_ADDRESS: integer('RTMP connections accepted from one address.', 20, 1, 100_000),
+  INGEST_IDLE_MS: integer(
+    'Time without media after which a publisher is disconnected.',
+    10_000,
+    1000,
+    600_000,
+  ),
+  INGEST_MAX_PER_ADDRESS: integer('Maximum RTMP connections per IP address.', 20, 1, 100_000),
   SIGNAL_GRACE_MS: integer(
-    'How long a broken encoder connection may take to come back before `hasSignal` falls.',
+    'Reconnect window: how long a lost encoder connection can take to return before `hasSignal` becomes false.',
     3000,
     0,
     600_000,
   ),
   LIVE_MAX_RUNGS: integer(
-    'Most scaled-down renditions of one live stream; 0 serves only the source.',
+    'Maximum scaled-down renditions per live stream; 0 serves only the source.',
     2,
     0,
     5,
   ),
-  FFMPEG_PATH: text('The ffmpeg program, 5.1 or newer.', 'ffmpeg'),
-  FFPROBE_PATH: text('The ffprobe program.', 'ffprobe'),
+  FFMPEG_PATH: text('Path of ffmpeg, version 5.1 or newer.', 'ffmpeg'),
+  FFPROBE_PATH: text('Path of ffprobe.', 'ffprobe'),
   REQUIRE_SANDBOX: flag(
-    'Refuse to start where ffmpeg cannot be shut into a sandbox. See `docs/guides/operating.md`.',
+    'Fail to start if ffmpeg cannot run in a sandbox. See `docs/guides/operating.md`.',
     false,
   ),
   ...VIDEO_KEYS,
   TRANSCODE_CONCURRENCY: {
     ...integer(
-      'Videos that a worker encodes at once; 0 leaves all processing to other workers. Default: half of the cores.',
+      'Maximum videos a worker encodes concurrently; 0 leaves all processing to other workers. Default: half of the CPU cores.',
       1,
       0,
       256,
@@ -162,14 +162,14 @@ export const KEYS = {
     fallback: null,
   },
   VIDEO_CHUNK_MIN_SEC: integer(
-    'Longer videos are cut into chunks that several workers, or several encodes of one, work on at once.',
+    'Videos longer than this are split into chunks that are encoded in parallel by one or more workers.',
     600,
     1,
     43_200,
   ),
   ACCEL_REDIRECT_PREFIX: {
     ...text(
-      'Internal location, such as `/_media/`, of the nginx in front that serves `DATA_DIR/media`: it sends the files of videos. Unset: this program does. See `docs/guides/playback.md`.',
+      'Internal location, such as `/_media/`, of an nginx proxy that serves video files from `DATA_DIR/media`. Unset: this program serves them. See `docs/guides/playback.md`.',
     ),
     parse: (value) => {
       if (!/^\/(?:[\w.-]+\/)+$/.test(value))
@@ -180,20 +180,25 @@ export const KEYS = {
   ...ROOM_KEYS,
   ...MONEY_KEYS,
   ...WEBHOOK_KEYS,
-  FETCH_ALLOW_PRIVATE: destinations('The same for everything else that is dialled for a user.'),
+  FETCH_ALLOW_PRIVATE: destinations(
+    'Private CIDR blocks and host names that all other requests made for users are allowed to reach. For development and tests.',
+  ),
   DNS_SERVERS: nameServers(
-    'Name servers (`ip:port`) for addresses given by users. Default: those of the system.',
+    'Name servers (`ip:port`) for host names provided by users. Default: those of the system.',
   ),
   MARQUEE_URL: {
-    ...url('The platform that `marquee webhook` talks to. Default `http://localhost:8080`.', [
+    ...url('URL of the platform that `marquee webhook` connects to. Default `http://localhost:8080`.', [
       'http:',
       'https:',
     ]),
     fallback: 'http://localhost:8080',
   },
-  MARQUEE_API_KEY: text('The API key that `marquee webhook` uses.'),
-  BOOTSTRAP_EMAIL: email('E-mail of the owner account made on an empty database.', 'owner@marquee.localhost'),
-  BOOTSTRAP_PASSWORD: password('Password of that account. Generated and shown once when unset.', 12),
+  MARQUEE_API_KEY: text('API key for `marquee webhook`.'),
+  BOOTSTRAP_EMAIL: email(
+    'Email of the owner account created on an empty database.',
+    'owner@marquee.localhost',
+  ),
+  BOOTSTRAP_PASSWORD: password('Password of that account. Generated and displayed once if unset.', 12),
   BOOTSTRAP_API_KEY: apiKey,
 } satisfies Record<string, Key<unknown>>;
 
@@ -346,7 +351,7 @@ function readSecretKey(environment: Environment) {
   const key = read(environment, 'SECRET_KEY', KEYS.SECRET_KEY);
   const file = read(environment, 'SECRET_KEY_FILE', KEYS.SECRET_KEY_FILE);
   if (key !== undefined && file !== undefined) {
-    throw new ConfigError('SECRET_KEY_FILE cannot stand beside SECRET_KEY');
+    throw new ConfigError('SECRET_KEY_FILE cannot be combined with SECRET_KEY');
   }
   return { SECRET_KEY: key, SECRET_KEY_FILE: file && resolve(file) };
 }

@@ -57,7 +57,7 @@ export function createDurableWindows({ sql, secrets, log, nowMs }: Deps): Durabl
           isFailing = false;
         },
         (error: unknown) => {
-          if (!isFailing) log.warn({ err: error }, 'counts could not be stored; they are stored later');
+          if (!isFailing) log.warn({ err: error }, 'counts could not be stored; will retry');
           isFailing = true;
         },
       )

@@ -59,20 +59,20 @@ export function createMetrics(): Metrics {
   const { lost, unrecorded, factsLost } = lossCounters(registers);
   const jobs = new Histogram({
     name: 'marquee_job_duration_seconds',
-    help: 'Ended tries of jobs by outcome.',
+    help: 'Finished job attempts by outcome.',
     labelNames: ['queue', 'outcome'],
     buckets: [0.1, 1, 10, 60, 300, 1800, 7200],
     registers,
   });
   const depth = new Gauge({
     name: 'marquee_jobs',
-    help: 'Jobs that wait or run, on all nodes.',
+    help: 'Waiting and running jobs on all nodes.',
     labelNames: ['queue', 'state'],
     registers,
   });
   const asked = new Counter({
     name: 'marquee_live_node_requests_total',
-    help: 'Requests to media nodes for the live streams that they have.',
+    help: 'Requests to media nodes for their live streams.',
     labelNames: ['kind', 'outcome'],
     registers,
   });
@@ -103,7 +103,7 @@ function watchSums(registry: Registry, seconds: () => number): void {
   registry.removeSingleMetric(name);
   new Gauge({
     name,
-    help: 'How far the sums of analytics and usage are behind.',
+    help: 'Delay of analytics and usage rollups.',
     registers: [registry],
     collect() {
       this.set(seconds());
@@ -114,7 +114,7 @@ function watchSums(registry: Registry, seconds: () => number): void {
 /** Of the process of the media role, whose counts begin anew with it. */
 function mediaGauges(registers: Registry[]): Metrics['media'] {
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
-  const publishers = gauge('marquee_ingest_publishers', 'Encoders that publish to this node.');
+  const publishers = gauge('marquee_ingest_publishers', 'Encoders publishing to this node.');
   const bitrate = gauge('marquee_ingest_bitrate_kbps', 'Media received from encoders.');
   const resident = gauge('marquee_media_resident_bytes', 'Resident memory of the media process.');
   const delayP99 = gauge(
@@ -127,7 +127,7 @@ function mediaGauges(registers: Registry[]): Metrics['media'] {
   );
   const served = new Counter({
     name: 'marquee_live_node_served_total',
-    help: 'Requests of other nodes for the live streams of this one.',
+    help: 'Requests from other nodes for live streams of this node.',
     labelNames: ['kind'],
     registers,
   });
@@ -150,17 +150,17 @@ function mediaGauges(registers: Registry[]): Metrics['media'] {
 function lossCounters(registers: Registry[]) {
   const lost = new Counter({
     name: 'marquee_webhook_deliveries_lost_total',
-    help: 'Attempts whose job another worker had taken over.',
+    help: 'Job attempts whose job was claimed by another worker.',
     registers,
   });
   const unrecorded = new Counter({
     name: 'marquee_request_log_dropped_total',
-    help: 'Rows of the request log that were dropped: the database was slow or away.',
+    help: 'Request log rows dropped because the database was slow or unavailable.',
     registers,
   });
   const factsLost = new Counter({
     name: 'marquee_facts_dropped_total',
-    help: 'Facts of analytics and usage that were dropped: the database was slow or away.',
+    help: 'Usage events dropped because the database was slow or unavailable.',
     registers,
   });
   return { lost, unrecorded, factsLost };

@@ -47,7 +47,8 @@ export async function openRedis({ url, log }: { url: string; log: Logger }): Pro
     log.info({ host, port }, 'the counter store answers');
   });
   const lost = (error: Error | undefined) => {
-    if (up) log.warn({ err: error, host, port }, 'the counter store is gone; limits are kept without it');
+    if (up)
+      log.warn({ err: error, host, port }, 'the counter store is unavailable; limits apply per process');
     up = false;
   };
   client.on('close', () => lost(undefined));
@@ -90,6 +91,6 @@ async function firstAnswer(client: Redis, log: Logger): Promise<void> {
   const answered = Promise.withResolvers<boolean>();
   const timer = setTimeout(answered.resolve, CONNECT_MS, false);
   client.once('ready', () => answered.resolve(true));
-  if (!(await answered.promise)) log.warn('the counter store of REDIS_URL does not answer');
+  if (!(await answered.promise)) log.warn('the Redis server at REDIS_URL does not respond');
   clearTimeout(timer);
 }

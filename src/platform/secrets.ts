@@ -98,7 +98,9 @@ export function findSecretKey(source: SecretKeySource): Promise<Buffer | null> {
 async function readGivenKey(file: string): Promise<Buffer> {
   const key = await readKey(file);
   if (key === null)
-    throw new Error(`${file} (SECRET_KEY_FILE) is not there; type: openssl rand -hex 32 > ${file}`);
+    throw new Error(
+      `${file} (SECRET_KEY_FILE) does not exist; create it with: openssl rand -hex 32 > ${file}`,
+    );
   return key;
 }
 
@@ -126,6 +128,6 @@ async function readKey(file: string): Promise<Buffer | null> {
     throw error;
   });
   if (text === null) return null;
-  if (!/^[0-9a-f]{64}\s*$/i.test(text)) throw new Error(`${file} does not hold 64 hexadecimal characters`);
+  if (!/^[0-9a-f]{64}\s*$/i.test(text)) throw new Error(`${file} does not contain 64 hexadecimal characters`);
   return Buffer.from(text.trim(), 'hex');
 }

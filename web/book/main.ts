@@ -12,6 +12,6 @@ if (offer !== null && isKnown && offer.dataset.ownZone !== own) {
   address.searchParams.delete('day');
   address.hash = 'when';
   offer.href = address.href;
-  offer.textContent = `Show them in ${own}`;
+  offer.textContent = `Show times in ${own}`;
   offer.hidden = false;
 }

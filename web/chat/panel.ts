@@ -123,9 +123,9 @@ class ChatPanel {
     part(this.#root, '.chat-me', HTMLElement).textContent = this.#guest?.name ?? '';
     // The server has the same words (`panel.views.ts`).
     if (isOpen) this.#say('');
-    else if (chatMode === 'FOLLOWERS') this.#say(`Only those who follow ${creator} can write here.`);
-    else if (chatMode === 'TIER') this.#say(`Only members of ${creator} can write here.`);
-    else this.#say('The chat is off.');
+    else if (chatMode === 'FOLLOWERS') this.#say(`Only followers of ${creator} can post messages.`);
+    else if (chatMode === 'TIER') this.#say(`Only members of ${creator} can post messages.`);
+    else this.#say('Chat is disabled.');
   }
 
   #say(text: string): void {
@@ -178,7 +178,7 @@ class ChatPanel {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     }).catch(() => null);
-    if (response === null) return this.#refuse('There is no connection. Try again.');
+    if (response === null) return this.#refuse('No connection. Try again.');
     const answer = await response.json().catch(() => ({}));
     if (response.ok) {
       this.#say('');
@@ -189,7 +189,7 @@ class ChatPanel {
       return null;
     }
     if (answer.error?.field === 'session') this.#forget();
-    return this.#refuse(String(answer.error?.message ?? 'That did not work.'));
+    return this.#refuse(String(answer.error?.message ?? 'Something went wrong.'));
   }
 
   #refuse(text: string): null {

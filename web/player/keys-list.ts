@@ -3,11 +3,11 @@ import type { Reach } from './reach.ts';
 
 const LIST = `
 <form method="dialog">
-  <h2>Keys</h2>
+  <h2>Keyboard shortcuts</h2>
   <button class="player-close" aria-label="Close">✕</button>
 </form>
 <dl></dl>
-<label><input type="checkbox"> On the whole page, not in the player alone</label>`;
+<label><input type="checkbox"> Use on the whole page, not only in the player</label>`;
 
 /** The list of keys, over the picture; Escape closes it. */
 export function showKeys(reach: Reach): void {

@@ -37,29 +37,35 @@ export const SHORTCUTS: readonly Shortcut[] = [
   },
   {
     keys: ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9'],
-    ...{ shown: '0 to 9', does: 'To the start, to 10 % … 90 %', seeks: true },
+    ...{ shown: '0 to 9', does: 'Jump to start, 10% … 90%', seeks: true },
     run: seekToTenth,
   },
   {
     keys: ['home', 'end'],
-    ...{ shown: 'Home, End', does: 'To the start, to the end', seeks: true, isOfPlayer: true },
+    ...{ shown: 'Home, End', does: 'Jump to start or end', seeks: true, isOfPlayer: true },
     run: seekToSide,
   },
   {
-    ...{ keys: [',', '.'], shown: ', and .', does: 'One picture back or forward, paused', repeats: true },
+    ...{ keys: [',', '.'], shown: ', and .', does: 'Previous or next frame (while paused)', repeats: true },
     run: stepFrame,
   },
-  { keys: ['<', '>'], shown: '< and >', does: 'Slower or faster', isOfVideos: true, run: changeRate },
+  {
+    keys: ['<', '>'],
+    shown: '< and >',
+    does: 'Decrease or increase speed',
+    isOfVideos: true,
+    run: changeRate,
+  },
   {
     keys: ['arrowup', 'arrowdown'],
-    ...{ shown: '↑, ↓', does: 'Louder or quieter, in the player', repeats: true, isOfPlayer: true },
+    ...{ shown: '↑, ↓', does: 'Volume up or down (in the player)', repeats: true, isOfPlayer: true },
     run: changeVolume,
   },
-  { keys: ['m'], shown: 'M', does: 'Sound off or on', run: toggleSound },
+  { keys: ['m'], shown: 'M', does: 'Mute or unmute', run: toggleSound },
   { keys: ['f'], shown: 'F', does: 'Full screen', run: toggleFullscreen },
   { keys: ['c'], shown: 'C', does: 'Captions', run: toggleCaptions },
   { keys: ['s'], shown: 'S', does: 'Statistics', run: openStats },
-  { keys: ['?'], shown: '?', does: 'This list', run: openKeys },
+  { keys: ['?'], shown: '?', does: 'Keyboard shortcuts', run: openKeys },
 ];
 
 /** Where the visitor's choice lies: a key alone must be possible to turn off (WCAG 2.1.4). */
@@ -193,7 +199,7 @@ function stepFrame({ video, frameRate }: Reach, key: string): string {
   const wanted = currentTime + (key === '.' ? 1 : -1) / frameRate();
   // A player that has just begun has nothing before its first picture, but can load it.
   if ([buffered, seekable].some((ranges) => isWithin(ranges, wanted))) video.currentTime = wanted;
-  return key === '.' ? '1 picture forward' : '1 picture back';
+  return key === '.' ? '1 frame forward' : '1 frame back';
 }
 
 function isWithin(ranges: TimeRanges, time: number): boolean {
@@ -217,7 +223,7 @@ function changeVolume({ video }: Reach, key: string): string {
 
 function toggleSound({ video, request }: Reach): string {
   request(video.muted ? 'mediaunmuterequest' : 'mediamuterequest');
-  return video.muted ? 'Sound off' : 'Sound on';
+  return video.muted ? 'Muted' : 'Unmuted';
 }
 
 function toggleFullscreen({ request }: Reach): string {

@@ -7,7 +7,7 @@ export function canPlayNatively(video: HTMLVideoElement): boolean {
 
 /** A browser does not tell how it plays. */
 const FACTS: EngineFacts = {
-  protocol: 'HLS of the browser',
+  protocol: 'Native HLS',
   ...{ liveSec: null, delaySec: null, frameRate: null, bitrate: null, bandwidth: null, codecs: null },
 };
 

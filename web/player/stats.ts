@@ -4,12 +4,12 @@ import type { Reach } from './reach.ts';
 const LOOK_MS = 1000;
 const UNKNOWN = '–';
 const NAMES = [
-  'Delay to live',
+  'Live latency',
   'Picture',
   'Bitrate',
   'Network',
-  'Dropped pictures',
-  'Loaded ahead',
+  'Dropped frames',
+  'Buffer',
   'Codecs',
   'Protocol',
 ] as const;
@@ -60,12 +60,12 @@ function read({ video, facts }: Reach): Record<Row, string> {
   const { droppedVideoFrames, totalVideoFrames } = video.getVideoPlaybackQuality();
   const { videoWidth, videoHeight } = video;
   return {
-    'Delay to live': delaySec === null ? UNKNOWN : `${delaySec.toFixed(1)} s`,
+    'Live latency': delaySec === null ? UNKNOWN : `${delaySec.toFixed(1)} s`,
     Picture: videoWidth === 0 ? UNKNOWN : `${videoWidth} × ${videoHeight}${rateOf(facts()?.frameRate)}`,
     Bitrate: megabits(bitrate),
     Network: megabits(bandwidth),
-    'Dropped pictures': `${droppedVideoFrames} of ${totalVideoFrames}`,
-    'Loaded ahead': `${bufferedAheadSec(video).toFixed(1)} s`,
+    'Dropped frames': `${droppedVideoFrames} of ${totalVideoFrames}`,
+    Buffer: `${bufferedAheadSec(video).toFixed(1)} s`,
     Codecs: codecs ?? UNKNOWN,
     Protocol: protocol === '' ? UNKNOWN : protocol,
   };

@@ -143,7 +143,7 @@ export function createView(host: HTMLElement, label: string, kind: Kind): View {
 }
 
 function startMessage(startsAt: Date): string {
-  if (startsAt <= new Date()) return 'Starting soon. It plays here as soon as it does.';
+  if (startsAt <= new Date()) return 'Starting soon. Playback starts automatically.';
   return `Starts ${localTime(startsAt)}.`;
 }
 

@@ -23,7 +23,7 @@ export class NotShown extends Error {
   readonly mayPass: boolean;
 
   constructor(status: number) {
-    super(`not shown by WebRTC: ${status}`);
+    super(`WebRTC playback failed: ${status}`);
     this.mayPass = status === 404 || status === 429 || status >= 500;
   }
 }

@@ -8,7 +8,7 @@ type Words = Record<Phase, { state: string; message: string }>;
 const BROADCAST: Words = {
   offline: {
     state: 'Offline',
-    message: 'The broadcast has not started yet. It plays here as soon as it does.',
+    message: 'The broadcast has not started yet. Playback starts automatically when it does.',
   },
   starting: { state: 'Live', message: 'Waiting for video…' },
   live: { state: 'Live', message: 'The broadcast is live.' },
@@ -22,23 +22,23 @@ const BROADCAST: Words = {
   },
   ended: {
     state: 'Ended',
-    message: 'The broadcast has ended. If it starts again, it plays here.',
+    message: 'The broadcast has ended. If it starts again, playback resumes here.',
   },
   failed: {
     state: 'Problem',
     message:
-      'This browser cannot play the broadcast as it is sent now. Another one may; if that changes, it plays here.',
+      'This browser cannot play the current format of the broadcast. Try another browser; playback starts if the format changes.',
   },
 };
 
 const VIDEO: Words = {
   offline: {
     state: 'Processing',
-    message: 'This video is still being processed. It plays here as soon as it is ready.',
+    message: 'This video is still processing. Playback starts automatically when it is ready.',
   },
   starting: { state: 'Video', message: 'Loading…' },
   live: { state: 'Video', message: 'The video can be played.' },
-  interrupted: { state: 'Video', message: 'Waiting for more of the video…' },
+  interrupted: { state: 'Video', message: 'Buffering…' },
   reconnecting: {
     state: 'Connection lost',
     message: 'Cannot reach the server. Check your connection. Retrying…',
@@ -51,7 +51,7 @@ const VIDEO: Words = {
 export const WORDS: Record<Kind, Words> = { broadcast: BROADCAST, video: VIDEO };
 
 /** Instead of the message of `reconnecting`, when the browser knows that it has no network. */
-export const NO_NETWORK = 'This device is offline. It goes on here as soon as the connection is back.';
+export const NO_NETWORK = 'This device is offline. Playback resumes when the connection is back.';
 export const RETRY = 'Try again';
 export const UNMUTE = 'Unmute';
 export const NO_REAL_TIME = 'Real-time playback is not available';

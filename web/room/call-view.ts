@@ -15,12 +15,12 @@ export class CallView {
   readonly #broadcast = el(
     'div',
     { class: 'banner', role: 'status', hidden: true },
-    'This room is being broadcast: whoever watches the stream sees and hears what you send.',
+    'This room is being broadcast. Viewers of the stream see and hear you.',
   );
   readonly #sound = el(
     'button',
     { type: 'button', class: 'button main start-sound', hidden: true },
-    'Start the sound',
+    'Turn on audio',
   );
   #newsTimer: ReturnType<typeof setTimeout> | undefined;
   #banners = '';
@@ -96,7 +96,7 @@ export class CallView {
     stay.addEventListener('click', () => this.dropConsent());
     leave.addEventListener('click', onLeave);
     this.#consent.replaceChildren(
-      'This room is being recorded: pictures, sound and screens. Whoever stays agrees to that. ',
+      'This room is being recorded, including video, audio and shared screens. By staying, you consent to the recording. ',
       stay,
       ' ',
       leave,
@@ -136,7 +136,7 @@ export function openSettings(
       'label',
       { class: 'check' },
       box,
-      'Keys: M microphone, V camera, S screen, H hand, C chat, P people, G view',
+      'Shortcuts: M microphone, V camera, S screen, H hand, C chat, P people, G view',
     ),
     el('form', { method: 'dialog' }, el('button', { class: 'button' }, 'Done')),
   );

@@ -149,7 +149,7 @@ export class Call implements RoomListener {
   onPresence(participant: Participant, reason: string | null): void {
     const name = nameOf(participant);
     if (participant.identity === this.#client.state.welcome?.self.identity) return;
-    this.#view.tell(reason === null ? `${name} has joined.` : leftWords(name, reason));
+    this.#view.tell(reason === null ? `${name} joined.` : leftWords(name, reason));
   }
 
   onRefused(_code: string, message: string): void {
@@ -165,14 +165,14 @@ export class Call implements RoomListener {
     }
     if (phase.name === 'waiting') {
       this.#view.close();
-      screen.show('Waiting to be let in', 'The host knows that you are here. Stay on this page.', [leave]);
+      screen.show('Waiting to be admitted', 'The host knows you are waiting. Stay on this page.', [leave]);
       return;
     }
     if (state.welcome === null) {
       const text =
         phase.name === 'connecting'
           ? 'One moment.'
-          : 'The server cannot be reached. Trying again. Look at your connection.';
+          : 'Cannot reach the server. Retrying… Check your connection.';
       screen.show('Joining…', text, [leave]);
       return;
     }
@@ -181,10 +181,10 @@ export class Call implements RoomListener {
     this.#isLive = true;
     this.#view.open();
     if (phase.name === 'reconnecting') {
-      this.#view.warn('The connection is lost. Trying again…', () => this.#client.retry());
+      this.#view.warn('Connection lost. Reconnecting…', () => this.#client.retry());
     } else
       this.#view.warn(
-        state.hasMedia ? '' : 'Sound and pictures are interrupted. They come back by themselves.',
+        state.hasMedia ? '' : 'Audio and video are interrupted. They will resume automatically.',
       );
   }
 
@@ -253,7 +253,7 @@ export class Call implements RoomListener {
         break;
       case 'view':
         this.#stage.view = this.#stage.view === 'grid' ? 'speaker' : 'grid';
-        this.#view.tell(this.#stage.view === 'grid' ? 'Everybody is shown.' : 'Who speaks is in front.');
+        this.#view.tell(this.#stage.view === 'grid' ? 'Showing everyone.' : 'Showing the active speaker.');
         break;
       case 'record':
         this.#client.moderate({ action: 'record', on: !state.recording });
@@ -314,10 +314,10 @@ export class Call implements RoomListener {
     if (this.#client.state.welcome?.self.role !== 'HOST') return this.#client.leave();
     const choice = await ask(
       'Leave the room?',
-      'The others go on without you, or you end the room for everybody.',
+      'Leave and let the others continue, or end the room for everyone.',
       [
         { words: 'Leave', value: 'leave' },
-        { words: 'End for everybody', value: 'end' },
+        { words: 'End for everyone', value: 'end' },
       ],
     );
     if (choice === 'leave') this.#client.leave();
@@ -326,7 +326,7 @@ export class Call implements RoomListener {
 
   async #remove(participant: Participant): Promise<void> {
     const name = nameOf(participant);
-    const text = 'They leave the room at once and cannot come back to it.';
+    const text = 'They are removed from the room immediately and cannot rejoin.';
     const choice = await ask(`Remove ${name}?`, text, [{ words: 'Remove', value: 'kick' }]);
     if (choice === 'kick') this.#client.moderate({ action: 'kick', identity: participant.identity });
   }

@@ -21,7 +21,7 @@ export class DevicePicker {
   readonly #media: LocalMedia;
   readonly #levels: Levels;
   readonly #meter = el('meter', {
-    'aria-label': 'Level of the microphone',
+    'aria-label': 'Microphone level',
     min: 0,
     max: 1,
     low: 0.35,

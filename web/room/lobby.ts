@@ -67,13 +67,13 @@ export class Lobby {
     const hasBegun = await this.#hasBegun();
     this.#submit.disabled = false;
     if (hasBegun) {
-      this.#complain('This room is being broadcast now. Press the button again if you agree.');
+      this.#complain('This room is now being broadcast. Press the button again if you agree.');
       return this.#submit.focus();
     }
     if (this.#pass !== null) return this.#onPass(this.#pass);
     const name = this.#name.value.trim();
     if (name === '' || [...name].length > NAME_MAX) {
-      this.#complain(`Say how you are called, in at most ${NAME_MAX} characters.`);
+      this.#complain(`Enter your name (at most ${NAME_MAX} characters).`);
       this.#name.focus();
       return;
     }

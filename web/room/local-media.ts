@@ -76,7 +76,7 @@ export class LocalMedia {
       stream = await askForScreen();
     } catch (error) {
       const isChosen = error instanceof DOMException && error.name === 'NotAllowedError';
-      return isChosen ? '' : 'The browser could not show the screen. Try again, or choose another window.';
+      return isChosen ? '' : 'The browser could not share the screen. Try again, or choose another window.';
     }
     this.unshare();
     this.#screen = stream.getTracks();

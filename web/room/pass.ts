@@ -58,7 +58,7 @@ export class Passes {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ name }),
     }).catch(() => null);
-    if (answer === null) return 'The server cannot be reached. Look at your connection, then try again.';
+    if (answer === null) return 'Cannot reach the server. Check your connection and try again.';
     const body: { data?: { token?: string }; error?: { message?: string } | string } = await answer
       .json()
       .catch(() => ({}));
@@ -69,9 +69,9 @@ export class Passes {
       return pass;
     }
     if (answer.status === 429)
-      return 'Too many people tried to join from here. Wait a minute, then try again.';
+      return 'Too many attempts to join from this network. Wait a minute, then try again.';
     const error = typeof body.error === 'string' ? body.error : body.error?.message;
-    return error ?? 'That did not work. Try again.';
+    return error ?? 'Something went wrong. Try again.';
   }
 
   get #key(): string {

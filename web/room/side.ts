@@ -33,7 +33,7 @@ export class Side {
   readonly #heading = el('h2', { tabindex: '-1' });
   readonly #chat = el('div', { class: 'side-chat' });
   readonly #lines = el('div', { class: 'chat-list', role: 'log', 'aria-label': 'Messages', tabindex: '0' });
-  readonly #text = el('textarea', { rows: 2, maxlength: TEXT_MAX, 'aria-label': 'Message to everybody' });
+  readonly #text = el('textarea', { rows: 2, maxlength: TEXT_MAX, 'aria-label': 'Message everyone' });
   readonly #people = el('div', { class: 'side-people' });
   readonly #waiting = el('ul', { class: 'people', 'aria-label': 'Waiting room' });
   readonly #waitingPart: HTMLElement;
@@ -62,7 +62,7 @@ export class Side {
       form.requestSubmit();
     });
     this.#chat.append(this.#lines, form);
-    this.#waitingPart = el('div', { hidden: true }, el('h3', {}, 'Waiting to be let in'), this.#waiting);
+    this.#waitingPart = el('div', { hidden: true }, el('h3', {}, 'Waiting to be admitted'), this.#waiting);
     this.#people.append(this.#waitingPart, this.#list);
     this.element.append(el('div', { class: 'side-head' }, this.#heading, close), this.#chat, this.#people);
   }
@@ -86,7 +86,7 @@ export class Side {
   /** Who may not write reads on. */
   set mayWrite(may: boolean) {
     this.#text.disabled = !may;
-    this.#text.placeholder = may ? '' : 'You may read, but not write here.';
+    this.#text.placeholder = may ? '' : 'You can read messages, but not post.';
   }
 
   add({ identity, name, text, at }: ChatLine): void {

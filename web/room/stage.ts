@@ -183,7 +183,7 @@ class Tile {
     const current =
       this.#video.srcObject instanceof MediaStream ? this.#video.srcObject.getTracks()[0] : null;
     if (current !== shown) this.#video.srcObject = shown === null ? null : new MediaStream([shown]);
-    this.#video.setAttribute('aria-label', isScreen ? `Screen of ${name}` : `Picture of ${name}`);
+    this.#video.setAttribute('aria-label', isScreen ? `${name}’s screen` : `${name}’s video`);
   }
 }
 

@@ -15,21 +15,21 @@ export function deviceProblem(device: Device, error: unknown): string {
   const message = error instanceof DOMException ? error.message : '';
   const without = `You can join without ${device === 'CAMERA' ? 'it' : 'it and listen'}.`;
   if (navigator.mediaDevices === undefined) {
-    return `The browser gives ${the} to secure pages only: open this address with https. ${without}`;
+    return `The browser allows ${the} only on secure pages. Open this page with https. ${without}`;
   }
   switch (name) {
     case 'NotAllowedError':
     case 'SecurityError':
       return /system/i.test(message)
-        ? `The system of this device keeps ${the} from the browser. Allow it in the privacy settings of the system, then try again. ${without}`
-        : `The browser may not use ${the} here. Allow it by the icon beside the address of this page, then try again. ${without}`;
+        ? `The operating system blocks ${the} for the browser. Allow it in the system's privacy settings, then try again. ${without}`
+        : `The browser is not allowed to use ${the} here. Allow it with the icon next to the address bar, then try again. ${without}`;
     case 'NotFoundError':
-      return `No ${NAMES[device].article.slice(2)} was found. Connect ${article}, or switch it on, then try again. ${without}`;
+      return `No ${NAMES[device].article.slice(2)} was found. Connect ${article} or turn it on, then try again. ${without}`;
     case 'NotReadableError':
     case 'AbortError':
-      return `Another program uses ${the}, or it does not answer. Close that program or connect ${the} anew, then try again. ${without}`;
+      return `Another program is using ${the}, or it is not responding. Close that program or reconnect ${the}, then try again. ${without}`;
     default:
-      return `The browser could not start ${the}. Try again, or choose another one. ${without}`;
+      return `The browser could not start ${the}. Try again, or choose another device. ${without}`;
   }
 }
 
@@ -41,19 +41,19 @@ export interface Ending {
   again: string | null;
 }
 
-const REMOVED_TEXT = 'The host has ended your visit. Ask the host if you think that this was a mistake.';
+const REMOVED_TEXT = 'The host removed you from the room. Contact the host if you think this was a mistake.';
 
 const ENDINGS: Record<Outcome, Ending> = {
   LEFT: { heading: 'You left the room.', text: 'You can close this page.', again: 'Join again' },
   REMOVED: { heading: 'You are no longer in this room.', text: REMOVED_TEXT, again: null },
   NOT_FOUND: {
     heading: 'Room not found.',
-    text: 'The address may be mistyped, or the room may have been removed. Ask whoever gave you the address.',
+    text: 'The URL may be mistyped, or the room may have been removed. Ask the person who invited you.',
     again: null,
   },
   TOKEN: {
     heading: 'This link has expired.',
-    text: 'Links to a room run out. Ask the host for a new one, or wait for the host to let you in.',
+    text: 'Room links expire. Ask the host for a new one, or wait for the host to admit you.',
     again: 'Ask to join',
   },
   FULL: {
@@ -61,10 +61,10 @@ const ENDINGS: Record<Outcome, Ending> = {
     text: 'The room has reached its participant limit. Try again later.',
     again: 'Try again',
   },
-  ENDED: { heading: 'The room has ended.', text: 'Thank you for being there.', again: null },
+  ENDED: { heading: 'The room has ended.', text: 'Thank you for joining.', again: null },
   REPLACED: {
     heading: 'You joined from another window or device.',
-    text: 'The same link was opened in another window or on another device, and you are in the room there.',
+    text: 'You joined with the same link in another window or on another device.',
     again: 'Join here instead',
   },
   BAD_MESSAGE: {
@@ -81,9 +81,9 @@ const ENDINGS: Record<Outcome, Ending> = {
 
 /** Why a room has ended, by the gateway's reason. */
 const END_REASONS: Record<string, string> = {
-  CALL: 'A host has ended it. Thank you for being there.',
+  CALL: 'A host ended the room. Thank you for joining.',
   MAX_DURATION: 'The maximum duration was reached.',
-  EXPIRED: 'Its time is over.',
+  EXPIRED: 'The time limit of the room was reached.',
   ALONE: 'You were the last participant.',
 };
 
@@ -97,17 +97,17 @@ export function endingOf(outcome: Outcome, words: string, wasIn: boolean): Endin
   const ending = ENDINGS[outcome];
   if (outcome === 'ENDED') return { ...ending, text: END_REASONS[words] ?? ending.text };
   if (outcome !== 'REMOVED') return ending;
-  const text = words === '' ? ending.text : `${words} Ask the host if you think that this was a mistake.`;
+  const text = words === '' ? ending.text : `${words} Contact the host if you think this was a mistake.`;
   return { ...ending, text, ...(wasIn ? {} : { heading: 'You cannot join.' }) };
 }
 
 /** What a host did about what this participant sends. */
 export const MUTED_WORDS: Record<MediaKind, { muted: string; lifted: string }> = {
-  AUDIO: { muted: 'The host has muted you.', lifted: 'The host lets you speak again.' },
-  VIDEO: { muted: 'The host has stopped your camera.', lifted: 'The host lets you show yourself again.' },
+  AUDIO: { muted: 'The host muted you.', lifted: 'The host allowed your microphone.' },
+  VIDEO: { muted: 'The host stopped your camera.', lifted: 'The host allowed your camera.' },
   SCREEN: {
-    muted: 'The host has stopped your screen.',
-    lifted: 'The host lets you share your screen again.',
+    muted: 'The host stopped your screen sharing.',
+    lifted: 'The host allowed your screen sharing.',
   },
 };
 
@@ -117,9 +117,9 @@ export function leftWords(name: string, reason: string): string {
     case 'KICKED':
       return `${name} was removed.`;
     case 'TIMEOUT':
-      return `${name} has lost the connection.`;
+      return `${name} lost connection.`;
     default:
-      return `${name} has left.`;
+      return `${name} left.`;
   }
 }
 

@@ -69,7 +69,9 @@ export const MePatch = named(
   Type.Object({
     name: Type.Optional(Nullable(Type.String({ maxLength: 120 }))),
     bio: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
-    locale: Type.Optional(Type.String({ maxLength: 35, description: 'BCP 47 language tag, such as `en-GB`.' })),
+    locale: Type.Optional(
+      Type.String({ maxLength: 35, description: 'BCP 47 language tag, such as `en-GB`.' }),
+    ),
     timezone: Type.Optional(
       Type.String({ maxLength: 64, description: 'IANA time zone, such as `Europe/Berlin`.' }),
     ),

@@ -25,7 +25,10 @@ export const RANGE = {
   }),
 };
 const FILTER = Type.Optional(
-  Type.String({ maxLength: 253, description: 'Only viewers with this value. Only one filter can be used per request.' }),
+  Type.String({
+    maxLength: 253,
+    description: 'Only viewers with this value. Only one filter can be used per request.',
+  }),
 );
 const FILTERED = {
   'filter.country': FILTER,

@@ -99,7 +99,9 @@ export function createSums({ db, clock, facts: written, rawDays, chunk = CHUNK }
       const { first, last } = parseDays({ from, to }, dayOf(clock.ms()), rawDays);
       const gone = await repository.daysWithoutFacts(db, dateFromMs(first), dateFromMs(last + DAY_MS));
       if (gone.length > 0)
-        throw new Error(`raw usage events of ${gone.join(', ')} have been deleted; their rollups are unchanged`);
+        throw new Error(
+          `raw usage events of ${gone.join(', ')} have been deleted; their rollups are unchanged`,
+        );
       await repository.insertState(db);
       const days: string[] = [];
       for (let day = first; day <= last; day += DAY_MS) {
@@ -189,6 +191,7 @@ function parseDays(
 
 function parseDay(option: string, text: string): number {
   const ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-  if (Number.isNaN(ms) || nameOf(ms) !== text) throw new Error(`${option} must be a date, such as 2026-11-20`);
+  if (Number.isNaN(ms) || nameOf(ms) !== text)
+    throw new Error(`${option} must be a date, such as 2026-11-20`);
   return ms;
 }

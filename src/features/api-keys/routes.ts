@@ -24,7 +24,11 @@ const path = '/me/api-keys';
 /** All of them in one page, unless there are very many. */
 const ListQuery = shortListQuery({
   mode: Type.Optional(OneOf(MODES, { description: 'Omit for both.' })),
-  isUsable: Type.Optional(Type.Boolean({ description: 'Only keys that are neither revoked nor expired. If omitted, returns all keys.' })),
+  isUsable: Type.Optional(
+    Type.Boolean({
+      description: 'Only keys that are neither revoked nor expired. If omitted, returns all keys.',
+    }),
+  ),
 });
 
 interface Deps {

@@ -14,7 +14,8 @@ const ipAllowlist = Type.Array(Type.String({ maxLength: 64 }), {
 });
 const domainAllowlist = Type.Array(Type.String({ maxLength: 300 }), {
   maxItems: MAX_RULES,
-  description: 'Host names and `*.example.com`, matched against `Origin`, or `Referer` if there is no `Origin`. Empty allows any.',
+  description:
+    'Host names and `*.example.com`, matched against `Origin`, or `Referer` if there is no `Origin`. Empty allows any.',
 });
 
 export const ApiKeyIn = named(
@@ -29,7 +30,9 @@ export const ApiKeyIn = named(
       description: meaning,
       default: [],
     }),
-    mode: Type.Optional(OneOf(MODES, { description: 'Defaults to the mode of the credential that creates the key.' })),
+    mode: Type.Optional(
+      OneOf(MODES, { description: 'Defaults to the mode of the credential that creates the key.' }),
+    ),
     ipAllowlist: Type.Unsafe<string[]>({ ...ipAllowlist, default: [] }),
     domainAllowlist: Type.Unsafe<string[]>({ ...domainAllowlist, default: [] }),
     expiresAt: Type.Unsafe<string | null>({
@@ -91,7 +94,9 @@ const fields = {
   lastUsedIp: Nullable(Type.String()),
   createdAt: Instant,
   revokedAt: Nullable(Instant),
-  createdByKeyId: Nullable(Type.String({ description: 'Null for keys created by a person or the operator.' })),
+  createdByKeyId: Nullable(
+    Type.String({ description: 'Null for keys created by a person or the operator.' }),
+  ),
   isCurrent: Type.Boolean({ description: 'Whether this request was made with the key.' }),
 };
 

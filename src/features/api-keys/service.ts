@@ -289,7 +289,10 @@ async function mint({ db, events, clock, notices }: Deps, by: Acting, input: Min
     const limit = PLANS[plan].apiKeys;
     assertBelowCeiling(await actingGrant(tx, by, 'OWNER_SCOPE_REQUIRED'), wanted);
     if ((await repository.countUsableKeys(tx, workspaceId, clock.now())) >= limit) {
-      throw quotaExceeded({ workspaceId, resource: 'API_KEYS' }, `API key limit of ${limit} reached for this plan.`);
+      throw quotaExceeded(
+        { workspaceId, resource: 'API_KEYS' },
+        `API key limit of ${limit} reached for this plan.`,
+      );
     }
     const row: NewApiKey = {
       id,

@@ -62,7 +62,7 @@ To verify your email address, open this link within 24 hours:
 
 ${link}
 
-If this wasn\'t you, ignore this email. Nothing will change.
+If this wasn't you, ignore this email. Nothing will change.
 `,
   };
 }
@@ -83,7 +83,7 @@ export function emailChangingMail(
     subject: state === 'ASKED' ? 'Your email address is being changed' : 'Your email address was changed',
     text: `${said}
 
-If this wasn\'t you, your password is known to someone else. To keep this address and choose a new password, open this link within 7 days:
+If this wasn't you, your password is known to someone else. To keep this address and choose a new password, open this link within 7 days:
 
 ${link}
 `,
@@ -113,7 +113,7 @@ export function twoFactorMail(to: string, isOn: boolean, link: string): Mail {
     subject: `Two-factor authentication was turned ${isOn ? 'on' : 'off'}`,
     text: `Two-factor authentication was turned ${isOn ? 'on' : 'off'} for your Marquee account, and all other devices were signed out. API keys are not affected.
 
-If this wasn\'t you, reset your password immediately and review your API keys:
+If this wasn't you, reset your password immediately and review your API keys:
 
 ${link}
 `,

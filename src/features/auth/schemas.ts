@@ -86,7 +86,9 @@ export const ConfirmIn = named('TwoFactorConfirm', Type.Object({ code: Type.Stri
 export const RecoveryCodes = named(
   'RecoveryCodes',
   Type.Object({
-    recoveryCodes: Type.Array(Type.String(), { description: 'Ten one-time codes; returned only in this response.' }),
+    recoveryCodes: Type.Array(Type.String(), {
+      description: 'Ten one-time codes; returned only in this response.',
+    }),
   }),
   { recoveryCodes: ['k3v9x-2m7qa', '9fhtc-4wzk2'] },
 );

@@ -38,7 +38,9 @@ export const RegistrationTerms = named(
     mode: OneOf(['open', 'invite', 'closed'] as const, {
       description: 'Who can register in the dashboard: anyone, invited people, or no one.',
     }),
-    termsUrl: Nullable(Type.String({ description: 'URL of the terms that people accept when they register.' })),
+    termsUrl: Nullable(
+      Type.String({ description: 'URL of the terms that people accept when they register.' }),
+    ),
     passwordMinLength: Type.Integer(),
   }),
   { mode: 'open', termsUrl: null, passwordMinLength: 12 },
@@ -85,10 +87,17 @@ export function currentSession(user: TObject) {
       csrfToken: Type.String({ description: 'Send as `X-CSRF-Token` with every request other than GET.' }),
       accounts: Type.Array(
         Type.Object({ id: IdOf('usr'), name: Type.String(), teamRole: OneOf(TEAM_ROLES) }),
-        { description: 'Accounts the session can act for, starting with its own; `X-Account-Id` selects one.' },
+        {
+          description: 'Accounts the session can act for, starting with its own; `X-Account-Id` selects one.',
+        },
       ),
-      hasMailbox: Type.Boolean({ description: 'Whether the session can use `GET /admin/mails` and the endpoint is available.' }),
-      expiresAt: Type.String({ format: 'date-time', description: 'When the session expires if it is not used.' }),
+      hasMailbox: Type.Boolean({
+        description: 'Whether the session can use `GET /admin/mails` and the endpoint is available.',
+      }),
+      expiresAt: Type.String({
+        format: 'date-time',
+        description: 'When the session expires if it is not used.',
+      }),
     }),
     {
       user: { ...Object(example) },

@@ -39,7 +39,8 @@ function parseDay(field: string, windows: readonly DayWindow[]): DayWindow[] {
   const placed = windows.map(({ start, end }, index) => ({ start, end, at: `${field}.${index}` }));
   for (const { start, end, at } of placed) {
     if (start < end) continue;
-    const advice = 'A window cannot span midnight: split it into one until 24:00 and one from 00:00 of the next day.';
+    const advice =
+      'A window cannot span midnight: split it into one until 24:00 and one from 00:00 of the next day.';
     throw badRequest(`${at}.end`, `The end of a window must be after its start. ${advice}`);
   }
   const sorted = placed.toSorted((a, b) => (a.start < b.start ? -1 : 1));

@@ -15,7 +15,10 @@ const DayWindow = named(
   'DayWindow',
   Type.Object({
     start: Type.String({ pattern: `^${TIME}$`, description: 'HH:MM, local time in `timezone`.' }),
-    end: Type.String({ pattern: `^(${TIME}|24:00)$`, description: 'HH:MM, after `start`; 24:00 is the end of the day.' }),
+    end: Type.String({
+      pattern: `^(${TIME}|24:00)$`,
+      description: 'HH:MM, after `start`; 24:00 is the end of the day.',
+    }),
   }),
 );
 const Windows = Type.Array(DayWindow, { maxItems: MAX_WINDOWS });

@@ -128,7 +128,6 @@ export function bothTimes(
 ): SafeHtml {
   const line = (of: string) =>
     html`<time datetime="${time.startsAt.toISOString()}">${dayIn(time.startsAt, of)}, ${timeIn(time.startsAt, of)} to ${timeIn(time.endsAt, of)}</time> (${of})`;
-  if (zone === creator.zone)
-    return html`<p>${line(zone)}, the time zone of <bdi>${creator.name}</bdi>.</p>`;
+  if (zone === creator.zone) return html`<p>${line(zone)}, the time zone of <bdi>${creator.name}</bdi>.</p>`;
   return html`<p>${line(zone)}</p><p>For <bdi>${creator.name}</bdi>: ${line(creator.zone)}</p>`;
 }

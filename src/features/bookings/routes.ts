@@ -46,11 +46,20 @@ export function bookingRoutes({ bookings, simulations, links, cursors }: Deps): 
       description: 'Amounts are null without `finance:read`.',
       query: listQuery({
         status: CommaList(booking.status),
-        productId: Type.Optional(Type.String({ maxLength: 64, description: 'Only bookings of this product.' })),
+        productId: Type.Optional(
+          Type.String({ maxLength: 64, description: 'Only bookings of this product.' }),
+        ),
         cohortId: Type.Optional(Type.String({ maxLength: 64, description: 'Only bookings of this cohort.' })),
         customerEmail: Type.Optional(Type.String({ maxLength: 254, description: 'Full email address.' })),
-        from: Type.Optional(Type.String({ format: 'date-time', description: 'Only bookings that start at or after this time.' })),
-        to: Type.Optional(Type.String({ format: 'date-time', description: 'Only bookings that start before this time.' })),
+        from: Type.Optional(
+          Type.String({
+            format: 'date-time',
+            description: 'Only bookings that start at or after this time.',
+          }),
+        ),
+        to: Type.Optional(
+          Type.String({ format: 'date-time', description: 'Only bookings that start before this time.' }),
+        ),
       }),
       reply: { status: 200, schema: Booking, list: true },
       async handler({ caller }, { query }) {

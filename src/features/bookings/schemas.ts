@@ -36,7 +36,9 @@ export const Booking = named(
     joinUrl: Nullable(
       Type.String({ description: "The customer's personal link to the room. Do not share it." }),
     ),
-    hostUrl: Nullable(Type.String({ description: 'Your link to the room as host; null without `booking:write`.' })),
+    hostUrl: Nullable(
+      Type.String({ description: 'Your link to the room as host; null without `booking:write`.' }),
+    ),
     recordingVideoId: Nullable(Type.String({ description: 'Video of the latest recording.' })),
     recordingVideoIds: Type.Array(Type.String()),
     replayAccessUntil: Nullable(Instant),
@@ -83,7 +85,9 @@ export const Booking = named(
 export const CancelIn = named(
   'BookingCancel',
   Type.Object({
-    reason: Type.Optional(Nullable(Type.String({ maxLength: 500, description: 'Reason, sent to the customer.' }))),
+    reason: Type.Optional(
+      Nullable(Type.String({ maxLength: 500, description: 'Reason, sent to the customer.' })),
+    ),
     refund: Type.Optional(
       Type.Boolean({ default: true, description: 'Whether to refund the payment in full.' }),
     ),

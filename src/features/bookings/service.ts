@@ -129,7 +129,8 @@ async function cancelIn(
   if (before.status === 'CANCELED') return null;
   assertConfirmed(before);
   const now = deps.clock.now();
-  if (by === 'CUSTOMER' && (await repository.beginOf(tx, id)) <= now) throw refuse('The booking has already started.');
+  if (by === 'CUSTOMER' && (await repository.beginOf(tx, id)) <= now)
+    throw refuse('The booking has already started.');
   await freePlace(deps, work, before);
   const row = await repository.updateBooking(tx, id, {
     status: 'CANCELED',

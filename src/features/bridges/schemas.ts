@@ -49,7 +49,9 @@ export const Bridge = named(
     id: IdOf('brg'),
     type: BridgeType,
     sourceId: Nullable(Type.String()),
-    sourceUrl: Nullable(Type.String({ description: 'User names, keys and query values are replaced by `***`.' })),
+    sourceUrl: Nullable(
+      Type.String({ description: 'User names, keys and query values are replaced by `***`.' }),
+    ),
     targetId: Type.String(),
     layout: Nullable(Layout),
     status: OneOf(VALUES.bridge.status, {
@@ -58,7 +60,9 @@ export const Bridge = named(
     error: Nullable(Type.String({ description: 'Human-readable message of the last failure.' })),
     endReason: Nullable(OneOf(VALUES.bridge.end_reason, { description: 'Why the bridge is STOPPED.' })),
     autoRestart: Type.Boolean(),
-    retryCount: Type.Integer({ description: 'Failures since the bridge last transferred media for 30 seconds.' }),
+    retryCount: Type.Integer({
+      description: 'Failures since the bridge last transferred media for 30 seconds.',
+    }),
     nextRetryAt: Nullable(Instant),
     expiresAt: Nullable(Instant),
     startedAt: Nullable(Instant),

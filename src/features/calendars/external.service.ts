@@ -140,7 +140,11 @@ async function read(deps: ExternalDeps, row: ExternalRow): Promise<void> {
     if (refusal === null) log.warn({ err: error, calendarId: row.id }, 'a calendar could not be read');
     const failures = row.failure_count + 1;
     await repository.updateExternal(db, row.id, {
-      ...{ status: 'FAILED', last_error: refusal ?? 'The calendar could not be read.', failure_count: failures },
+      ...{
+        status: 'FAILED',
+        last_error: refusal ?? 'The calendar could not be read.',
+        failure_count: failures,
+      },
       next_fetch_at: nextIn(READ_MS * Math.min(2 ** (failures - 1), MAX_PAUSES)),
       updated_at: now,
     });

@@ -11,7 +11,8 @@ export const Feed = named(
   Type.Object({
     url: Nullable(
       Type.String({
-        description: 'Anyone with this URL can read the bookings. Null if there is no feed or the key has no write permission.',
+        description:
+          'Anyone with this URL can read the bookings. Null if there is no feed or the key has no write permission.',
       }),
     ),
     createdAt: Nullable(Instant),
@@ -48,8 +49,7 @@ export const External = named(
     status: OneOf(VALUES.external_calendar.status),
     lastError: Nullable(
       Type.String({
-        description:
-          'Human-readable reason why the last sync failed (`FAILED`), or warnings (`OK`).',
+        description: 'Human-readable reason why the last sync failed (`FAILED`), or warnings (`OK`).',
       }),
     ),
     eventCount: Type.Integer({ description: 'Number of events that block time in the next 400 days.' }),

@@ -5,8 +5,7 @@ import { Instant, Nullable } from '../../http/schema.ts';
 
 export const changelogPublished = defineEvent({
   type: 'changelog.published',
-  description:
-    'A new API release is available. Sent once per account to its live webhooks.',
+  description: 'A new API release is available. Sent once per account to its live webhooks.',
   data: named(
     'ChangelogEventData',
     Type.Object({

@@ -28,7 +28,10 @@ export function changelogRoutes({ changelog, cursors }: Deps): Route[] {
         'Includes the changes of each release. Releases without entries of the requested types are omitted.',
       query: listQuery({
         since: Type.Optional(
-          Type.String({ description: 'A version returns later releases; a date (`2026-11-01`) returns releases from that day on.' }),
+          Type.String({
+            description:
+              'A version returns later releases; a date (`2026-11-01`) returns releases from that day on.',
+          }),
         ),
         type: CommaList(CHANGE_TYPES),
       }),

@@ -52,8 +52,7 @@ export const checkoutCompleted = defineEvent({
 
 export const checkoutExpired = defineEvent({
   type: 'checkout.session.expired',
-  description:
-    'A checkout ended without payment: it expired or the buyer canceled it (`status`).',
+  description: 'A checkout ended without payment: it expired or the buyer canceled it (`status`).',
   data,
   sample: { ...sample, status: 'EXPIRED', sequence: 2 },
 });

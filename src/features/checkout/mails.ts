@@ -27,7 +27,9 @@ export function receiptMail({ row, seller, to, again, trialDays, isCardGiven }: 
     `Paid: ${money(paid)}${seller.mode === 'test' ? ' (test mode: nothing was charged)' : ''}`,
     `Order ID: ${row.id}`,
   ];
-  const asked = isCardGiven ? '' : ' A card that was not saved for this subscription is charged only if you agree at that time.';
+  const asked = isCardGiven
+    ? ''
+    : ' A card that was not saved for this subscription is charged only if you agree at that time.';
   const next =
     again === null
       ? 'No further payments are due.'

@@ -45,7 +45,10 @@ export const BookingCheckoutIn = named(
   Type.Object({
     productId: Type.String({ maxLength: 64 }),
     startsAt: Type.Optional(
-      Type.String({ ...Instant, description: 'For ONE_TO_ONE and LIVE_CLASS: the start of one of its slots.' }),
+      Type.String({
+        ...Instant,
+        description: 'For ONE_TO_ONE and LIVE_CLASS: the start of one of its slots.',
+      }),
     ),
     cohortId: Type.Optional(Type.String({ maxLength: 64, description: 'For COHORT: the cohort ID.' })),
     customer: Type.Object({

@@ -23,7 +23,9 @@ const settings = {
     Type.Integer({ minimum: 1, maximum: MAX_CAPACITY, description: "Null: the product's capacity." }),
   ),
   enrollmentOpensAt: Nullable(Type.String({ format: 'date-time', description: 'Null: immediately.' })),
-  enrollmentClosesAt: Nullable(Type.String({ format: 'date-time', description: 'Null closes enrollment at the start.' })),
+  enrollmentClosesAt: Nullable(
+    Type.String({ format: 'date-time', description: 'Null closes enrollment at the start.' }),
+  ),
 };
 const startsAt = Instant;
 
@@ -31,7 +33,10 @@ const SessionIn = named(
   'CohortSessionInput',
   Type.Object({
     id: Type.Optional(
-      Type.String({ maxLength: 64, description: 'ID of an existing session, which is rescheduled and keeps its room.' }),
+      Type.String({
+        maxLength: 64,
+        description: 'ID of an existing session, which is rescheduled and keeps its room.',
+      }),
     ),
     startsAt: Instant,
     endsAt: Instant,
@@ -67,7 +72,10 @@ export const CohortVideoIn = named(
     videoId: Type.String({ maxLength: 64 }),
     releaseAt: Type.Optional(
       Nullable(
-        Type.String({ format: 'date-time', description: 'When members can start watching; null means immediately.' }),
+        Type.String({
+          format: 'date-time',
+          description: 'When members can start watching; null means immediately.',
+        }),
       ),
     ),
     position: Type.Optional(

@@ -293,7 +293,8 @@ function assertCapacity(row: CohortRow, capacity: number): void {
   const { enrolled_count: enrolled, reserved_count: claimed } = row;
   if (capacity < enrolled)
     throw badRequest('capacity', `capacity cannot be lower than the ${enrolled} current members.`);
-  if (capacity < enrolled + claimed) throw fixed('capacity', 'A checkout for a spot in this cohort is in progress.');
+  if (capacity < enrolled + claimed)
+    throw fixed('capacity', 'A checkout for a spot in this cohort is in progress.');
 }
 
 const fixed = (field: string, message: string) => new AppError('CONFLICT', { field, message });

@@ -35,7 +35,8 @@ export const domainVerified = defineEvent({
 
 export const domainFailed = defineEvent({
   type: 'integration_domain.failed',
-  description: 'Verification failed: no proof was found within seven days. POST /me/integration-domains/{id}/verify restarts it.',
+  description:
+    'Verification failed: no proof was found within seven days. POST /me/integration-domains/{id}/verify restarts it.',
   data,
   sample: { ...sample, error },
   notice: {
@@ -50,7 +51,8 @@ export const domainFailed = defineEvent({
 
 export const domainLapsed = defineEvent({
   type: 'integration_domain.lapsed',
-  description: 'The proof has been missing for three days: checkout from the domain is blocked until it is restored.',
+  description:
+    'The proof has been missing for three days: checkout from the domain is blocked until it is restored.',
   data,
   sample: { ...sample, error, sequence: 2 },
   notice: {

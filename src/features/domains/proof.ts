@@ -26,8 +26,7 @@ export function createProver({ txt, fetcher }: Deps): Prover {
         lookAtRecord(txt, recordName(domain), value),
         lookAtFile(fetcher, fileUrl(domain), value),
       ]);
-      const narrow =
-        file === null && include_subdomains ? 'file: subdomains require the TXT record' : file;
+      const narrow = file === null && include_subdomains ? 'file: subdomains require the TXT record' : file;
       const errors = [record, narrow].filter((error) => error !== null);
       return {
         txt: record === null,

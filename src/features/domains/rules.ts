@@ -63,7 +63,8 @@ export function parseDomain(text: string, { mode, ...naming }: Naming): string {
   if (naming.isPlatformHost(name)) throw refuse('This host belongs to the platform itself.');
   const reason = naming.refuseName(name);
   if (reason !== null) throw refuse(`This domain cannot be verified: ${reason}.`);
-  if (naming.isPublicSuffix(name)) throw refuse('This is a public suffix, under which anyone can register domains.');
+  if (naming.isPublicSuffix(name))
+    throw refuse('This is a public suffix, under which anyone can register domains.');
   return name;
 }
 

@@ -16,9 +16,14 @@ export const DomainIn = named(
       maxLength: 300,
       description: 'Host name without scheme, port or path.',
     }),
-    includeSubdomains: Type.Boolean({ default: false, description: 'Whether to include subdomains, which requires the TXT record.' }),
+    includeSubdomains: Type.Boolean({
+      default: false,
+      description: 'Whether to include subdomains, which requires the TXT record.',
+    }),
     method: Type.Optional(
-      OneOf(VALUES.integration_domain.method, { description: 'Proof you plan to use; either one is sufficient.' }),
+      OneOf(VALUES.integration_domain.method, {
+        description: 'Proof you plan to use; either one is sufficient.',
+      }),
     ),
   }),
   { domain: 'shop.example.com', includeSubdomains: false, method: 'DNS_TXT' },

@@ -26,7 +26,9 @@ const Component = named(
   'HealthComponent',
   Type.Object({
     status: HealthStatus,
-    latencyMs: Nullable(Type.Integer({ description: 'Latency of the probe; null if it failed or timed out.' })),
+    latencyMs: Nullable(
+      Type.Integer({ description: 'Latency of the probe; null if it failed or timed out.' }),
+    ),
   }),
   { status: 'OK', latencyMs: 3 },
 );
@@ -34,7 +36,10 @@ const Component = named(
 const Encoder = Type.Object({
   codec: OneOf(VIDEO_CODECS),
   encoder: Type.String({ description: 'Name of the encoder in ffmpeg.' }),
-  isHardware: Type.Boolean({ description: 'Whether a hardware encoder is used. If it fails or is at capacity, software encodes instead.' }),
+  isHardware: Type.Boolean({
+    description:
+      'Whether a hardware encoder is used. If it fails or is at capacity, software encodes instead.',
+  }),
 });
 
 const FFMPEG_SAMPLE: FfmpegState = {

@@ -187,8 +187,7 @@ const describe = (error: unknown) => (error instanceof Error ? error.message : S
 /** What the owner is told. */
 function failureOf(error: unknown): ImportFailure {
   if (error instanceof ImportFailure) return error;
-  if (error instanceof GuardError)
-    return unreachable(`The URL cannot be used: ${error.reason}.`, false);
+  if (error instanceof GuardError) return unreachable(`The URL cannot be used: ${error.reason}.`, false);
   if (error instanceof OutboundError) {
     return unreachable(`The server cannot be reached: ${error.message}.`, error.stage !== 'redirect');
   }

@@ -145,11 +145,19 @@ export function readAnswer(
   const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get('content-range') ?? '');
   const wasAsked = rangeHeaders(received).Range !== undefined;
   if (!wasAsked || range === null || Number(range[1]) !== received.bytes) {
-    throw new ImportFailure('SOURCE_UNREACHABLE', 'The server returned a different range than requested.', true);
+    throw new ImportFailure(
+      'SOURCE_UNREACHABLE',
+      'The server returned a different range than requested.',
+      true,
+    );
   }
   const total = range[2] === '*' ? received.total : Number(range[2]);
   if (received.total !== null && total !== received.total) {
-    throw new ImportFailure('SOURCE_UNREACHABLE', 'The server reported a different length than before.', true);
+    throw new ImportFailure(
+      'SOURCE_UNREACHABLE',
+      'The server reported a different length than before.',
+      true,
+    );
   }
   return { offset: received.bytes, total, validator };
 }
@@ -163,10 +171,7 @@ function refuseOthers(headers: ReadonlyMap<string, string>): void {
   const type = (headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   const kind = NO_MEDIA.find(([types]) => types.test(type))?.[1];
   if (kind !== undefined) {
-    throw new ImportFailure(
-      'UNSUPPORTED_FORMAT',
-      `The URL returned ${kind} (${type}), not a video file.`,
-    );
+    throw new ImportFailure('UNSUPPORTED_FORMAT', `The URL returned ${kind} (${type}), not a video file.`);
   }
   const encoding = headers.get('content-encoding') ?? 'identity';
   if (encoding !== 'identity') {

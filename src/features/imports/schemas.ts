@@ -42,7 +42,8 @@ export const Import = named(
     progressPercent: Type.Integer({
       minimum: 0,
       maximum: 100,
-      description: 'Progress of the download; 0 while the length is unknown. Video processing has its own progress.',
+      description:
+        'Progress of the download; 0 while the length is unknown. Video processing has its own progress.',
     }),
     bytesTotal: Nullable(Type.Integer({ description: 'Null until the server reports it.' })),
     bytesReceived: Type.Integer(),

@@ -32,7 +32,10 @@ export function createMailSender({ db, secrets, clock, log, mailer }: Deps): Mai
       return repository.finishMail(db, mail.id, 'FAILED', clock.now(), 'it has no text');
     if (mailer === null) {
       await repository.finishMail(db, mail.id, 'KEPT', clock.now());
-      log.info({ mailId: mail.id, kind: mail.kind }, 'SMTP_URL is not set: read the email with "marquee mail show"');
+      log.info(
+        { mailId: mail.id, kind: mail.kind },
+        'SMTP_URL is not set: read the email with "marquee mail show"',
+      );
       return;
     }
     const open = (part: Uint8Array | null) => (part === null ? null : secrets.decrypt(part, mail.id));

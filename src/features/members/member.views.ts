@@ -44,8 +44,7 @@ function page(
   };
 }
 
-const testNote = ({ mode }: Creator) =>
-  mode === 'test' && html`<p>Test mode: no money moves.</p>`;
+const testNote = ({ mode }: Creator) => mode === 'test' && html`<p>Test mode: no money moves.</p>`;
 
 function requestFields(creator: Creator): SafeHtml {
   return html`<form class="form" method="post" action="${memberPath(creator)}/link">
@@ -145,8 +144,7 @@ ${row.ended_at === null && actions(view, row)}</article>`;
 function stateOf(row: ShownSubscription): string {
   const end = day(row.current_period_end, row.timezone);
   if (row.ended_at !== null) return `Ended on ${day(row.ended_at, row.timezone)}.`;
-  if (row.is_disputed)
-    return 'The last charge is disputed. Access is suspended until your bank decides.';
+  if (row.is_disputed) return 'The last charge is disputed. Access is suspended until your bank decides.';
   if (row.cancel_at_period_end) return `Canceled; ends on ${end}.`;
   if (row.status === 'PAST_DUE' && row.payment_method === null)
     return 'No card is saved for this subscription. Pay now, or do nothing to let it end.';
@@ -169,7 +167,9 @@ function pendingOf({ tiers }: MemberView, row: ShownSubscription): string | null
   if (row.ended_at !== null || row.pending_price_cents === null) return null;
   const tier = tiers.find(({ id }) => id === row.pending_tier_id);
   const price = money(row.pending_price_cents);
-  return tier === undefined ? `The price then changes to ${price}.` : `The tier then changes to ${tier.name}, for ${price}.`;
+  return tier === undefined
+    ? `The price then changes to ${price}.`
+    : `The tier then changes to ${tier.name}, for ${price}.`;
 }
 
 function actions(view: MemberView, row: ShownSubscription): SafeHtml {

@@ -139,7 +139,7 @@ Open this link within 15 minutes. It works once:
 
 ${publicUrl}${memberPath(customer)}/enter?token=${token}
 
-If this wasn\'t you, ignore this email. The link is required to sign in.
+If this wasn't you, ignore this email. The link is required to sign in.
 `,
   });
   return true;

@@ -67,9 +67,7 @@ export function createCardService(ports: PaymentPorts, sandbox: Sandbox): CardSe
       const isDone = step === 'OPEN' ? await sandbox.dispute(ref) : await sandbox.decide(ref, step);
       if (isDone) return;
       const message =
-        step === 'OPEN'
-          ? 'This charge is already disputed or refunded.'
-          : 'This charge has no open dispute.';
+        step === 'OPEN' ? 'This charge is already disputed or refunded.' : 'This charge has no open dispute.';
       throw new AppError('CONFLICT', { message });
     },
   };

@@ -55,8 +55,7 @@ export const paymentSucceeded = defineEvent({
 
 export const paymentFailed = defineEvent({
   type: 'payment.failed',
-  description:
-    'A charge failed or was declined. The purchase can still be paid by another charge.',
+  description: 'A charge failed or was declined. The purchase can still be paid by another charge.',
   data,
   sample: { ...sample, status: 'PENDING', failureCode: 'CARD_DECLINED' },
 });
@@ -87,8 +86,7 @@ export const paymentDisputed = defineEvent({
 
 export const paymentDisputeClosed = defineEvent({
   type: 'payment.dispute_closed',
-  description:
-    'A dispute was closed. If won, the purchase is restored; if lost, it counts as refunded.',
+  description: 'A dispute was closed. If won, the purchase is restored; if lost, it counts as refunded.',
   data,
   sample: { ...sample, outcome: 'WON', sequence: 3 },
   notice: {

@@ -110,7 +110,10 @@ async function amountOf(tx: Tx, purchase: PurchaseRow, wanted: number | null): P
   const pending = underWay.reduce((sum, row) => sum - row.amount_cents, 0);
   const left = purchase.amount_cents - purchase.refunded_cents - pending;
   if (left === 0) {
-    const message = pending > 0 ? 'A refund of the remaining amount is already in progress.' : 'There is nothing left to refund.';
+    const message =
+      pending > 0
+        ? 'A refund of the remaining amount is already in progress.'
+        : 'There is nothing left to refund.';
     throw new AppError('CONFLICT', { message });
   }
   if (wanted !== null && wanted < 1) throw badRequest('amountCents', 'amountCents must be at least 1.');

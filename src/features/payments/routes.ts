@@ -32,7 +32,9 @@ interface Deps {
 }
 
 const period = {
-  from: Type.Optional(Type.String({ format: 'date-time', description: 'Only purchases at or after this time.' })),
+  from: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Only purchases at or after this time.' }),
+  ),
   to: Type.Optional(Type.String({ format: 'date-time', description: 'Only purchases before this time.' })),
 };
 const sold = {

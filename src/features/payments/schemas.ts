@@ -111,8 +111,12 @@ export function toOwnPurchase(row: BoughtRow, mode: Mode): Static<typeof OwnPurc
 export const RefundIn = named(
   'RefundCreate',
   Type.Object({
-    amountCents: Type.Optional(Type.Integer({ minimum: 1, description: 'Defaults to the remaining amount.' })),
-    reason: Type.Optional(Type.String({ maxLength: 500, description: 'Internal note; not shown to the buyer.' })),
+    amountCents: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'Defaults to the remaining amount.' }),
+    ),
+    reason: Type.Optional(
+      Type.String({ maxLength: 500, description: 'Internal note; not shown to the buyer.' }),
+    ),
     requestId: Type.String({
       minLength: 8,
       maxLength: 200,
@@ -165,7 +169,9 @@ export function toPayment(row: PaymentRow): Static<typeof Payment> {
 export const ConnectStatus = named(
   'ConnectStatus',
   Type.Object({
-    provider: Nullable(OneOf(['SANDBOX', 'STRIPE'], { description: 'Null if the operator has not configured a provider.' })),
+    provider: Nullable(
+      OneOf(['SANDBOX', 'STRIPE'], { description: 'Null if the operator has not configured a provider.' }),
+    ),
     connected: Type.Boolean({ description: 'Whether an account with the payment provider exists.' }),
     chargesEnabled: Type.Boolean(),
     payoutsEnabled: Type.Boolean(),

@@ -105,8 +105,7 @@ async function askOrPutOff<T>(
     log.warn({ err: error, paymentId: payment.id }, 'a payment provider did not answer');
     const nextLookAt = dateFromMs(nextLookMs(payment, clock.ms()));
     await repository.updatePayment(db, payment.id, { next_poll_at: nextLookAt });
-    const message =
-      'The payment provider is not responding. It is safe to repeat the request.';
+    const message = 'The payment provider is not responding. It is safe to repeat the request.';
     throw new AppError('SERVICE_UNAVAILABLE', { message });
   }
 }

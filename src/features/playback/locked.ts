@@ -62,7 +62,8 @@ export function isShown({ rungs }: Pick<VideoSnapshot, 'rungs'>): boolean {
  */
 export function lockedPage(sold: Sold, { offers, memberPath }: Seller, isBack: boolean): Page {
   const by = sold.creator.name ?? sold.creator.username;
-  const words = sold.visibility === 'TIER' ? 'This content is for members only.' : 'This content must be purchased.';
+  const words =
+    sold.visibility === 'TIER' ? 'This content is for members only.' : 'This content must be purchased.';
   return {
     status: 200,
     title: `${sold.title} · ${by}`,

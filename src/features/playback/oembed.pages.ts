@@ -41,7 +41,11 @@ export function oembedPage({ publicUrl, hosts, find }: Deps): (app: FastifyInsta
       const { url, format = 'json', maxwidth, maxheight } = request.query;
       if (typeof url !== 'string' || !URL.canParse(url))
         throw badRequest('url', 'url must be the URL of a watch page.');
-      if (format !== 'json') return reply.status(501).type('text/plain; charset=utf-8').send('The only supported format is JSON.\n');
+      if (format !== 'json')
+        return reply
+          .status(501)
+          .type('text/plain; charset=utf-8')
+          .send('The only supported format is JSON.\n');
       const max = {
         width: limit('maxwidth', maxwidth) ?? EMBED_SIZE.width,
         height: limit('maxheight', maxheight) ?? EMBED_SIZE.height,

@@ -44,7 +44,9 @@ const PlaybackToken = named(
   'PlaybackToken',
   Type.Object({
     token: Type.String({ description: 'Append as `?token=` to every URL of the video or stream.' }),
-    playbackUrl: Type.String({ description: 'HLS master playlist; returns 404 while there is nothing to play.' }),
+    playbackUrl: Type.String({
+      description: 'HLS master playlist; returns 404 while there is nothing to play.',
+    }),
     embedUrl: Type.String(),
     watchUrl: Type.String(),
     expiresAt: Instant,
@@ -75,7 +77,9 @@ const DOWNLOAD_TTL_SEC = 3600;
 const Download = named(
   'Download',
   Type.Object({
-    url: Type.String({ description: 'Requires no key and supports range requests, so interrupted downloads can be resumed.' }),
+    url: Type.String({
+      description: 'Requires no key and supports range requests, so interrupted downloads can be resumed.',
+    }),
     filename: Type.String({ description: 'Suggested file name.' }),
     contentType: Type.String(),
     expiresAt: Instant,

@@ -27,7 +27,8 @@ export const PlaylistPatch = named(
     thumbnailVideoId: Type.Optional(
       Nullable(
         Type.String({
-          description: 'Video of the playlist whose thumbnail is used; null uses the first video with a thumbnail.',
+          description:
+            'Video of the playlist whose thumbnail is used; null uses the first video with a thumbnail.',
         }),
       ),
     ),
@@ -98,11 +99,15 @@ export type PlaylistItemPatch = Static<typeof PlaylistItemPatch>;
 export const PlaylistOrder = named(
   'PlaylistOrder',
   Type.Object({
-    itemIds: Type.Array(Type.String(), { maxItems: MAX_ITEMS, description: 'IDs of all items, each exactly once.' }),
+    itemIds: Type.Array(Type.String(), {
+      maxItems: MAX_ITEMS,
+      description: 'IDs of all items, each exactly once.',
+    }),
     updatedAt: Type.Optional(
       Type.String({
         format: 'date-time',
-        description: '`updatedAt` of the playlist you are editing; returns 409 if the playlist has changed since.',
+        description:
+          '`updatedAt` of the playlist you are editing; returns 409 if the playlist has changed since.',
       }),
     ),
   }),

@@ -14,7 +14,10 @@ interface Deps {
 type FormRequest = FastifyRequest<{ Querystring: Record<string, unknown>; Body: unknown }>;
 
 const FORM_BYTES = 4096;
-const GONE = { heading: 'This link is invalid or has expired', text: 'The account was already restored, or has been erased.' };
+const GONE = {
+  heading: 'This link is invalid or has expired',
+  text: 'The account was already restored, or has been erased.',
+};
 
 /** `/keep-account`: the way back from a deleted account (docs/concepts/me.md#deleting-the-account). */
 export function keepPages({ erasure, assets }: Deps): (app: FastifyInstance) => void {

@@ -47,15 +47,15 @@ export const productPublished = defineEvent({
 
 export const productUnpublished = defineEvent({
   type: 'booking.product.unpublished',
-  description: 'A booking product was unpublished and can no longer be booked; existing bookings are unchanged.',
+  description:
+    'A booking product was unpublished and can no longer be booked; existing bookings are unchanged.',
   data,
   sample: { ...sample, sequence: 4 },
 });
 
 export const productDeleted = defineEvent({
   type: 'booking.product.deleted',
-  description:
-    'A booking product was archived, or deleted if it had never been booked.',
+  description: 'A booking product was archived, or deleted if it had never been booked.',
   data,
   sample: { ...sample, status: 'ARCHIVED', sequence: 5 },
 });

@@ -90,7 +90,9 @@ export const Product = named(
     bookingCount: Type.Integer({ description: 'Number of bookings ever made.' }),
     createdAt: Instant,
     updatedAt: Instant,
-    publishedAt: Nullable(Type.String({ format: 'date-time', description: 'When the product was last published.' })),
+    publishedAt: Nullable(
+      Type.String({ format: 'date-time', description: 'When the product was last published.' }),
+    ),
     archivedAt: Nullable(Instant),
     mode: OneOf(MODES),
   }),

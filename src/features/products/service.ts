@@ -134,7 +134,8 @@ async function update(work: Work, workspaceId: string, id: string, input: Produc
 
 async function assertOtherType(work: Work, before: ProductRow, type: ProductRow['type']): Promise<void> {
   const refuse = (message: string) => new AppError('CONFLICT', { field: 'type', message });
-  if (await wasBooked(work, before)) throw refuse('The type cannot be changed after the product has been booked.');
+  if (await wasBooked(work, before))
+    throw refuse('The type cannot be changed after the product has been booked.');
   if (await work.hasCohort(work.tx, before.id, 'any')) throw refuse('The product has cohorts.');
   if (before.status === 'PUBLISHED') await assertBookable(work, { ...before, type });
 }

@@ -67,7 +67,10 @@ export const QuotaOut = named(
     media: MediaLimits,
     requests: Type.Object(
       { perMinute: Window, perDay: NullableObject(Window) },
-      { description: 'Request limits of the caller, including this request; `perDay` is null without a daily quota.' },
+      {
+        description:
+          'Request limits of the caller, including this request; `perDay` is null without a daily quota.',
+      },
     ),
   }),
   {

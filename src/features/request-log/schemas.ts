@@ -35,8 +35,7 @@ export const requestFilters = {
     Type.String({
       minLength: 1,
       maxLength: 500,
-      description:
-        'Full path, with or without the path of the base URL; a trailing `*` matches anything.',
+      description: 'Full path, with or without the path of the base URL; a trailing `*` matches anything.',
       examples: ['/streams/*'],
     }),
   ),
@@ -44,7 +43,9 @@ export const requestFilters = {
   from: Type.Optional(
     Type.String({ format: 'date-time', description: 'Only requests answered at or after this time.' }),
   ),
-  to: Type.Optional(Type.String({ format: 'date-time', description: 'Only requests answered before this time.' })),
+  to: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Only requests answered before this time.' }),
+  ),
 };
 
 export function toRequest(row: RequestRow): Static<typeof RequestOut> {

@@ -58,7 +58,9 @@ function wholeRoutes({ restreams, cursors }: Deps): Route[] {
       path: '/restreams',
       summary: 'List restreams',
       description: 'Includes targets and their status.',
-      query: listQuery({ streamId: Type.Optional(Type.String({ description: 'Only restreams of this stream.' })) }),
+      query: listQuery({
+        streamId: Type.Optional(Type.String({ description: 'Only restreams of this stream.' })),
+      }),
       reply: { status: 200, schema: Restream, list: true },
       async handler({ caller: { workspaceId, mode } }, { query }) {
         const list = new ListReader(cursors, `restreams:${workspaceId}`, query);

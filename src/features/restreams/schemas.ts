@@ -28,8 +28,7 @@ const target = {
   url: Type.Optional(
     Type.String({
       maxLength: MAX_PUSH_ADDRESS,
-      description:
-        '`rtmp://`, `rtmps://` or `srt://`, without the stream key. Required only for CUSTOM.',
+      description: '`rtmp://`, `rtmps://` or `srt://`, without the stream key. Required only for CUSTOM.',
     }),
   ),
   enabled: Type.Optional(Type.Boolean()),
@@ -55,7 +54,9 @@ export const TargetPatch = named(
   Type.Object({
     ...target,
     streamKey: Type.Optional(
-      Nullable(Type.String({ ...KEY, description: 'New stream key; null removes the key of an SRT target.' })),
+      Nullable(
+        Type.String({ ...KEY, description: 'New stream key; null removes the key of an SRT target.' }),
+      ),
     ),
     passphrase: Type.Optional(
       Nullable(Type.String({ ...PASSPHRASE, description: 'New passphrase; null disables encryption.' })),
@@ -101,7 +102,9 @@ export const Target = named(
     platform: Platform,
     url: Type.String(),
     streamKeyLast4: Nullable(
-      Type.String({ description: 'Last four characters of the stream key; null without a key or if it is too short.' }),
+      Type.String({
+        description: 'Last four characters of the stream key; null without a key or if it is too short.',
+      }),
     ),
     hasPassphrase: Type.Boolean({ description: 'Whether SRT encryption is enabled.' }),
     enabled: Type.Boolean(),
@@ -112,12 +115,16 @@ export const Target = named(
       }),
     ),
     errorMessage: Nullable(Type.String()),
-    retryCount: Type.Integer({ description: 'Failures since the target last accepted the broadcast for 30 seconds.' }),
+    retryCount: Type.Integer({
+      description: 'Failures since the target last accepted the broadcast for 30 seconds.',
+    }),
     nextRetryAt: Nullable(Instant),
     connectedAt: Nullable(Instant),
     bitrateKbps: Nullable(Type.Integer({ description: 'Bitrate sent over the last five seconds.' })),
     lastFailureAt: Nullable(Instant),
-    lastFailureMessage: Nullable(Type.String({ description: 'Message of the last failure; not cleared on reconnect.' })),
+    lastFailureMessage: Nullable(
+      Type.String({ description: 'Message of the last failure; not cleared on reconnect.' }),
+    ),
   }),
   {
     id: 'rtg_01kafe3n4pfx2v9yq6m8d7t5zr',
@@ -176,7 +183,9 @@ export const PlatformPreset = named(
   Type.Object({
     platform: Platform,
     name: Type.String(),
-    urls: Type.Array(Type.String(), { description: 'Ingest URLs; the first is used if a target does not specify one.' }),
+    urls: Type.Array(Type.String(), {
+      description: 'Ingest URLs; the first is used if a target does not specify one.',
+    }),
     streamKeyExample: Type.String({ description: 'Example of a stream key.' }),
   }),
   {

@@ -15,10 +15,10 @@ const data = named(
     name: Type.String(),
     startedAt: Nullable(Instant),
     endedAt: Nullable(Instant),
-    durationSec: Nullable(
-      Type.Integer({ description: 'Seconds since `startedAt`; null if no one joined.' }),
-    ),
-    peakParticipants: Type.Integer({ description: 'Peak number of concurrent participants since `startedAt`.' }),
+    durationSec: Nullable(Type.Integer({ description: 'Seconds since `startedAt`; null if no one joined.' })),
+    peakParticipants: Type.Integer({
+      description: 'Peak number of concurrent participants since `startedAt`.',
+    }),
     reason: Nullable(OneOf(VALUES.room.end_reason)),
     sequence,
   }),
@@ -77,8 +77,7 @@ export const roomStarted = defineEvent({
 
 export const roomIdle = defineEvent({
   type: 'room.idle',
-  description:
-    'All participants left and the departure timeout passed. The room can be used again.',
+  description: 'All participants left and the departure timeout passed. The room can be used again.',
   data,
   sample: { ...held, sequence: 5 },
 });

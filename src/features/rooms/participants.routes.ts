@@ -57,7 +57,9 @@ export function participantRoutes({ rooms, moderation, cursors }: Deps): Route[]
       description:
         'Also bans the identity from this room unless `ban=false`. Participants who already left can be banned too.',
       params: OnePerson,
-      query: Type.Object({ ban: Type.Boolean({ default: true, description: 'Whether to ban the participant from rejoining.' }) }),
+      query: Type.Object({
+        ban: Type.Boolean({ default: true, description: 'Whether to ban the participant from rejoining.' }),
+      }),
       reply: { status: 200, schema: Gone },
       async handler({ caller }, { params, query }) {
         await moderation.kick(placeOf(caller, params), params.identity, query.ban);

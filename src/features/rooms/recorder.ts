@@ -19,7 +19,11 @@ const MESH =
 const LIVEKIT =
   'Rooms on this platform run on LiveKit, and recording them requires Janus next to the media role. The operator can install it.';
 
-const WORDS = { mesh: MESH, livekit: LIVEKIT, janus: 'Room recording is disabled on this platform.' } as const;
+const WORDS = {
+  mesh: MESH,
+  livekit: LIVEKIT,
+  janus: 'Room recording is disabled on this platform.',
+} as const;
 
 /** Told by each media role that records rooms of LiveKit, for as long as it can. */
 export const ROOM_RECORDER_TOPIC = 'room recorder';

@@ -94,12 +94,15 @@ export const Room = named(
       description: 'URL of the join page. Without a token, people wait until a host admits them.',
     }),
     participantCount: Type.Integer({
-      description: 'Includes seats reserved for reconnecting participants, but not people in the waiting room.',
+      description:
+        'Includes seats reserved for reconnecting participants, but not people in the waiting room.',
     }),
     canRecord: Type.Boolean({ description: 'Whether `recordEnabled` is true and the platform can record.' }),
     recording: Type.Boolean({ description: 'Whether the room is being recorded.' }),
     streamId: Nullable(Type.String({ description: 'ID of the stream a bridge sends the room to.' })),
-    bookingId: Nullable(Type.String({ description: 'ID of the ONE_TO_ONE booking the room was created for.' })),
+    bookingId: Nullable(
+      Type.String({ description: 'ID of the ONE_TO_ONE booking the room was created for.' }),
+    ),
     recordingVideoIds: Type.Array(Type.String()),
     startedAt: Nullable(Type.String({ ...Instant, description: 'When the room last became ACTIVE.' })),
     endedAt: Nullable(Instant),
@@ -188,12 +191,16 @@ export const Participant = named(
     identity: Type.String(),
     name: Nullable(Type.String()),
     role: Role,
-    state: OneOf(VALUES.room_participant.state, { description: 'JOINING participants are waiting to be admitted.' }),
+    state: OneOf(VALUES.room_participant.state, {
+      description: 'JOINING participants are waiting to be admitted.',
+    }),
     joinedAt: Nullable(Instant),
     leftAt: Nullable(Instant),
     durationSec: Nullable(Type.Integer()),
     leaveReason: Nullable(OneOf(VALUES.room_participant.leave_reason)),
-    bridgeId: Nullable(Type.String({ description: 'Set if the participant is a stream bridged into the room.' })),
+    bridgeId: Nullable(
+      Type.String({ description: 'Set if the participant is a stream bridged into the room.' }),
+    ),
     tracks: Type.Array(Track),
   }),
   {

@@ -22,7 +22,9 @@ export function slotRoutes({ slots }: { slots: Slots }): Route[] {
       query: Type.Object({
         from: Day('First day, in `timezone`; defaults to today.'),
         to: Day('Last day, inclusive; defaults to 27 days after `from`.'),
-        timezone: Type.Optional(Type.String({ maxLength: 64, description: "IANA time zone; defaults to the creator's." })),
+        timezone: Type.Optional(
+          Type.String({ maxLength: 64, description: "IANA time zone; defaults to the creator's." }),
+        ),
       }),
       reply: { status: 200, schema: SlotList },
       async handler({ caller }, { params, query }) {

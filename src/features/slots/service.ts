@@ -121,8 +121,10 @@ export function createSlots({ db, clock, calendar, products, availability }: Slo
   };
 }
 
-const NO_SLOT = 'No slot of this product starts at this time. List slots with GET /booking/products/{id}/slots.';
-const NOT_OFFERED = "This time is unavailable: it is too soon, too far ahead, or outside the creator's availability.";
+const NO_SLOT =
+  'No slot of this product starts at this time. List slots with GET /booking/products/{id}/slots.';
+const NOT_OFFERED =
+  "This time is unavailable: it is too soon, too far ahead, or outside the creator's availability.";
 
 function takenAlready(): AppError {
   return new AppError('CONFLICT', { field: 'startsAt', message: 'This time slot is no longer available.' });

@@ -136,8 +136,7 @@ export const streamRecordingReady = defineEvent({
 
 export const streamTakenDown = defineEvent({
   type: 'stream.taken_down',
-  description:
-    'The platform operator took a stream down: its broadcast ended and it was disabled.',
+  description: 'The platform operator took a stream down: its broadcast ended and it was disabled.',
   data: Type.Object({
     streamId,
     title: Type.String(),

@@ -10,7 +10,8 @@ export const HEALTH_WORDS: Readonly<Record<string, Words>> = {
     remedy: 'Set the keyframe interval of the encoder to 2 s.',
   },
   NO_KEYFRAMES: {
-    meaning: 'The encoder uses intra refresh instead of keyframes: players cannot start with it, so the video is re-encoded.',
+    meaning:
+      'The encoder uses intra refresh instead of keyframes: players cannot start with it, so the video is re-encoded.',
     remedy: 'Turn intra refresh off, and set a keyframe interval of 2 s.',
   },
   OPEN_GOP: {
@@ -20,11 +21,11 @@ export const HEALTH_WORDS: Readonly<Record<string, Words>> = {
   },
   BITRATE_LOW: {
     meaning: 'The bitrate has been too low for the resolution for 10 s: motion becomes blocky.',
-    remedy:
-      'Raise the encoder bitrate or lower the resolution. Ignore this for still images.',
+    remedy: 'Raise the encoder bitrate or lower the resolution. Ignore this for still images.',
   },
   BITRATE_UNSTABLE: {
-    meaning: 'In the last 30 s, the signal paused for more than 2 s, or many frames arrived more than a second late.',
+    meaning:
+      'In the last 30 s, the signal paused for more than 2 s, or many frames arrived more than a second late.',
     remedy:
       'Lower the bitrate to three quarters of the upload speed, use a cable instead of Wi-Fi, and set rate control to CBR.',
   },
@@ -35,8 +36,7 @@ export const HEALTH_WORDS: Readonly<Record<string, Words>> = {
   },
   FRAMES_DROPPED: {
     meaning: 'More than 5% of the frames in the last 30 s are missing.',
-    remedy:
-      'The encoder drops frames: lower its resolution, frame rate or bitrate, or use a faster preset.',
+    remedy: 'The encoder drops frames: lower its resolution, frame rate or bitrate, or use a faster preset.',
   },
   TIMESTAMP_JUMP: {
     meaning: 'The encoder clock jumped in the last minute, which interrupted playback.',
@@ -76,7 +76,8 @@ export const HEALTH_WORDS: Readonly<Record<string, Words>> = {
     remedy: 'Send H.264, profile Main or High.',
   },
   CODEC_NOT_EVERYWHERE: {
-    meaning: 'The signal is not H.264 with AAC and is passed through: browsers without the codec cannot play it.',
+    meaning:
+      'The signal is not H.264 with AAC and is passed through: browsers without the codec cannot play it.',
     remedy: 'Send H.264 and AAC.',
   },
   UNSUPPORTED_CODEC: {
@@ -112,8 +113,7 @@ export const HEALTH_WORDS: Readonly<Record<string, Words>> = {
     remedy: 'Contact the operator. Recording resumes when storage is available.',
   },
   NO_MEASUREMENT: {
-    meaning:
-      'No measurements for 12 s: the encoder is reconnecting, or its media server is unreachable.',
+    meaning: 'No measurements for 12 s: the encoder is reconnecting, or its media server is unreachable.',
     remedy: 'Check the encoder connection. Contact the operator if this persists.',
   },
 };

@@ -32,15 +32,15 @@ export const Health = named(
     fps: Type.Number(),
     width: Type.Integer(),
     height: Type.Integer(),
-    codec: Type.String({ description: 'RFC 6381 codec string of the video, or of the audio if there is no video.' }),
+    codec: Type.String({
+      description: 'RFC 6381 codec string of the video, or of the audio if there is no video.',
+    }),
     keyframeIntervalSec: Nullable(
       Type.Number({ description: 'Largest recent interval; null before the second keyframe.' }),
     ),
     droppedFrames: Type.Integer({ description: 'Frames missing by timestamp in this connection.' }),
     lateFrames: Type.Integer({ description: 'Frames more than a second late in this connection.' }),
-    avDriftMs: Nullable(
-      Type.Integer({ description: 'How far audio is ahead of video; null without both.' }),
-    ),
+    avDriftMs: Nullable(Type.Integer({ description: 'How far audio is ahead of video; null without both.' })),
     issues: Type.Array(Type.String(), { description: issueWords() }),
   }),
   HEALTH_EXAMPLE,
@@ -66,7 +66,10 @@ export const StreamHealthHour = named(
         lateFrames: Type.Integer({ description: 'Count during the interval of the point.' }),
         avDriftMs: Nullable(Type.Integer()),
       }),
-      { description: 'Measurements of the last hour, oldest first; periods without measurements have no points.' },
+      {
+        description:
+          'Measurements of the last hour, oldest first; periods without measurements have no points.',
+      },
     ),
   }),
   {

@@ -85,13 +85,13 @@ export const Stream = named(
     isLive: Type.Boolean({ description: 'Whether the broadcast is live for viewers.' }),
     status: OneOf(STATUSES, { description: 'Derived from the two flags.' }),
     enabled: Type.Boolean(),
-    streamKey: Nullable(
-      Type.String({ description: 'Null if the key cannot write streams.' }),
-    ),
+    streamKey: Nullable(Type.String({ description: 'Null if the key cannot write streams.' })),
     ingest: Type.Object({
       rtmpUrl: Type.String({ description: 'RTMP URL for encoders; append "/" and the stream key.' }),
       rtmpsUrl: Nullable(
-        Type.String({ description: 'RTMPS URL for encoders; null if the platform has no certificate for it.' }),
+        Type.String({
+          description: 'RTMPS URL for encoders; null if the platform has no certificate for it.',
+        }),
       ),
       whipUrl: Nullable(
         Type.String({
@@ -104,8 +104,7 @@ export const Stream = named(
     }),
     whepUrl: Nullable(
       Type.String({
-        description:
-          'WHEP URL for playback over WebRTC while isLive is true; null if WebRTC is unavailable.',
+        description: 'WHEP URL for playback over WebRTC while isLive is true; null if WebRTC is unavailable.',
       }),
     ),
     previewUrl: Nullable(

@@ -23,7 +23,7 @@ To confirm, open this link within ${CONFIRM_DAYS} days:
 
 ${confirmUrl}
 
-If this wasn\'t you, ignore this email: unconfirmed addresses receive no emails. To unsubscribe from the list:
+If this wasn't you, ignore this email: unconfirmed addresses receive no emails. To unsubscribe from the list:
 
 ${leaveUrl}
 `,

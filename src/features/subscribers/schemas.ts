@@ -13,7 +13,9 @@ export const SubscriberIn = named(
     email: Type.String({ minLength: 1, maxLength: 320, description: 'Trimmed and lowercased.' }),
     name: Type.Optional(Nullable(Type.String({ maxLength: 120 }))),
     source: Type.Optional(
-      Nullable(Type.String({ maxLength: 100, description: 'Your note on where the email address comes from.' })),
+      Nullable(
+        Type.String({ maxLength: 100, description: 'Your note on where the email address comes from.' }),
+      ),
     ),
     consentAt: Type.Optional(
       Nullable(

@@ -89,9 +89,13 @@ export const TOLD: Readonly<Record<Exclude<Told, 'updated'>, EventDefinition<typ
   ),
   resumed: told('subscription.resumed', 'A scheduled cancellation was reverted.'),
   canceled: {
-    ...told('subscription.canceled', 'A subscription ended: it was canceled or refunded, or a dispute was lost.', {
-      status: 'CANCELED',
-    }),
+    ...told(
+      'subscription.canceled',
+      'A subscription ended: it was canceled or refunded, or a dispute was lost.',
+      {
+        status: 'CANCELED',
+      },
+    ),
     ...ended('The subscription was canceled.'),
   },
   expired: {

@@ -112,7 +112,9 @@ function readRoutes({ subscriptions, cursors }: Pick<Deps, 'subscriptions' | 'cu
       description: 'Includes ended subscriptions.',
       query: listQuery({
         status: CommaList(VALUES.subscription.status),
-        tierId: Type.Optional(Type.String({ maxLength: 64, description: 'Only subscriptions of this tier.' })),
+        tierId: Type.Optional(
+          Type.String({ maxLength: 64, description: 'Only subscriptions of this tier.' }),
+        ),
       }),
       reply: { ...reply, list: true },
       async handler({ caller: { workspaceId, mode } }, { query }) {

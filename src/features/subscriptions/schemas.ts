@@ -10,14 +10,19 @@ named('SubscriptionStatus', OneOf(VALUES.subscription.status));
 export const CancelIn = named(
   'SubscriptionCancel',
   Type.Object({
-    atPeriodEnd: Type.Boolean({ description: 'Whether to cancel at the end of the current period; otherwise immediately, without a refund.' }),
+    atPeriodEnd: Type.Boolean({
+      description:
+        'Whether to cancel at the end of the current period; otherwise immediately, without a refund.',
+    }),
   }),
   { atPeriodEnd: true },
 );
 
 export const SwitchIn = named(
   'SubscriptionSwitch',
-  Type.Object({ tierId: Type.String({ minLength: 1, maxLength: 64, description: 'ID of one of your tiers.' }) }),
+  Type.Object({
+    tierId: Type.String({ minLength: 1, maxLength: 64, description: 'ID of one of your tiers.' }),
+  }),
   { tierId: 'tier_01kafe3n4pfx2v9yq6m8d7t5zr' },
 );
 
@@ -63,7 +68,9 @@ export const Subscription = named(
     canceledAt: Nullable(Instant),
     endedAt: Nullable(Instant),
     cancelReason: Nullable(OneOf(VALUES.subscription.cancel_reason)),
-    isDisputed: Type.Boolean({ description: 'Whether the last charge is disputed; access is suspended until the bank decides.' }),
+    isDisputed: Type.Boolean({
+      description: 'Whether the last charge is disputed; access is suspended until the bank decides.',
+    }),
     discountCode: Nullable(Type.String()),
     clientReferenceId: Nullable(Type.String()),
     createdAt: Instant,

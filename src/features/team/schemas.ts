@@ -20,7 +20,10 @@ export const Member = named(
     status: OneOf(['ACTIVE', 'SUSPENDED'] as const, { description: "Status of the member's own account." }),
     joinedAt: Instant,
     lastActiveAt: Nullable(
-      Type.String({ ...Instant, description: 'Last activity in the dashboard for this account, accurate to a few minutes.' }),
+      Type.String({
+        ...Instant,
+        description: 'Last activity in the dashboard for this account, accurate to a few minutes.',
+      }),
     ),
   }),
   {
@@ -117,7 +120,9 @@ export const Accepted = named(
 
 export const LeaveIn = named(
   'TeamLeave',
-  Type.Object({ accountId: Type.String({ maxLength: 100, description: 'ID of the account whose team to leave.' }) }),
+  Type.Object({
+    accountId: Type.String({ maxLength: 100, description: 'ID of the account whose team to leave.' }),
+  }),
   { accountId: 'usr_01kafe3n4pfx2v9yq6m8d7t5zr' },
 );
 

@@ -35,7 +35,8 @@ const creation = <S extends TSchema>(sizeBytes: S) =>
     sha256: Type.Optional(Sha256),
     videoId: Type.Optional(
       Type.String({
-        description: 'ID of a video waiting for its file. If omitted, a new video is created from the fields below.',
+        description:
+          'ID of a video waiting for its file. If omitted, a new video is created from the fields below.',
       }),
     ),
     title: Type.Optional(Title),
@@ -81,14 +82,17 @@ export const Upload = named(
     corsOrigin: Nullable(Type.String()),
     filename: Type.String(),
     sizeBytes: Nullable(Type.Integer({ description: 'Null until the client sends it.' })),
-    receivedBytes: Type.Integer({ description: 'Durably stored bytes; lags by a few seconds during the transfer.' }),
+    receivedBytes: Type.Integer({
+      description: 'Durably stored bytes; lags by a few seconds during the transfer.',
+    }),
     mimeType: Type.String(),
     sha256: Nullable(Type.String()),
     chunkSizeBytes: Type.Integer({ description: 'Recommended chunk size for clients that split the file.' }),
     expiresAt: Instant,
     error: NullableObject(Problem),
     replaces: Type.Boolean({
-      description: 'Whether the upload replaces the file of an existing video, which keeps playing until the new file is ready.',
+      description:
+        'Whether the upload replaces the file of an existing video, which keeps playing until the new file is ready.',
     }),
     createdAt: Instant,
   }),

@@ -15,7 +15,10 @@ const TO = 'A date or date-time, exclusive. Defaults to tomorrow.';
 export const UsageQuery = Type.Object({
   from: Day(FROM),
   to: Day(TO),
-  granularity: OneOf(GRANULARITIES, { default: 'DAY', description: 'Bucket size; HOUR supports at most 14 days.' }),
+  granularity: OneOf(GRANULARITIES, {
+    default: 'DAY',
+    description: 'Bucket size; HOUR supports at most 14 days.',
+  }),
   timezone: Type.String({
     default: 'UTC',
     description: 'IANA time zone used for day boundaries.',

@@ -7,7 +7,10 @@ const data = named(
   Type.Object({
     userId: Type.String({ description: 'Account ID of the follower.' }),
     username: Type.String(),
-    sequence: Type.Integer({ minimum: 1, description: 'Increases with each event about followers of the channel.' }),
+    sequence: Type.Integer({
+      minimum: 1,
+      description: 'Increases with each event about followers of the channel.',
+    }),
   }),
 );
 const sample = { userId: 'usr_01kafe3n4pfx2v9yq6m8d7t5zr', username: 'grace', sequence: 1 };

@@ -33,7 +33,9 @@ export const AudioTrack = named(
   Type.Object({
     language: Nullable(Type.String({ description: 'BCP 47 tag; null if the file does not specify it.' })),
     label: Type.String({ description: 'Name shown in players; unique within the video.' }),
-    channels: Type.Integer({ description: 'Number of channels; six for 5.1, which is also available in stereo.' }),
+    channels: Type.Integer({
+      description: 'Number of channels; six for 5.1, which is also available in stereo.',
+    }),
     isDefault: Type.Boolean(),
     isDescription: Type.Boolean({ description: 'Whether it is an audio description.' }),
   }),

@@ -31,7 +31,7 @@ ${isConfirmed ? 'See' : 'Confirm your entry, see'} your position, or leave the w
 
 ${link}
 
-If this wasn\'t you, leave the waitlist there or ignore this email: nothing is booked or charged.
+If this wasn't you, leave the waitlist there or ignore this email: nothing is booked or charged.
 `,
   };
 }

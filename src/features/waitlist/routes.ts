@@ -49,9 +49,14 @@ export function waitlistRoutes({ waitlist, mailCaps, cursors }: Deps): Route[] {
       summary: 'List waitlist entries',
       description: 'Includes converted and closed entries.',
       query: listQuery({
-        productId: Type.Optional(Type.String({ maxLength: 64, description: 'Only entries of this product.' })),
+        productId: Type.Optional(
+          Type.String({ maxLength: 64, description: 'Only entries of this product.' }),
+        ),
         cohortId: Type.Optional(
-          Type.String({ maxLength: 64, description: 'Only entries for this cohort, or offered a seat in it.' }),
+          Type.String({
+            maxLength: 64,
+            description: 'Only entries for this cohort, or offered a seat in it.',
+          }),
         ),
         status: CommaList(STATUSES),
       }),

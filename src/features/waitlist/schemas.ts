@@ -11,7 +11,9 @@ export const WaitlistIn = named(
     email: Type.String({ minLength: 1, maxLength: 254 }),
     name: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 200 }))),
     cohortId: Type.Optional(
-      Nullable(Type.String({ maxLength: 64, description: 'Cohort of a COHORT product; null means any cohort.' })),
+      Nullable(
+        Type.String({ maxLength: 64, description: 'Cohort of a COHORT product; null means any cohort.' }),
+      ),
     ),
     startsAt: Type.Optional(
       Nullable(Type.String({ format: 'date-time', description: 'Start of the slot; null means any time.' })),

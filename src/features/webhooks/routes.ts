@@ -29,11 +29,11 @@ const Id = IdParams('wh', 'webhook');
 
 /** All of them in one page: plans allow fewer. */
 const ListQuery = shortListQuery({});
-const EventTypes = named('EventTypes', Type.Array(Type.String({ description: 'Event type from the catalog.' })), [
-  'stream.live',
-  'stream.ended',
-  'video.processing.completed',
-]);
+const EventTypes = named(
+  'EventTypes',
+  Type.Array(Type.String({ description: 'Event type from the catalog.' })),
+  ['stream.live', 'stream.ended', 'video.processing.completed'],
+);
 const MAX_DELIVERIES = 200;
 
 interface Deps {

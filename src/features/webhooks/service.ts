@@ -161,7 +161,10 @@ async function create(
     const { plan } = await lockWorkspace(tx, workspaceId);
     const limit = PLANS[plan].webhooks;
     if ((await repository.countWebhooks(tx, workspaceId)) >= limit) {
-      throw quotaExceeded({ workspaceId, resource: 'WEBHOOKS' }, `Limit of ${limit} webhooks reached for this plan.`);
+      throw quotaExceeded(
+        { workspaceId, resource: 'WEBHOOKS' },
+        `Limit of ${limit} webhooks reached for this plan.`,
+      );
     }
     return repository.insertWebhook(tx, workspaceId, {
       id,

@@ -24,7 +24,7 @@ const ANSWER_MS = 8000;
 const LOOK_MS = 250;
 const SPENT_MS = 60_000;
 const FULL_RETRY_SEC = 30;
-const PURPOSE = 'WHEP viewer IP addresses';
+const PURPOSE = 'addresses of viewers by WHEP';
 const NOWHERE = 'Real-time playback is currently unavailable. Play HLS, or try again in a moment.';
 
 interface Deps {

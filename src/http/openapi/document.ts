@@ -12,7 +12,7 @@ import { tagsOf } from './tags.ts';
 
 const DESCRIPTION = `A creator video business with one API key.
 
-Every answer that is not an error is \`{"success": true, "data": …}\`; lists have \`pagination\` beside it, and \`cursor\` goes back as it came. Every error is \`{"success": false, "error": {"code", "message", "field"}}\`: decide on \`code\`. Clients ignore members that they do not know and expect further values of enumerations in answers.`;
+Successful responses are \`{"success": true, "data": …}\`; lists also have \`pagination\`, and \`cursor\` is opaque. Errors are \`{"success": false, "error": {"code", "message", "field"}}\`: base decisions on \`code\`. Clients must ignore unknown fields and accept new enum values in responses.`;
 
 export interface Documented {
   routes: readonly Route[];

@@ -150,7 +150,9 @@ function errorSchema(codes: readonly ErrorCode[], isPlain: boolean): object {
     properties: {
       success: { type: 'boolean', const: false },
       error: texts.length === 0 ? error : { anyOf: [error, { type: 'string', enum: texts }] },
-      ...(isPlain ? { retryAfter: { type: 'integer', description: 'Seconds to wait before retrying.' } } : {}),
+      ...(isPlain
+        ? { retryAfter: { type: 'integer', description: 'Seconds to wait before retrying.' } }
+        : {}),
       ...(codes.includes('SECOND_FACTOR_REQUIRED') ? SECOND_FACTOR : {}),
     },
   };

@@ -36,9 +36,7 @@ const database: Check = async ({ database: found, clock }) => {
     const clocks = compareClocks('database-clock', 'the database', (sentMs + clock.ms()) / 2, state.timeMs);
     const findings = [fine('database', `PostgreSQL ${major} answers`), clocks];
     if (major < OLDEST_POSTGRES)
-      findings.push(
-        problem('database-version', `PostgreSQL ${major} is too old`, 'use version 15 or newer'),
-      );
+      findings.push(problem('database-version', `PostgreSQL ${major} is too old`, 'use version 15 or newer'));
     if (isHalfRestored) {
       const text = 'a restore into this database was broken off';
       return [...findings, problem('migrations', text, 'type marquee restore again')];

@@ -115,7 +115,7 @@ export function paymentsPart(base: Needs): Built<Gives> {
       ],
       consumers: createPaymentMails({ ...base, publicUrl }),
       tasks: () => [
-        { name: 'Stripe webhook', everyMs: 10 * EVERY.minute, run: () => payments.hints.catchUp() },
+        { name: 'what Stripe told', everyMs: 10 * EVERY.minute, run: () => payments.hints.catchUp() },
         { name: 'payouts of providers', everyMs: 10 * EVERY.minute, run: () => payments.payouts.sweep() },
         { name: 'payment hints', everyMs: 2 * EVERY.second, run: () => payments.hints.run() },
         { name: 'open payments', everyMs: EVERY.minute, run: () => payments.reconcile() },

@@ -112,7 +112,9 @@ function transcribeCommand(command: string): string[] | null {
   try {
     return wordsOf(command);
   } catch (error) {
-    throw new ConfigError(`TRANSCRIBE_COMMAND ${error instanceof Error ? error.message : 'is not a command'}`);
+    throw new ConfigError(
+      `TRANSCRIBE_COMMAND ${error instanceof Error ? error.message : 'is not a command'}`,
+    );
   }
 }
 

@@ -50,12 +50,12 @@ export function whepPart(needs: Needs): Built<{ whep: Whep }> {
       pages: () => [whepPages({ whep, caps, iceLinks: () => iceLinks(iceServers()) })],
       services: {
         api: () => {
-          const task = { name: 'WHEP viewers', everyMs: EVERY.second, run: () => whep.look() };
+          const task = { name: 'viewers by WHEP', everyMs: EVERY.second, run: () => whep.look() };
           const schedule = startSchedule([task], log);
           return { stop: () => schedule.stop() };
         },
       },
-      tasks: () => [{ name: 'WHEP offers', everyMs: EVERY.minute, run: () => whep.sweep() }],
+      tasks: () => [{ name: 'offers by WHEP', everyMs: EVERY.minute, run: () => whep.sweep() }],
     },
   };
 }

@@ -22,7 +22,7 @@ export function whipPart(
     gives: { whip },
     part: {
       pages: () => [whipPages({ whip, iceServers })],
-      tasks: () => [{ name: 'WHIP offers', everyMs: EVERY.minute, run: () => whip.sweep() }],
+      tasks: () => [{ name: 'offers by WHIP', everyMs: EVERY.minute, run: () => whip.sweep() }],
     },
   };
 }

@@ -83,7 +83,12 @@ export class Feeder {
     const publication = await engine.publish(grant, protocol, (reason) => this.#ended(reason));
     if (publication === null) {
       this.#isOver = true;
-      onEnd(new PushFailure('normal', 'The stream cannot accept an encoder now: one is already connected, or the plan limit is reached.'));
+      onEnd(
+        new PushFailure(
+          'normal',
+          'The stream cannot accept an encoder now: one is already connected, or the plan limit is reached.',
+        ),
+      );
       return;
     }
     this.#publication = publication;

@@ -209,9 +209,13 @@ class Fetcher {
     if (status === 401 || status === 403) {
       throw new PushFailure('refused', `The source denied access (${status}).`);
     }
-    if (status !== 200 && status !== 206) throw new PushFailure('normal', `The source returned status ${status}.`);
+    if (status !== 200 && status !== 206)
+      throw new PushFailure('normal', `The source returned status ${status}.`);
     if (!complete) {
-      throw new PushFailure('normal', 'The source sent data too slowly, closed the connection, or sent a file that is too large.');
+      throw new PushFailure(
+        'normal',
+        'The source sent data too slowly, closed the connection, or sent a file that is too large.',
+      );
     }
     return answer;
   }
@@ -283,7 +287,10 @@ class HlsTrack {
   async #load(): Promise<Loaded<MediaPlaylist>> {
     const { playlist, ...rest } = await this.#options.http.playlist(this.#options.url);
     if (playlist.kind === 'media') return { playlist, ...rest };
-    throw new PushFailure('fatal', 'The playlist of the source cannot be used: playlists are nested too deeply.');
+    throw new PushFailure(
+      'fatal',
+      'The playlist of the source cannot be used: playlists are nested too deeply.',
+    );
   }
 
   /** @returns whether there was something new. */

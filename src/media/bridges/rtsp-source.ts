@@ -124,10 +124,7 @@ function chosen(tracks: readonly SdpTrack[], lane: LiveLane): Chosen[] {
   const other = tracks.find(({ kind }) => kind === 'video');
   if (picture === undefined && other !== undefined) {
     const coded = other.encoding.slice(0, 20) || 'something unknown';
-    throw new PushFailure(
-      'fatal',
-      `The source uses ${coded}, which is not supported. Encode it as H.264.`,
-    );
+    throw new PushFailure('fatal', `The source uses ${coded}, which is not supported. Encode it as H.264.`);
   }
   const found: Chosen[] = [];
   if (picture !== undefined) {

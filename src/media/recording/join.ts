@@ -44,8 +44,7 @@ export function createRecordingJoiner(options: RecordingJoinerOptions): Recordin
         else readable.push({ path, format });
       }
       const [first] = readable;
-      if (first === undefined)
-        throw new MediaFileError('CORRUPT_INPUT', 'The recording is unreadable.');
+      if (first === undefined) throw new MediaFileError('CORRUPT_INPUT', 'The recording is unreadable.');
       return concat(tools, await alike(tools, readable, first, run), maxSec, run);
     },
   };

@@ -290,7 +290,10 @@ export class RtmpClient {
       return new PushFailure('fatal', `The ${who} does not know the application in the URL${behind}`);
     }
     if (/codec|unsupported|not supported/i.test(`${code} ${description}`)) {
-      return new PushFailure('fatal', `The destination does not support the encoding of the broadcast${behind}`);
+      return new PushFailure(
+        'fatal',
+        `The destination does not support the encoding of the broadcast${behind}`,
+      );
     }
     if (/BadName|Denied|Unauthorized|Rejected|auth|key/i.test(`${code} ${description}`)) {
       return new PushFailure('refused', `The ${who} rejected the stream key${behind}`);

@@ -112,7 +112,10 @@ class RtmpPush implements PushSession {
 
 const hungUp = () => new PushFailure('normal', 'The destination closed the connection.');
 const dropped = () =>
-  new PushFailure('dropped', 'The destination closed the connection instead of accepting the stream key. Check the key.');
+  new PushFailure(
+    'dropped',
+    'The destination closed the connection instead of accepting the stream key. Check the key.',
+  );
 
 /** Chunk streams as encoders use them. */
 const CHUNK_STREAMS: Readonly<Record<number, number>> = {

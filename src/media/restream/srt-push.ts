@@ -110,9 +110,7 @@ class FlvWriter {
       const known = this.#headers.get(type);
       // MPEG-TS has no place for another one: it takes a program that begins with it.
       if (known && !known.equals(payload)) {
-        this.#fail(
-          new PushFailure('normal', 'The encoder settings changed; reconnecting.'),
-        );
+        this.#fail(new PushFailure('normal', 'The encoder settings changed; reconnecting.'));
       }
       if (known) return;
       this.#headers.set(type, Buffer.from(payload));

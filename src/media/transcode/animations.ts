@@ -19,5 +19,8 @@ export function checkAnimation(
   frames: number,
 ): void {
   if (frames <= MAX_FRAMES && frames * width * height <= MAX_PIXELS) return;
-  throw new MediaFileError('UNSUPPORTED_FORMAT', `The animation is too long for a ${kind}. Upload it as MP4.`);
+  throw new MediaFileError(
+    'UNSUPPORTED_FORMAT',
+    `The animation is too long for a ${kind}. Upload it as MP4.`,
+  );
 }

@@ -36,10 +36,7 @@ export async function withHardware<T>(
     return await work({ hardware: pool.hardware, names: new Set(names) });
   } catch (error) {
     if (run.signal.aborted || isDiskTrouble(error) || error instanceof UnsafeOutput) throw error;
-    tools.log.warn(
-      { err: error, encoder: kind, rungs: names },
-      'a hardware encode failed: using software',
-    );
+    tools.log.warn({ err: error, encoder: kind, rungs: names }, 'a hardware encode failed: using software');
   } finally {
     pool.give(names.length);
   }

@@ -124,7 +124,9 @@ function colorNotes(video: SourceInfo['video'], canToneMap: boolean): Processing
   }
   if (!hasRareMatrix(tagsOf(video))) return [];
   return [
-    notTheSame(`Colors may differ between players, because few support the color matrix of the video (${video.matrix}).`),
+    notTheSame(
+      `Colors may differ between players, because few support the color matrix of the video (${video.matrix}).`,
+    ),
   ];
 }
 
@@ -199,7 +201,10 @@ function checkPicture(video: ProbedStream, log: string): void {
   }
   if (!isReadVideo(codec_name)) throw notRead(codec_name);
   if (width < 1 || height < 1) {
-    throw fileFault(log) ?? new MediaFileError('CORRUPT_INPUT', 'The resolution of the video cannot be determined.');
+    throw (
+      fileFault(log) ??
+      new MediaFileError('CORRUPT_INPUT', 'The resolution of the video cannot be determined.')
+    );
   }
   if (Math.max(width, height) > MAX_LONG_SIDE || Math.min(width, height) > MAX_SHORT_SIDE) {
     throw new MediaFileError('UNSUPPORTED_FORMAT', 'The resolution exceeds 7680 by 4320.');

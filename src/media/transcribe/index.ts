@@ -91,9 +91,7 @@ async function runEngine(options: TranscriberOptions, run: TranscribeRun): Promi
   const { code, signal: by, stderr, spawnError } = exit;
   options.log.warn({ code, signal: by, spawnError, log: stderr.slice(-2000) }, 'the speech engine failed');
   if (printed.isTooLong.aborted) throw new TranscriptError('The output of the speech engine is too large.');
-  throw new TranscriptError(
-    enough.aborted ? 'The speech engine timed out.' : 'The speech engine failed.',
-  );
+  throw new TranscriptError(enough.aborted ? 'The speech engine timed out.' : 'The speech engine failed.');
 }
 
 /** A model, or the script of an engine, is shown to it because the command names it. */

@@ -99,9 +99,7 @@ class Manager {
     const { log } = this.#options;
     do {
       this.#isAgain = false;
-      await this.#look().catch((error: unknown) =>
-        log.warn({ err: error }, 'cannot list WHEP viewers'),
-      );
+      await this.#look().catch((error: unknown) => log.warn({ err: error }, 'cannot list WHEP viewers'));
     } while (this.#isAgain && !this.#isStopping);
     this.#syncing = null;
   }

@@ -51,7 +51,8 @@ function write(...description: Parameters<typeof writeForJanus>): string {
 /** With the names that the client has given, and no group where it has none (RFC 9143, section 7.3). */
 function answerOf(sdp: string, media: readonly OfferedMedia[], isGrouped: boolean): string {
   const refused = parseSdp(sdp).media.find(isRejected);
-  if (refused !== undefined) throw new BadOffer(`The ${refused.kind} section of the offer cannot be accepted.`);
+  if (refused !== undefined)
+    throw new BadOffer(`The ${refused.kind} section of the offer cannot be accepted.`);
   let index = 0;
   const lines = sdp.split(/\r\n|\n/).flatMap((line) => {
     if (line.startsWith('a=group:BUNDLE'))

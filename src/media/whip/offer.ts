@@ -102,8 +102,7 @@ function mediaOf(section: SdpMedia): OfferedMedia {
   const { kind, protocol, attributes } = section;
   if ((kind !== 'audio' && kind !== 'video') || protocol !== 'UDP/TLS/RTP/SAVPF')
     throw new BadOffer('Each section of the offer must be audio or video over UDP/TLS/RTP/SAVPF.');
-  if (isRejected(section))
-    throw new BadOffer(`The ${kind} section of the offer is disabled: its port is 0.`);
+  if (isRejected(section)) throw new BadOffer(`The ${kind} section of the offer is disabled: its port is 0.`);
   const mid = attributeOf(attributes, 'mid') ?? '';
   if (!/^[!-~]+$/.test(mid) || mid.length > MAX_MID)
     throw new BadOffer(`Each section of the offer must have an \`a=mid\` of 1 to ${MAX_MID} characters.`);

@@ -207,7 +207,7 @@ export function refuseName(name: string): string | null {
   if (name.length > 253 || labels.some((label) => label.length > 63)) return 'host name too long';
   const last = labels.at(-1) ?? '';
   if (REFUSED_SUFFIXES.includes(last)) {
-    return labels.length === 1 ? `host name ${last}` : `host name ends in .${last}`;
+    return labels.length === 1 ? `host name ${last}` : `host name ends with .${last}`;
   }
   return labels.length === 1 ? 'host name without a dot' : null;
 }

@@ -22,7 +22,7 @@ export function reach({ host, port, greeting, timeoutMs }: Target): Promise<void
       else reject(error);
     };
     socket.on('error', finish);
-    socket.on('close', () => reject(new Error(`${host}:${port} ended the connection`)));
+    socket.on('close', () => reject(new Error(`${host}:${port} closed the connection`)));
     socket.on('data', () => finish());
     socket.on('connect', () => (greeting === undefined ? finish() : socket.write(greeting)));
   });

@@ -14,7 +14,7 @@ const backend = {
   init: () => {},
   read: (language: string, namespace: string, done: ReadCallback) => {
     const load = files[`../locales/${language}/${namespace}.json`];
-    if (load === undefined) return done(new Error(`no words for ${language}/${namespace}`), false);
+    if (load === undefined) return done(new Error(`no texts for ${language}/${namespace}`), false);
     load().then(
       (words) => done(null, words),
       (error: Error) => done(error, false),

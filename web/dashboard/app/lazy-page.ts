@@ -16,7 +16,7 @@ export function lazyPage<Module extends object, Name extends keyof Module>(
       return await load();
     } catch (cause) {
       if (await isThere()) throw cause;
-      throw new ApiError({ status: 0, code: API_AWAY, message: 'The server does not answer.', cause });
+      throw new ApiError({ status: 0, code: API_AWAY, message: 'Server not responding.', cause });
     }
   }, name);
 }

@@ -42,7 +42,7 @@ export async function fetchOrAway(input: Request | string, init?: RequestInit): 
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
     noteAway();
-    throw new ApiError({ status: 0, code: API_AWAY, message: 'The server does not answer.', cause: error });
+    throw new ApiError({ status: 0, code: API_AWAY, message: 'Server not responding.', cause: error });
   }
 }
 

@@ -89,8 +89,8 @@ function panelMessage(showing: Showing, startsAt: Date | null, playlist: string)
     return html`Waiting for video…<noscript> The player needs JavaScript. Without it, <a href="${playlist}">open the stream</a> in a video player.</noscript>`;
   }
   if (startsAt !== null) return html`Starts ${time(startsAt, 'local')}.`;
-  if (showing === 'ended') return html`The broadcast has ended. If it starts again, it plays here.`;
-  return html`The broadcast has not started yet. It plays here as soon as it does.`;
+  if (showing === 'ended') return html`The broadcast has ended. If it starts again, playback resumes here.`;
+  return html`The broadcast has not started yet. Playback starts automatically when it does.`;
 }
 
 /** Since when, or from when; the page's script hides it when it no longer holds. */

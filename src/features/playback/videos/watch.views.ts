@@ -135,7 +135,8 @@ ${poster && html`<img class="player-poster" src="${poster}" alt="">`}
 }
 
 function message(isPlayable: boolean, playlist: string): SafeHtml {
-  if (!isPlayable) return html`This video is still being processed. It plays here as soon as it is ready.`;
+  if (!isPlayable)
+    return html`This video is still processing. Playback starts automatically when it is ready.`;
   return html`Loading…<noscript> The player needs JavaScript. Without it, <a href="${playlist}">open the video</a> in a video player.</noscript>`;
 }
 

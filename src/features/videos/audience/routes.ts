@@ -44,7 +44,8 @@ const ViewIn = named(
         Type.String({
           minLength: 1,
           maxLength: 128,
-          description: 'Session ID of the player; without it, viewers are distinguished by IP address and browser.',
+          description:
+            'Session ID of the player; without it, viewers are distinguished by IP address and browser.',
         }),
       ),
     ),
@@ -119,7 +120,9 @@ export function audienceRoutes({ audience, links }: Deps): Route[] {
         { bucket: 'views-address', per: 'ip', max: 600, windowSec: MINUTE_SEC, refusal: 'RATE_LIMIT' },
         { bucket: 'views', per: 'ip', param: 'id', max: 30, windowSec: MINUTE_SEC, refusal: 'RATE_LIMIT' },
       ],
-      query: Type.Object({ token: Type.Optional(Type.String({ description: 'Token of the playback URL.' })) }),
+      query: Type.Object({
+        token: Type.Optional(Type.String({ description: 'Token of the playback URL.' })),
+      }),
       body: ViewIn,
       optionalBody: true,
       reply: {

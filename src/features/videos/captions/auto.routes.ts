@@ -23,7 +23,9 @@ const AutoCaptionsIn = named(
 const AutoCaptionsOut = named(
   'AutoCaptions',
   Type.Object({
-    isAvailable: Type.Boolean({ description: 'Whether the platform has a speech engine, so that captions can be requested.' }),
+    isAvailable: Type.Boolean({
+      description: 'Whether the platform has a speech engine, so that captions can be requested.',
+    }),
     status: Nullable(OneOf(VALUES.video_transcription.status)),
     language: Nullable(Type.String({ description: 'Null until detected.' })),
     error: Nullable(Type.String({ description: 'Why generation failed, if FAILED.' })),

@@ -42,7 +42,8 @@ interface Deps {
   isThere: boolean;
 }
 
-const NO_ENGINE = 'This platform has no speech engine. The operator can configure one with TRANSCRIBE_COMMAND.';
+const NO_ENGINE =
+  'This platform has no speech engine. The operator can configure one with TRANSCRIBE_COMMAND.';
 
 export function createAutoCaptions({ db, queue, clock, videos, locked, isThere }: Deps): AutoCaptions {
   return {

@@ -16,7 +16,12 @@ const Id = IdParams('vid', 'video');
 const CaptionsIn = named(
   'CaptionSet',
   Type.Object({
-    language: Type.String({ minLength: 1, maxLength: 35, description: 'BCP 47 language tag.', examples: ['en', 'pt-BR'] }),
+    language: Type.String({
+      minLength: 1,
+      maxLength: 35,
+      description: 'BCP 47 language tag.',
+      examples: ['en', 'pt-BR'],
+    }),
     label: Type.Optional(
       Type.String({
         minLength: 1,

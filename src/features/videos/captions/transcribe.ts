@@ -45,8 +45,7 @@ export interface TranscribeDeps {
 
 const FULL_RETRY_SEC = 60;
 const TYPE = 'text/vtt; charset=utf-8';
-const FAILED =
-  'The captions could not be generated. The video itself is not affected. Try again.';
+const FAILED = 'The captions could not be generated. The video itself is not affected. Try again.';
 /** What an engine that does not say what it heard is taken to have heard: BCP 47 for a language that is not known. */
 const UNKNOWN = 'und';
 

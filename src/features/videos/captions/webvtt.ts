@@ -146,7 +146,8 @@ function readCue({ line, lines }: Block, time: RegExp, refuse: (line: number, re
   // The first line may be the name of the cue.
   const at = lines[0]?.includes('-->') ? 0 : 1;
   const timing = TIMING.exec(lines[at] ?? '');
-  if (timing === null) throw refuse(line + at, 'expected a time range, such as 00:00:01.000 --> 00:00:03.500');
+  if (timing === null)
+    throw refuse(line + at, 'expected a time range, such as 00:00:01.000 --> 00:00:03.500');
   const [, start = '', end = '', settings = ''] = timing;
   const startMs = readTime(start, time);
   const endMs = readTime(end, time);

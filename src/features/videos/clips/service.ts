@@ -152,7 +152,9 @@ async function availableOf(
   if (isThere) return { fromSec: 0, untilSec };
   const span = await segments.span(streamId, sinceMs);
   if (span === null)
-    throw nothingKept('No media of the broadcast is stored. Set dvrWindowSec or enable recording before the next broadcast.');
+    throw nothingKept(
+      'No media of the broadcast is stored. Set dvrWindowSec or enable recording before the next broadcast.',
+    );
   return { fromSec: (span.fromMs - sinceMs) / 1000, untilSec };
 }
 

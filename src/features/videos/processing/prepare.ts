@@ -86,7 +86,10 @@ async function copyTop(deps: ProcessingDeps, run: Run, copy: Copy): Promise<void
     made = await deps.transcoder.copyTop({ input, source, outDir, signal, rung: top, audio });
   } catch (error) {
     if (signal.aborted || isDiskTrouble(error)) throw error;
-    deps.log.warn({ err: error, videoId: video.id }, 'the top rendition could not be copied and is encoded instead');
+    deps.log.warn(
+      { err: error, videoId: video.id },
+      'the top rendition could not be copied and is encoded instead',
+    );
     return encodeInstead(deps, run, ladder);
   }
   await publishRenditions(deps, run, video, outDir, made);

@@ -12,9 +12,7 @@ const Id = IdParams('vid', 'video');
 const ThumbnailIn = named(
   'ThumbnailSet',
   Type.Object({
-    atSec: Type.Optional(
-      Type.Number({ minimum: 0, description: 'Time in the video, if no file is sent.' }),
-    ),
+    atSec: Type.Optional(Type.Number({ minimum: 0, description: 'Time in the video, if no file is sent.' })),
   }),
   { atSec: 12.5 },
 );

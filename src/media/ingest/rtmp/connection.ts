@@ -285,7 +285,11 @@ export class RtmpConnection {
         return;
       case 'play':
       case 'play2':
-        this.#refuse(message.streamId, 'NetStream.Play.StreamNotFound', 'This server accepts publishers only.');
+        this.#refuse(
+          message.streamId,
+          'NetStream.Play.StreamNotFound',
+          'This server accepts publishers only.',
+        );
         return;
       case 'FCUnpublish':
       case 'deleteStream':
@@ -302,7 +306,11 @@ export class RtmpConnection {
     const isLong = wanted.length > APP_MAX_CHARS;
     const app = isLong ? '' : wanted.replace(/\?.*$/s, '').replace(/\/+$/, '');
     if (isLong || !this.#host.apps.has(app)) {
-      const info = { level: 'error', code: 'NetConnection.Connect.InvalidApp', description: 'Unknown application.' };
+      const info = {
+        level: 'error',
+        code: 'NetConnection.Connect.InvalidApp',
+        description: 'Unknown application.',
+      };
       this.#hangUp([messages.command(0, '_error', transaction, [null, info])]);
       return;
     }

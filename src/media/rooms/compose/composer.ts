@@ -47,8 +47,7 @@ export function createRoomComposer(options: RoomComposerOptions): RoomComposer {
         else options.log.warn({ path: track.path }, 'a track of a room cannot be read');
       }
       const spans = tracks.flatMap((track) => track.spans);
-      if (spans.length === 0)
-        throw new MediaFileError('CORRUPT_INPUT', 'The recording is unreadable.');
+      if (spans.length === 0) throw new MediaFileError('CORRUPT_INPUT', 'The recording is unreadable.');
       const startedMs = spans.reduce(
         (least, { fromMs }) => Math.min(least, fromMs),
         Number.POSITIVE_INFINITY,

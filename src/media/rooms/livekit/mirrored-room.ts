@@ -94,10 +94,7 @@ export class MirroredRoom {
       ...{ server, client, room: id, track },
       ...told,
       onLost: (reason) => {
-        log.debug(
-          { reason, room: id, track: track?.sid },
-          'a LiveKit track stopped arriving',
-        );
+        log.debug({ reason, room: id, track: track?.sid }, 'a LiveKit track stopped arriving');
         if (!this.#isClosed) told.onLost(reason);
       },
     });

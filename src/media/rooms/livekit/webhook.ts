@@ -19,9 +19,7 @@ export function createLivekitWebhook(
       if (authorization === undefined)
         throw new WebhookRefused('The message is not signed: it has no Authorization header.');
       const event = await receiver.receive(body, authorization).catch(() => {
-        throw new WebhookRefused(
-          'Invalid signature: the key, secret, clock or body does not match.',
-        );
+        throw new WebhookRefused('Invalid signature: the key, secret, clock or body does not match.');
       });
       const { room, participant } = event;
       if (room === undefined || room.name === '') return;

@@ -60,7 +60,7 @@ export const booking = defineArea({
     },
     {
       id: 'availability',
-      label: { en: 'When you have time', de: 'Wann du Zeit hast' },
+      label: { en: 'Availability', de: 'Wann du Zeit hast' },
       to: '/booking/availability',
     },
   ],

@@ -30,7 +30,5 @@ export const keys = defineArea({
   to: '/keys',
   Icon: KeyIcon,
   routes: [keysRoute, newKeyRoute, welcomeRoute],
-  actions: [
-    { id: 'new-key', label: { en: 'Make an API key', de: 'API-Schlüssel anlegen' }, to: '/keys/new' },
-  ],
+  actions: [{ id: 'new-key', label: { en: 'Create API key', de: 'API-Schlüssel anlegen' }, to: '/keys/new' }],
 });

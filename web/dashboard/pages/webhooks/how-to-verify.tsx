@@ -4,7 +4,7 @@ import { CodeLine } from '../../components/copy-field.tsx';
 
 const SAMPLE = `import { createHmac, timingSafeEqual } from 'node:crypto';
 
-// rawBody: the bytes as they came, before any parser.
+// rawBody: the raw bytes of the body, before parsing.
 export function isGenuine(rawBody, header, secret) {
   const { t, v1 } = Object.fromEntries(header.split(',').map((part) => part.split('=')));
   if (Math.abs(Date.now() / 1000 - Number(t)) > 300) return false;

@@ -21,7 +21,10 @@ export const TEST_CARDS: Readonly<Record<string, TestCard>> = {
     saved: { declines: 'AUTHENTICATION_REQUIRED' },
   },
   '4000000000000259': { does: 'Succeeds, then is disputed.', charge: 'DISPUTE', saved: 'PAYS' },
-  '4000000000000341': { does: 'Succeeds, but is declined at renewals.', saved: { declines: 'CARD_DECLINED' } },
+  '4000000000000341': {
+    does: 'Succeeds, but is declined at renewals.',
+    saved: { declines: 'CARD_DECLINED' },
+  },
   '4000000000000119': { does: "Succeeds, but the provider's response times out.", charge: 'LATE' },
   '4000000000000077': { does: 'Succeeds, and the provider sends the event twice.', charge: 'TWICE' },
 };

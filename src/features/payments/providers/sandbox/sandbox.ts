@@ -318,7 +318,8 @@ function fetching(deps: Deps): Fetching {
     // Its payouts are ours (docs/guides/money.md#payouts).
     fetchPayout: () => Promise.resolve(null),
     payoutsSince: () => Promise.resolve([]),
-    payOut: () => Promise.resolve({ status: 'REFUSED', message: 'Sandbox payouts are made from the ledger.' }),
+    payOut: () =>
+      Promise.resolve({ status: 'REFUSED', message: 'Sandbox payouts are made from the ledger.' }),
     async fetchMethod({ ref }) {
       const row = await repository.findCard(db, ref);
       return row === undefined ? null : { customerId: row.customer_id, method: methodOf(row), usedFor: null };

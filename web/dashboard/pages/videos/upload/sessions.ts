@@ -23,7 +23,7 @@ export async function sessionFor(item: UploadItem): Promise<Shape<'Upload'>> {
   }
   if (known !== null) forgetUpload(known);
   if (item.uploadId !== null) {
-    throw new ApiError({ status: 410, code: 'UPLOAD_EXPIRED', message: 'The upload is over.' });
+    throw new ApiError({ status: 410, code: 'UPLOAD_EXPIRED', message: 'The upload has ended.' });
   }
   return item.replaces && item.videoId !== null ? replace(item, item.videoId) : createDraft(item);
 }
