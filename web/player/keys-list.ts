@@ -19,7 +19,7 @@ export function showKeys(reach: Reach): void {
   }
   const dialog = document.createElement('dialog');
   dialog.className = 'player-keys';
-  dialog.setAttribute('aria-label', 'Keys');
+  dialog.setAttribute('aria-label', 'Keyboard shortcuts');
   dialog.innerHTML = LIST;
   for (const shortcut of SHORTCUTS.filter((one) => isUseful(one, reach))) {
     const [term, text] = [document.createElement('dt'), document.createElement('dd')];

@@ -5,7 +5,7 @@ const LOOK_MS = 1000;
 const UNKNOWN = '–';
 const NAMES = [
   'Live latency',
-  'Picture',
+  'Resolution',
   'Bitrate',
   'Network',
   'Dropped frames',
@@ -61,7 +61,7 @@ function read({ video, facts }: Reach): Record<Row, string> {
   const { videoWidth, videoHeight } = video;
   return {
     'Live latency': delaySec === null ? UNKNOWN : `${delaySec.toFixed(1)} s`,
-    Picture: videoWidth === 0 ? UNKNOWN : `${videoWidth} × ${videoHeight}${rateOf(facts()?.frameRate)}`,
+    Resolution: videoWidth === 0 ? UNKNOWN : `${videoWidth} × ${videoHeight}${rateOf(facts()?.frameRate)}`,
     Bitrate: megabits(bitrate),
     Network: megabits(bandwidth),
     'Dropped frames': `${droppedVideoFrames} of ${totalVideoFrames}`,

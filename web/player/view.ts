@@ -27,7 +27,7 @@ const SETTINGS = (first: string) => `
     ${SUBMENU('Audio', 'media-audio-track-menu')}
     ${SUBMENU('Captions', 'media-captions-menu')}
     <media-settings-menu-item data-opens="stats">Statistics<span slot="suffix"></span></media-settings-menu-item>
-    <media-settings-menu-item data-opens="keys">Keys<span slot="suffix"></span></media-settings-menu-item>
+    <media-settings-menu-item data-opens="keys">Keyboard shortcuts<span slot="suffix"></span></media-settings-menu-item>
   </media-settings-menu>`;
 
 const REAL_TIME = `

@@ -10,7 +10,7 @@ import type { Exports } from './exports.service.ts';
 
 const DeleteIn = named(
   'AccountDelete',
-  Type.Object({ password: Type.String({ description: 'Current password of the account.' }) }),
+  Type.Object({ password: Type.String({ description: 'Password of the account to delete.' }) }),
   { password: 'correct horse battery' },
 );
 
