@@ -128,7 +128,7 @@ test('an encoder goes first; what fails says why', async () => {
   await encoder.stop();
   const { id: other } = await partner.createStream();
   const failed = await makeBridge(other, `${source.url}/nothing.m3u8`);
-  assert.equal((await when(failed, 'FAILED')).error, 'The source answers 404.');
+  assert.equal((await when(failed, 'FAILED')).error, 'The source returned status 404.');
   assert.equal((await partner.stream(other)).hasSignal, false);
 });
 

@@ -73,7 +73,7 @@ describe('a body', () => {
     [Type.Integer({ maximum: 9 }), 10, 'x may be at most 9.'],
     [Type.Number({ exclusiveMinimum: 0 }), 0, 'x must be more than 0.'],
     [Type.String({ pattern: '^a$' }), 'b', 'x must match the pattern ^a$.'],
-    [Type.String({ format: 'date-time' }), 'now', 'x must be a date and time such as 2026-11-20T09:00:00Z.'],
+    [Type.String({ format: 'date-time' }), 'now', 'x must be a date-time, such as 2026-11-20T09:00:00Z.'],
     [Type.Object({}, { additionalProperties: false }), { y: 1 }, 'x.y is not a known field.'],
   ];
   for (const [shape, value, message] of words) {

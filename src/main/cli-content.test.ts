@@ -52,7 +52,7 @@ test('a video that is taken down is shown to nobody, says why to its owner, and 
   await settled(200);
   assert.equal(await listed(), 1);
 
-  const reason = 'Somebody else owns the music.';
+  const reason = 'The music infringes third-party rights.';
   const done = await json('content', 'takedown', '--id', id, '--reason', reason);
   assert.deepEqual(done, { id, title: 'A film', reason });
   await settled(404);
@@ -127,8 +127,8 @@ test('what it cannot do, it says', async () => {
   ]);
   assert.deepEqual(await outcome('takedown', '--id', 'pl_x', '--reason', 'x'), [
     2,
-    'marquee: --id is that of a video (vid_…) or a stream (str_…)',
+    'marquee: --id must be a video ID (vid_…) or stream ID (str_…)',
   ]);
   const id = await playable();
-  assert.deepEqual(await outcome('restore', '--id', id), [1, 'marquee: The video is not taken down.']);
+  assert.deepEqual(await outcome('restore', '--id', id), [1, 'marquee: The video has not been taken down.']);
 });

@@ -126,11 +126,11 @@ test('a broadcast that can be watched from before has a line to seek on, statist
     await page.locator('media-live-button').click();
     await behind('[hidden]');
     await page.keyboard.press('s');
-    await page.getByText('Delay to live').waitFor();
+    await page.getByText('Live latency').waitFor();
     await page.getByText('320 × 180').first().waitFor();
     assert.deepEqual(await violationsOf(page), []);
     await page.keyboard.press('s');
-    await page.getByText('Delay to live').waitFor({ state: 'detached' });
+    await page.getByText('Live latency').waitFor({ state: 'detached' });
     await page.keyboard.press('Shift+?');
     await page.getByText('Back or forward 10 seconds').waitFor();
     assert.deepEqual(await violationsOf(page), []);

@@ -83,7 +83,7 @@ test('the second factor leads to the bank’s page and on to the shop, on anothe
     await page.getByLabel('Email').fill('cleo@example.com');
     await page.getByLabel('Card number').fill('4000 0000 0000 3220');
     await page.getByRole('button', { name: 'Pay $5.00' }).click();
-    await page.getByRole('heading', { name: 'Confirm the payment' }).waitFor();
+    await page.getByRole('heading', { name: 'Confirm payment' }).waitFor();
   };
   await pay();
   assert.deepEqual(await violationsOf(page), []);

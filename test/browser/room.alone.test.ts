@@ -186,7 +186,7 @@ test('two people meet by the page: waiting room, pictures, sound, chat, hands, a
 
   await guest.page.getByLabel('Your name').fill(GUEST_NAME);
   await press(guest.page, 'Ask to join');
-  await guest.page.getByRole('heading', { name: 'Waiting to be let in' }).waitFor(SLOW);
+  await guest.page.getByRole('heading', { name: 'Waiting to be admitted' }).waitFor(SLOW);
   await assertAccessible(guest.page, 'the waiting room');
   await press(host.page, 'People, 1 new');
   await press(host.page, `Admit: ${GUEST_NAME}`);
@@ -207,7 +207,7 @@ test('two people meet by the page: waiting room, pictures, sound, chat, hands, a
   await guest.page.keyboard.press('h');
   await host.page.getByText('hand raised').first().waitFor(SLOW);
   await press(guest.page, /^Chat/);
-  await guest.page.getByLabel('Message to everybody').fill('Hello <b>all</b>');
+  await guest.page.getByLabel('Message everyone').fill('Hello <b>all</b>');
   await guest.page.keyboard.press('Enter');
   await press(host.page, 'Chat, 1 new');
   await host.page.locator('.chat-text').getByText('Hello <b>all</b>').waitFor(SLOW);
@@ -259,7 +259,7 @@ test('a host mutes, shares the screen, removes, and ends the room for everybody'
   assert.equal(canRecord, lack === null ? 1 : 0);
   await press(host.page, /^People/);
   await press(host.page, 'Mute: Ben');
-  await ben.page.getByText('The host has muted you.').waitFor(SLOW);
+  await ben.page.getByText('The host muted you.').waitFor(SLOW);
   await ben.page.getByRole('button', { name: 'Unmute' }).waitFor(SLOW);
 
   await press(host.page, 'Share screen');
@@ -276,7 +276,7 @@ test('a host mutes, shares the screen, removes, and ends the room for everybody'
   await ben.page.getByRole('heading', { name: 'You are no longer in this room.' }).waitFor(SLOW);
   const cleo = await enter('Cleo');
   await press(host.page, 'Leave');
-  await press(host.page, 'End for everybody');
+  await press(host.page, 'End for everyone');
   await cleo.page.getByRole('heading', { name: 'The room has ended.' }).waitFor(SLOW);
   await host.page.getByRole('heading', { name: 'The room has ended.' }).waitFor(SLOW);
   for (const watched of [host, ben, cleo]) {

@@ -82,7 +82,7 @@ test('two visitors talk by keyboard, the creator answers, deletes and closes the
   await chat.set({ chatMode: 'FOLLOWERS' });
   await wide.page.getByText(/Only those who follow .* can write here\./).waitFor();
   assert.equal(await wide.page.getByLabel(/^Message as/).isVisible(), false);
-  await wide.page.locator('.chat-system', { hasText: 'Only followers can write here now.' }).waitFor();
+  await wide.page.locator('.chat-system', { hasText: 'Chat is open to followers only.' }).waitFor();
   await chat.request('DELETE', '');
   await shows(wide.page, []);
   await shows(narrow.page, []);
@@ -152,7 +152,7 @@ test('a visitor elsewhere books by keyboard, in their own zone, on a small scree
   await page.getByText('Cancel this booking').press('Enter');
   await looksGood();
   await page.getByLabel('Reason').press('Enter');
-  await page.getByText('Your booking is canceled.').waitFor();
+  await page.getByText('Booking canceled.').waitFor();
   assert.deepEqual([errors, strangers], [[], []]);
   await close();
 });

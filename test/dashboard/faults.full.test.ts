@@ -25,7 +25,7 @@ test('a device whose clock is two days off: what happened just now is just now',
       id: newId('ntf'),
       account_id: user.id,
       type: 'webhook.failing',
-      title: 'A webhook keeps failing',
+      title: 'Webhook keeps failing',
       severity: 'CRITICAL',
       created_at: systemClock.now(),
     })

@@ -55,7 +55,7 @@ test('the bell counts, the inbox is filtered, read, followed and emptied', async
     await tell(user, { title: LONG });
     await tell(user, { title: 'A domain failed', severity: 'WARNING' });
     await tell(user, {
-      title: 'A webhook keeps failing (test mode)',
+      title: 'Webhook keeps failing (test mode)',
       severity: 'CRITICAL',
       resource: { type: 'WEBHOOK', id: 'wh_01kafe3n4pfx2v9yq6m8d7t5zr' },
       page: '/dashboard/webhooks/wh_01kafe3n4pfx2v9yq6m8d7t5zr?mode=test',
@@ -66,7 +66,7 @@ test('the bell counts, the inbox is filtered, read, followed and emptied', async
     await page.reload();
     await page.getByRole('link', { name: 'Notifications, 3 unread' }).waitFor();
     const card = (name: string) => page.getByRole('article', { name });
-    await card('A webhook keeps failing (test mode)').getByText('Critical').waitFor();
+    await card('Webhook keeps failing (test mode)').getByText('Critical').waitFor();
     await page.setViewportSize(PHONE);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
@@ -81,7 +81,7 @@ test('the bell counts, the inbox is filtered, read, followed and emptied', async
     await page.getByRole('link', { name: 'Notifications, 2 unread' }).waitFor();
     await page.getByLabel('Type', { exact: true }).selectOption('webhook.failing');
     await card(LONG).waitFor({ state: 'detached' });
-    await card('A webhook keeps failing (test mode)').getByRole('link', { name: 'View webhook' }).click();
+    await card('Webhook keeps failing (test mode)').getByRole('link', { name: 'View webhook' }).click();
     await page.waitForURL(/\/webhooks\/wh_01kafe3n4pfx2v9yq6m8d7t5zr$/);
     await page.locator('[data-mode=test]').waitFor();
     await page.getByRole('link', { name: 'Notifications, 1 unread' }).click();

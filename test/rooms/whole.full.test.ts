@@ -138,7 +138,7 @@ async function meetAndWatch(t: TestContext, isLivekit: boolean): Promise<void> {
   await press(ben, 'Leave');
   await ben.getByRole('heading', { name: 'You left the room.' }).waitFor(SLOW);
   await press(ada, 'Leave');
-  await press(ada, 'End for everybody');
+  await press(ada, 'End for everyone');
   await ada.getByRole('heading', { name: 'The room has ended.' }).waitFor(SLOW);
   const isOfIt = ({ rawBody }: { rawBody: Buffer }) => rawBody.includes(roomId);
   const told = await until(() => sink.requests.find(isOfIt), {

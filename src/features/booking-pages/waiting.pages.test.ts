@@ -196,6 +196,6 @@ test('whoever waits for any time and confirms late is led to what became free me
   await sendFromAnywhere(`${path}/waitlist`, { wait: 'any', email });
   (await act(of, bookingId, 'cancel')).assertOk(200);
   const waits = await confirmed(email);
-  assert.match(waits.text, /What is free already, anybody can book: look whether something suits you/);
+  assert.match(waits.text, /Some times are available now: see available times/);
   assert.equal(waits.links(path).length, 2);
 });

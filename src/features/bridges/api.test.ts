@@ -181,13 +181,13 @@ describe('the run of a bridge', () => {
     await say(id, 'CONNECTING');
     await say(id, 'ACTIVE');
     assert.equal((await get(mine, id)).string('data.startedAt'), clock.now().toISOString());
-    await say(id, 'PENDING', { message: 'The source answers 404.', retryCount: 1, retryInMs: 1000 });
+    await say(id, 'PENDING', { message: 'The source returned status 404.', retryCount: 1, retryInMs: 1000 });
     const waiting = await get(mine, id);
-    assert.equal(waiting.string('data.error'), 'The source answers 404.');
+    assert.equal(waiting.string('data.error'), 'The source returned status 404.');
     assert.equal(Date.parse(waiting.string('data.nextRetryAt')) - clock.ms(), 1000);
     await say(id, 'CONNECTING', { retryCount: 1 });
-    assert.equal((await get(mine, id)).string('data.error'), 'The source answers 404.');
-    await say(id, 'PENDING', { message: 'The source answers 404.', retryCount: 2, retryInMs: 2000 });
+    assert.equal((await get(mine, id)).string('data.error'), 'The source returned status 404.');
+    await say(id, 'PENDING', { message: 'The source returned status 404.', retryCount: 2, retryInMs: 2000 });
     await say(id, 'ACTIVE', { retryCount: 2 });
     await say(id, 'STOPPED', { endReason: 'SOURCE_ENDED' });
     await say(id, 'ACTIVE');
@@ -229,7 +229,7 @@ describe('the run of a bridge', () => {
     const mine = await owner();
     const id = await bridge(mine, { autoRestart: true });
     const types = async () => (await told(mine)).map(({ type }) => type.replace('bridge.', ''));
-    const failure = { message: 'The source answers 404.', retryCount: 1, retryInMs: 1000 };
+    const failure = { message: 'The source returned status 404.', retryCount: 1, retryInMs: 1000 };
     /** Its process ends and is there again. */
     const restart = async () => {
       await port().started('node-1');
@@ -270,10 +270,10 @@ describe('the run of a bridge', () => {
     const mine = await owner();
     const id = await bridge(mine);
     await wantedBy('node-1');
-    await say(id, 'FAILED', { message: 'The source answers 404.', retryCount: 1 });
+    await say(id, 'FAILED', { message: 'The source returned status 404.', retryCount: 1 });
     const failed = await get(mine, id);
     assert.equal(failed.string('data.status'), 'FAILED');
-    assert.equal(failed.string('data.error'), 'The source answers 404.');
+    assert.equal(failed.string('data.error'), 'The source returned status 404.');
     const [event] = await told(mine);
     assert.equal(event?.type, 'bridge.failed');
     assert.equal(event?.data.status, 'FAILED');

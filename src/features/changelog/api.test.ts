@@ -142,7 +142,7 @@ describe('changelog.published', () => {
       );
       assert.deepEqual(
         (await noticed(key)).map(({ title, severity }) => [title, severity]).sort(),
-        ['1.0.0', '1.1.0'].map((version) => [`Release ${version} of the API is in use`, 'INFO']),
+        ['1.0.0', '1.1.0'].map((version) => [`API release ${version} is available`, 'INFO']),
       );
     }
     assert.deepEqual(await told(younger.key, 'changelog.published'), []);

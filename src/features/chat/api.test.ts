@@ -162,10 +162,10 @@ test('what changes for its writers is said in the chat, by nobody', async () => 
   await chat.set({ chatMode: 'OPEN', slowModeSec: 0 });
   assert.deepEqual((await chat.texts()).toReversed(), [
     'one',
-    'Only followers can write here now.',
+    'Chat is open to followers only.',
     'Slow mode: guests write once every 30 seconds.',
     'Chat is disabled.',
-    'Everybody can write here now.',
+    'Chat is open to everyone.',
     'Slow mode is off.',
   ]);
   const [newest] = (await chat.request('GET', '?limit=1')).assertOk(200).list('data');

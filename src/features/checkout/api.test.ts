@@ -336,7 +336,7 @@ test('simulations, and how a checkout ends', async () => {
   const expired = await open(of, { tierId });
   assert.equal((await simulate(expired, 'EXPIRED')).assertOk(200).at('data.status'), 'EXPIRED');
   (await simulate(expired, 'EXPIRED')).assertError('CONFLICT');
-  assert.match(await (await fetch(`${app.url}/checkout/${expired}`)).text(), /This checkout has ended/);
+  assert.match(await (await fetch(`${app.url}/checkout/${expired}`)).text(), /Checkout ended/);
   (await simulate(expired, 'LOST')).assertError('BAD_REQUEST', 'outcome');
   const live = await app.createKey({ account: of.account });
   (await simulate(expired, 'PAID', live.key)).assertError('PERMISSION_DENIED');

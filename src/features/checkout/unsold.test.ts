@@ -74,7 +74,7 @@ for (const [how, unsell] of Object.entries(UNSELLS)) {
     await unsell(of, videoId);
     const refused = await pay(pressed);
     assert.equal(refused.status, 410);
-    assert.match(refused.text, /This checkout has ended/);
+    assert.match(refused.text, /Checkout ended/);
     assert.equal(await statusOf(of, pressed), 'EXPIRED');
     await runTask(app.container, 'checkouts');
     assert.deepEqual([await statusOf(of, left), await statusOf(of, stays)], ['EXPIRED', 'OPEN']);
@@ -92,7 +92,7 @@ for (const [how, unsell] of Object.entries(UNSELLS)) {
     await confirm();
     await settle();
     assert.deepEqual(await moneyOf(of), [
-      'REFUNDED 900: The video was no longer sold when the payment came.',
+      'REFUNDED 900: The video was no longer for sale when the payment arrived.',
     ]);
     assert.equal(await statusOf(of, id), 'EXPIRED');
   });
@@ -122,7 +122,7 @@ test('money for a tier that is archived while its buyer pays is refunded in full
   await confirm();
   await settle();
   assert.deepEqual(await moneyOf(of), [
-    'REFUNDED 500: The tier no longer took members when the payment came.',
+    'REFUNDED 500: The tier no longer accepted members when the payment arrived.',
   ]);
   const kept = (await call(of, 'GET', `/tiers/${tierId}`)).assertOk(200);
   assert.equal(kept.at('data.memberCount'), 0);

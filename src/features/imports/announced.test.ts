@@ -36,7 +36,7 @@ test('a part that nobody asked for is refused: its total is not the file’s', a
   const failed = await failure('/unasked.mp4');
   assert.deepEqual(failed.at('data.error'), {
     code: 'SOURCE_UNREACHABLE',
-    message: 'The server sends another part than was asked for.',
+    message: 'The server returned a different range than requested.',
   });
   assert.equal(failed.at('data.bytesReceived'), 0);
 });
@@ -58,6 +58,6 @@ test('an import stops at the total that was announced', async () => {
     response.end();
   });
   const failed = await failure('/more.mp4');
-  assert.equal(failed.at('data.error.message'), 'The server sends more than it has announced.');
+  assert.equal(failed.at('data.error.message'), 'The server sent more data than announced.');
   assert.ok(Number(failed.at('data.bytesReceived')) <= bytes.length);
 });

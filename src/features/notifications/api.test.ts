@@ -50,7 +50,7 @@ const happen = (name: string, workspaceId = account.live) =>
   app.container.events.transaction(async (_tx, append) => {
     await append(apiKeyExpiring, workspaceId, { ...apiKeyExpiring.sample, name, expiresAt: NOW });
   });
-const expiring = (name: string) => `The API key “${name}” expires soon`;
+const expiring = (name: string) => `API key “${name}” expires soon`;
 
 const lapse = () =>
   app.container.events.transaction(async (_tx, append) => {
@@ -108,7 +108,7 @@ describe('what makes one', () => {
     assert.match(rows.string('data.0.body'), /receiver\.example\.com\/hook has .* 21 failures/);
     const [mail, ...others] = await mails();
     assert.equal(others.length, 0);
-    assert.equal(mail?.subject, 'A webhook keeps failing');
+    assert.equal(mail?.subject, 'Webhook keeps failing');
     const { text } = await app.container.mailbox.get(mail?.id ?? '');
     const page = `http://marquee\\.test/dashboard/webhooks/${id}`;
     assert.equal(`${rows.at('data.0.actionUrl')}`.replace('.', '\\.'), page);

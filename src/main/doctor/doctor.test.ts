@@ -131,7 +131,7 @@ test('what the configuration says and is not so is found, with a remedy, and no 
     database: /^PROBLEM the database cannot be reached/,
     mail: /^PROBLEM the mail server refuses: .*wrong password/,
     s3: /^PROBLEM the bucket videos: /,
-    redis: /^WARNING the counter store of REDIS_URL does not answer/,
+    redis: /^WARNING the Redis server at REDIS_URL does not respond/,
     livekit: /^PROBLEM LiveKit cannot be reached/,
     ffmpeg: /^PROBLEM /,
     'secret-key': /^PROBLEM .*no-key/,

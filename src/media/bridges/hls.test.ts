@@ -205,7 +205,7 @@ test('what is wrong with a source is said in words, and not hammered', async (t)
   const cases: [string, (request: SinkRequest) => SinkReply, RegExp][] = [
     ['not there', () => ({ status: 404 }), /^The source answers 404\.$/],
     ['refused', () => ({ status: 403 }), /refuses access \(403\)/],
-    ['no playlist', () => ({ body: '<html>' }), /it is no HLS playlist/],
+    ['no playlist', () => ({ body: '<html>' }), /it is not an HLS playlist/],
     ['a private redirect', () => ({ status: 302, headers: { location: privately } }), /private address/],
     ['a private segment', () => ({ body: list(privately) }), /private address/],
     [

@@ -116,5 +116,5 @@ test('what Janus would cut is refused, and so is what it cannot read', () => {
     name: 'BadOffer',
     message: /m= line/,
   });
-  assert.throws(() => blameOffer(new JanusError(0, 'Janus does not answer')), { code: 0 });
+  assert.throws(() => blameOffer(new JanusError(0, 'Janus does not respond')), { code: 0 });
 });

@@ -132,13 +132,13 @@ test('the plan and the mode of the workspace decide the top', async () => {
 
 test('a file at fault fails at once, with its own code', async () => {
   rig.transcoder.before.probe = () =>
-    Promise.reject(new MediaFileError('CORRUPT_INPUT', 'The file breaks off before its index.'));
+    Promise.reject(new MediaFileError('CORRUPT_INPUT', 'The file is truncated before its index.'));
   rig.start();
   const id = await rig.addVideo();
   const video = await rig.ended(id);
   assert.deepEqual(
     [video.error_code, video.error_message],
-    ['CORRUPT_INPUT', 'The file breaks off before its index.'],
+    ['CORRUPT_INPUT', 'The file is truncated before its index.'],
   );
   assert.deepEqual(rig.transcoder.calls, ['probe']);
   const last = (await rig.eventsOf(id)).at(-1);
