@@ -39,7 +39,7 @@ export const ERRORS = {
     status: 401,
     message: 'Authentication required. Send an API key as "Authorization: Bearer <key>" or "X-API-Key".',
     description:
-      'The request has no API key and no valid dashboard session. Keys in the query string are ignored, and `Authorization` schemes other than `Bearer` count as missing. A session ends on sign-out, after 14 days without use, or 90 days after sign-in.',
+      'The request contains neither an API key nor a valid dashboard session. Keys in the query string are ignored, and `Authorization` schemes other than `Bearer` count as missing. A session ends on sign-out, after 14 days without use, or 90 days after sign-in.',
   },
   INVALID_KEY_FORMAT: {
     status: 401,
@@ -105,7 +105,7 @@ export const ERRORS = {
     status: 403,
     message: 'This action requires a FULL_ACCESS key or a user token.',
     description:
-      'Creating or rotating a key, or revoking a key other than the one making the request, requires an owner credential: a FULL_ACCESS key, or any key together with an `X-User-Token` from a sign-in.',
+      'Creating or rotating a key, or revoking a key other than the current one, requires an owner credential: a FULL_ACCESS key, or any key together with an `X-User-Token` from a sign-in.',
   },
   MINT_CEILING_EXCEEDED: {
     status: 403,
@@ -165,7 +165,7 @@ export const ERRORS = {
     status: 403,
     message: 'Add and verify an integration domain to use this endpoint.',
     description:
-      'Checkout and payment requests must come from a platform host or a verified integration domain. The account has no verified domain in the mode of this key. Add one with `POST /me/integration-domains`. `error` is the code itself, as a string.',
+      'Checkout and payment requests must come from a platform host or a verified integration domain. The account does not have a verified domain in the mode of this key. Add one with `POST /me/integration-domains`. `error` is the code itself, as a string.',
   },
   origin_not_allowed: {
     status: 403,
@@ -265,7 +265,7 @@ export const ERRORS = {
     status: 429,
     message: 'Too many open event streams.',
     description:
-      'A key can have at most 25 open event streams of all kinds, and an account at most 400 open `/me/events/stream` connections across its keys; the message says which limit was reached. Close one; a dropped connection frees its slot after 45 seconds.',
+      'A key can have at most 25 open event streams of all kinds, and an account at most 400 open `/me/events/stream` connections across its keys; the message names the limit that was reached. Close one; a dropped connection frees its slot after 45 seconds.',
   },
   SERVICE_UNAVAILABLE: {
     status: 503,

@@ -20,9 +20,9 @@ export const FIRST_RELEASE: Release = {
   entries: [
     {
       type: 'SECURITY',
-      title: 'Money asks for a financial scope',
+      title: 'Financial endpoints require a financial scope',
       description:
-        'Reading financial data with a READ_ONLY key, and changing the prices of tiers with a STANDARD key, is refused with 403 FINANCIAL_SCOPE_REQUIRED: it takes FULL_ACCESS, or a finance permission.',
+        'Reading financial data with a READ_ONLY key, and changing the prices of tiers with a STANDARD key, returns 403 FINANCIAL_SCOPE_REQUIRED: FULL_ACCESS or a finance permission is required.',
       endpoints: endpoints(
         `GET /monetization/revenue, GET /monetization/payments, GET /me/payouts, GET /analytics/summary,
         GET /analytics/stats, GET /purchases, GET /videos/{id}/purchases, GET /me/subscriptions, POST /tiers,
@@ -32,9 +32,9 @@ export const FIRST_RELEASE: Release = {
     },
     {
       type: 'SECURITY',
-      title: 'A key in the query string is not read',
+      title: 'Keys in the query string are ignored',
       description:
-        'Addresses end up in logs and histories. Send the key as `Authorization: Bearer` or `X-API-Key`; a request with a key in its query alone is answered 401 UNAUTHORIZED.',
+        'URLs are stored in logs and histories. Send the key as `Authorization: Bearer` or `X-API-Key`; a request with a key only in its query returns 401 UNAUTHORIZED.',
       endpoints: [],
       breaking: true,
     },
@@ -45,7 +45,7 @@ export const FIRST_RELEASE: Release = {
     ),
     added(
       'Accounts and sign-in',
-      'Registration, sign-in with a second factor, user tokens, and sessions of the dashboard.',
+      'Registration, two-factor sign-in, user tokens, and dashboard sessions.',
       `POST /auth/register, POST /auth/login, POST /auth/login/2fa, POST /auth/logout,
       GET /auth/registration, GET POST DELETE /auth/session, POST /auth/session/2fa,
       POST /auth/session/register, POST /auth/session/password, POST /auth/session/verification,
@@ -54,37 +54,37 @@ export const FIRST_RELEASE: Release = {
     ),
     added(
       'Profile',
-      'The account that owns the key: its profile, its picture, and which sites may show its player.',
+      'The account that owns the key: profile, avatar, and sites allowed to embed its player.',
       `GET PATCH DELETE /me, PATCH /me/email, POST /me/password, GET POST /me/export, GET PUT DELETE /me/avatar, GET PUT /me/embed-allowlist`,
     ),
     added(
       'Teams',
-      'Members with roles, and invitations by mail.',
+      'Members with roles, and email invitations.',
       `GET /team, PATCH DELETE /team/members/{id}, GET POST /team/invitations,
       DELETE /team/invitations/{id}, POST /team/invitations/preview, POST /team/invitations/accept,
       POST /team/leave`,
     ),
     added(
       'Integration domains',
-      'Domains that the account has proven to own, from which buyers may be sent to pay.',
+      'Verified domains of the account, from which buyers can be sent to checkout.',
       `GET POST /me/integration-domains, GET DELETE /me/integration-domains/{id},
       POST /me/integration-domains/{id}/verify`,
     ),
     added(
       'Channels and followers',
-      'Channels as everybody sees them, and following them.',
+      'Public channels, and following them.',
       `GET /users/{username}, POST DELETE /users/{username}/subscribe, GET /channel/{username},
       GET /channel/{username}/videos, GET /channel/{username}/streams, GET /channel/{username}/playlists,
       GET /channels, GET PATCH /channels/{id}, PUT DELETE /channels/{id}/banner`,
     ),
     added(
       'Audience list',
-      'Addresses that have agreed to be written to.',
+      'Email addresses that have agreed to receive emails.',
       `GET POST /subscribers, DELETE /subscribers/{id}`,
     ),
     added(
       'Webhooks',
-      'Signed deliveries with retries, their log, tests, simulations and replays.',
+      'Signed deliveries with retries, delivery log, tests, simulations and replays.',
       `GET POST /me/webhooks, GET /me/webhooks/events, GET PATCH DELETE /me/webhooks/{id},
       POST /me/webhooks/{id}/rotate-secret, GET /me/webhooks/{id}/deliveries,
       GET /me/webhooks/{id}/pending, POST /me/webhooks/{id}/test, POST /me/webhooks/{id}/simulate,
@@ -92,12 +92,12 @@ export const FIRST_RELEASE: Release = {
     ),
     added(
       'Event log',
-      'The events of the last thirty days, as a list and as a stream.',
+      'Events of the last 30 days, as a list and an event stream.',
       `GET /me/events, GET /me/events/tail, GET /me/events/stream, POST /me/events/trigger, GET /me/events/{eventId}`,
     ),
     added(
       'Live streams',
-      'Streams with an encoder’s signal and a broadcast that the creator starts and stops, with tails.',
+      'Streams with an encoder signal, broadcasts that the creator starts and stops, and event streams.',
       `GET POST /streams, GET PATCH DELETE /streams/{id}, POST /streams/{id}/start, POST /streams/{id}/stop,
       POST /streams/{id}/end, POST /streams/{id}/rotate-key, POST /streams/{id}/simulate-signal,
       POST /streams/{id}/clips,
@@ -107,14 +107,14 @@ export const FIRST_RELEASE: Release = {
     ),
     added(
       'Chat',
-      'Posts, history and moderation, with a tail.',
+      'Messages, history and moderation, with an event stream.',
       `GET POST DELETE /streams/{id}/chat, DELETE /streams/{id}/chat/{messageId},
       GET /streams/{id}/chat/tail, GET POST /streams/{id}/chat/bans,
       DELETE /streams/{id}/chat/bans/{banId}`,
     ),
     added(
       'Restreams',
-      'Broadcasts that are sent on to other platforms.',
+      'Broadcasts to other platforms.',
       `GET POST /restreams, GET /restreams/platforms, GET PATCH DELETE /restreams/{id},
       POST /restreams/{id}/start, POST /restreams/{id}/stop, POST /restreams/{id}/targets,
       PATCH DELETE /restreams/{id}/targets/{targetId}, POST /restreams/{id}/targets/{targetId}/retry`,
@@ -122,7 +122,7 @@ export const FIRST_RELEASE: Release = {
     added('Bridges', 'Media carried between what is yours.', `GET POST /bridges, GET DELETE /bridges/{id}`),
     added(
       'Rooms',
-      'Rooms in which people see and hear each other, with recordings.',
+      'Video rooms with recordings.',
       `GET POST /rooms, GET PATCH DELETE /rooms/{id}, POST /rooms/{id}/tokens, POST /rooms/{id}/end,
       POST /rooms/{id}/recording/start, POST /rooms/{id}/recording/stop, GET /rooms/{id}/participants,
       DELETE /rooms/{id}/participants/{identity}, DELETE /rooms/{id}/bans/{identity},
@@ -131,7 +131,7 @@ export const FIRST_RELEASE: Release = {
     ),
     added(
       'Videos',
-      'Videos that are uploaded, imported or recorded, processed, published and watched.',
+      'Uploading, importing, recording, processing, publishing and playback of videos.',
       `GET POST /videos, GET PATCH DELETE /videos/{id}, POST /videos/{id}/publish,
       POST /videos/{id}/unpublish, POST /videos/{id}/retry, GET POST /videos/{id}/captions,
       DELETE /videos/{id}/captions/{language}, PUT DELETE /videos/{id}/thumbnail, GET /videos/{id}/related,
@@ -143,13 +143,13 @@ export const FIRST_RELEASE: Release = {
     ),
     added(
       'Playlists',
-      'Videos in an order.',
+      'Ordered lists of videos.',
       `GET POST /playlists, GET PATCH DELETE /playlists/{id}, PUT /playlists/{id}/items/order,
       GET POST /playlists/{id}/items, PATCH DELETE /playlists/{id}/items/{itemId}`,
     ),
     added(
       'Tiers, checkout and members',
-      'What people pay for, the pages on which they do, and what they have of it.',
+      'Subscription tiers, checkout pages, and member access.',
       `GET POST /tiers, GET PATCH DELETE /tiers/{id}, POST /checkout/subscription, POST /checkout/video,
       POST /checkout/booking, GET /checkout/{id}, POST /checkout/{id}/simulate, GET /me/subscriptions,
       GET /me/subscriptions/{id}, POST /me/subscriptions/{id}/cancel, POST /me/subscriptions/{id}/resume,
@@ -158,7 +158,7 @@ export const FIRST_RELEASE: Release = {
     ),
     added(
       'Sales, revenue and payouts',
-      'What was paid for, what was given back, and what went to the bank.',
+      'Payments, refunds and payouts.',
       `GET /purchases, GET /videos/{id}/purchases, GET /me/purchases, POST /purchases/{id}/refund,
       GET /monetization/payments, GET /monetization/connect-status, POST /monetization/connect-onboard,
       GET /monetization/connect-dashboard, GET /monetization/revenue, GET /me/payouts,
@@ -166,7 +166,7 @@ export const FIRST_RELEASE: Release = {
     ),
     added(
       'Booking',
-      'Time that is sold: one to one, in classes, in cohorts.',
+      'Bookable time: one-to-one, live classes and cohorts.',
       `GET POST /booking/products, GET PATCH DELETE /booking/products/{id},
       POST /booking/products/{id}/publish, POST /booking/products/{id}/unpublish,
       GET PUT /booking/availability, GET /booking/products/{id}/slots,
@@ -180,32 +180,32 @@ export const FIRST_RELEASE: Release = {
     ),
     added(
       'Analytics',
-      'What was watched, by whom as far as numbers say, and what it brought.',
+      'Views, audience and revenue.',
       `GET /account/analytics, GET /analytics/account, GET /analytics/videos, GET /analytics/streams,
       GET /analytics/geography, GET /analytics/videos/{id}, GET /analytics/streams/{id},
       GET /analytics/stats, GET /analytics/summary`,
     ),
     added(
       'Plans and usage',
-      'What the plan includes, and what was used of the platform.',
+      'Plan limits and usage.',
       `GET /quota, GET /quota/{key}, GET /usage, GET /usage/requests, GET /summary, GET /me/requests`,
     ),
     added(
       'Notifications',
-      'What the account is told, in the API and by mail.',
+      'Account notifications, in the API and by email.',
       `GET /notifications, GET /notifications/unread-count, POST /notifications/read-all,
       GET PUT /notifications/preferences, GET DELETE /notifications/{id}, POST /notifications/{id}/read`,
     ),
     added(
       'Support',
-      'Tickets to the operator of the platform, and the answers.',
+      'Tickets to the platform operator, and replies.',
       `GET POST /support/tickets, GET /support/tickets/{id}, POST /support/tickets/{id}/messages,
       POST /support/tickets/{id}/close, GET /admin/tickets, GET PATCH /admin/tickets/{id},
       POST /admin/tickets/{id}/messages, GET /admin/mails, GET /admin/mails/{id}`,
     ),
     added(
       'Health and changelog',
-      'Is the service up, and what is new?',
+      'Service status and release notes.',
       `GET /changelog, GET /changelog/latest, GET /changelog/{version}, GET /health, GET /health/ready`,
     ),
   ],

@@ -126,7 +126,7 @@ function signInRoutes(deps: Deps): Route[] {
       method: 'POST',
       path: `${path}/register`,
       summary: 'Register and start a dashboard session',
-      description: `The address has to be confirmed by the link in a mail; until then the session is good for \`/auth/session\` alone. ${SIGNS_IN}`,
+      description: `The email address must be verified through an emailed link; until then, the session can use only \`/auth/session\`. ${SIGNS_IN}`,
       limits: addressCap('session-register', MAX_REGISTRATIONS),
       body: SessionRegisterIn,
       reply: { status: 201, schema },

@@ -92,7 +92,7 @@ export function currentSession(user: TObject) {
         },
       ),
       hasMailbox: Type.Boolean({
-        description: 'Whether the session can use `GET /admin/mails` and the endpoint is available.',
+        description: 'Whether the session can read the development mailbox.',
       }),
       expiresAt: Type.String({
         format: 'date-time',

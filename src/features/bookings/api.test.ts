@@ -250,7 +250,10 @@ test('a cohort: seats at Pay, and everything given back when it is canceled', as
   const { productId, cohortId } = await cohort(of, { startsAt: hour(240) });
   const offered = await open(of, { productId, cohortId });
   const page = await (await fetch(`${app.url}/checkout/${offered.id}`)).text();
-  assert.match(page, /You can pay until <time[^>]*>[^<]*\(Europe\/Berlin\)<\/time>\. A seat is yours once/);
+  assert.match(
+    page,
+    /You can pay until <time[^>]*>[^<]*\(Europe\/Berlin\)<\/time>\. Your seat is reserved once/,
+  );
   (await ask(of, { ...where, cohortId })).assertError('BAD_REQUEST', 'cohortId');
   const list = `/booking/bookings?status=CONFIRMED&cohortId=${where.cohortId}`;
   const member = (await app.request('GET', list, { key: of.key })).assertOk(200).string('data.0.id');

@@ -12,7 +12,7 @@ export const Feed = named(
     url: Nullable(
       Type.String({
         description:
-          'Anyone with this URL can read the bookings. Null if there is no feed or the key has no write permission.',
+          'Anyone with this URL can read the bookings. Null without a feed or without write permission.',
       }),
     ),
     createdAt: Nullable(Instant),

@@ -70,10 +70,7 @@ test('whoever types the address of somebody with a card begins nothing that is c
   assert.equal((await subscription(of, begun)).at('data.status'), 'PAST_DUE');
   assert.deepEqual(await amountsPaid(of), [500]);
   const [asked] = await mailsOf('subscription-confirm');
-  assert.match(
-    asked ?? '',
-    /No card was given for Patron.*no card of yours is charged for it unless you want that/s,
-  );
+  assert.match(asked ?? '', /No card is saved for Patron.*No card is charged unless you agree/s);
 
   const { base, page, cookie } = await entered(of);
   const fields = { formToken: await page.formTokenOf(cookie), subscription: begun };

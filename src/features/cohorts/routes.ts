@@ -143,7 +143,7 @@ function videos({ cohorts }: Deps): Route[] {
       method: 'DELETE',
       path: '/booking/cohorts/{cohortId}/videos/{cvId}',
       summary: 'Remove a video from a cohort',
-      description: 'The video itself is kept; members can no longer watch it.',
+      description: 'The video itself is not deleted; members can no longer watch it.',
       params: OfVideo,
       reply: { status: 200, schema: Deleted },
       async handler({ caller }, { params }) {

@@ -60,7 +60,8 @@ export function importRoutes({ imports, cursors }: Deps): Route[] {
       method: 'GET',
       path: '/imports/{id}',
       summary: 'Get an import',
-      description: 'Includes the status and the bytes received. `error` says why a FAILED import failed.',
+      description:
+        'Includes the status and the bytes received. `error` is the reason a FAILED import failed.',
       handler: async ({ caller }, { params }) => toImport(await imports.get(caller.workspaceId, params.id)),
     }),
     defineRoute({

@@ -26,7 +26,7 @@ export function mailRoutes({ mailbox, isSent }: Deps): Route[] {
       method: 'GET',
       path,
       summary: 'List development mailbox emails',
-      description: 'The 100 most recent emails. Returns 404 when a mail server is configured (`SMTP_URL`).',
+      description: 'The 100 most recent emails. Returns 404 when `SMTP_URL` is set.',
       reply: { status: 200, schema: Mail, list: true },
       errors: ['NOT_FOUND'],
       async handler() {
@@ -40,8 +40,7 @@ export function mailRoutes({ mailbox, isSent }: Deps): Route[] {
       method: 'GET',
       path: `${path}/{id}`,
       summary: 'Get a development mailbox email',
-      description:
-        "Includes the email's text and links. Returns 404 when a mail server is configured (`SMTP_URL`).",
+      description: "Includes the email's text and links. Returns 404 when `SMTP_URL` is set.",
       params: IdParams('mail', 'mail'),
       reply: { status: 200, schema: MailWithText },
       async handler(_context, { params }) {

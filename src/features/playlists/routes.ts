@@ -167,7 +167,7 @@ function itemRoutes({ playlists, cursors }: Deps): Route[] {
       method: 'POST',
       path: '/playlists/{id}/items',
       summary: 'Add a video to a playlist',
-      description: 'Appended unless `position` is given. Returns 409 at 5,000 items.',
+      description: 'Appended if `position` is omitted. Returns 409 at 5,000 items.',
       params: Id,
       body: PlaylistItemIn,
       reply: { status: 201, schema: PlaylistItem },

@@ -108,7 +108,7 @@ export function privacyRoutes({ erasure, exports, limits }: Deps): Route[] {
       path: '/me',
       summary: 'Delete the account',
       description:
-        'Closes the account immediately and erases it with all its data after seven days. Returns 409 with what must be ended first.',
+        'Closes the account immediately and erases it with all its data after seven days. Returns 409 and lists the items that must end first.',
       limits,
       body: DeleteIn,
       reply: { status: 200, schema: DeletedAccount },

@@ -163,7 +163,7 @@ export function readTarget(
   if (streamKey && streamKey !== KEPT_KEY && !preset.key.test(streamKey)) {
     throw badRequest(
       `${prefix}streamKey`,
-      `A stream key ${platform === 'CUSTOM' ? 'has no spaces and looks' : `of ${preset.name} looks`} like ${preset.keyExample}.`,
+      `A stream key ${platform === 'CUSTOM' ? 'must not contain spaces and must look' : `of ${preset.name} must look`} like ${preset.keyExample}.`,
     );
   }
   return { url, address };

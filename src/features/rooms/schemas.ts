@@ -50,7 +50,7 @@ const settings = {
     Type.Integer({
       minimum: 10,
       maximum: 24 * HOUR_SEC,
-      description: 'The room ends after one participant has been alone for this long.',
+      description: 'The room ends after only one participant has remained for this long.',
     }),
   ),
   scheduledStartAt: Nullable(Instant),

@@ -203,7 +203,7 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
       path: '/streams/{id}/sessions',
       summary: 'List stream sessions',
       description:
-        'A session is one continuous period with a signal; gaps within `reconnectWindowSec` do not end it. `error` says why a session ended or was not recorded.',
+        'A session is one continuous period with a signal; gaps within `reconnectWindowSec` do not end it. `error` is the reason a session ended or was not recorded.',
       params: Id,
       query: listQuery({}),
       reply: { status: 200, schema: StreamSession, list: true },

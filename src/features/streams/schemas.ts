@@ -90,7 +90,7 @@ export const Stream = named(
       rtmpUrl: Type.String({ description: 'RTMP URL for encoders; append "/" and the stream key.' }),
       rtmpsUrl: Nullable(
         Type.String({
-          description: 'RTMPS URL for encoders; null if the platform has no certificate for it.',
+          description: 'RTMPS URL for encoders; null without a TLS certificate.',
         }),
       ),
       whipUrl: Nullable(

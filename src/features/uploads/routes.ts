@@ -58,8 +58,7 @@ export function uploadRoutes({ uploads, cursors }: { uploads: Uploads; cursors: 
       method: 'GET',
       path: '/upload/{id}',
       summary: 'Get an upload session',
-      description:
-        '`receivedBytes` is what has been stored durably; resume an interrupted transfer from there.',
+      description: '`receivedBytes` counts durably stored bytes; resume an interrupted transfer from there.',
       params: Id,
       reply: { status: 200, schema: Upload },
       handler: async ({ caller }, { params }) =>

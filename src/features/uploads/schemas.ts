@@ -76,7 +76,7 @@ export const Upload = named(
     uploadUrl: Nullable(
       Type.String({
         description:
-          'Where the bytes go, by tus 1.0 or one PUT; whoever has it may upload. Only where the key may write uploads; null elsewhere.',
+          'URL for uploading with tus 1.0 or one PUT; anyone with it can upload. Null if the key cannot write uploads.',
       }),
     ),
     corsOrigin: Nullable(Type.String()),

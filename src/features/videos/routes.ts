@@ -125,7 +125,7 @@ function stateRoutes(videos: Videos, out: (caller: Caller, row: ShownVideo) => V
       path: '/videos/{id}/publish',
       summary: 'Publish or schedule a video',
       description:
-        'Makes a PRIVATE video PUBLIC, now or at `at`. Videos with any other visibility are already published; they are unchanged and cannot be scheduled.',
+        'Changes a PRIVATE video to PUBLIC, now or at `at`. Videos with any other visibility are already published; they are unchanged and cannot be scheduled.',
       body: PublishIn,
       optionalBody: true,
       errors: ['CONFLICT'],

@@ -87,7 +87,7 @@ export function waitlistRoutes({ waitlist, mailCaps, cursors }: Deps): Route[] {
       method: 'DELETE',
       path: '/booking/waitlist/{id}',
       summary: 'Remove a waitlist entry',
-      description: 'The entry is kept with status REMOVED. A held spot is offered to the next person.',
+      description: 'The entry remains with status REMOVED. A held spot is offered to the next person.',
       params: Id,
       reply: { status: 200, schema: WaitlistEntry },
       errors: ['CONFLICT'],

@@ -232,7 +232,7 @@ function attemptRoutes({ webhooks }: Deps): Route[] {
       path: '/me/webhooks/{id}/recover',
       summary: 'Recover missed deliveries',
       description:
-        'Schedules every retained event in the time range that matches and has no successful delivery to this webhook, including events from before it was created or while it was disabled.',
+        'Schedules every retained event in the time range that matches and was not successfully delivered to this webhook, including events from before it was created or while it was disabled.',
       params: Id,
       body: RecoverIn,
       reply: { status: 202, schema: Recovered },

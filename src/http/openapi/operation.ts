@@ -97,7 +97,7 @@ export class Operations {
     const whole = envelopeSchema(route);
     const schema = envelope === undefined ? this.#schemas.of(whole) : this.#schemas.add(envelope, whole);
     const response = {
-      description: reply.description ?? describe(name, reply.list === true),
+      description: reply.description ?? (reply.list === true ? 'Page of results.' : 'Success.'),
       headers: successHeaders(route),
       content: { 'application/json': { schema, examples: { default: { value: exampleOf(whole, true) } } } },
     };
@@ -147,12 +147,6 @@ function variant({ auth, idempotent }: Route): string[] {
   return [...(auth === 'none' ? ['Uncounted'] : []), ...(idempotent ? ['Idempotent'] : [])];
 }
 
-const describe = (name: string | undefined, isList: boolean) => {
-  if (name === undefined) return 'Done.';
-  const words = name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ');
-  return isList ? `A page: ${words}, each.` : `${words}.`;
-};
-
 export const groupOf = ({ operationId }: Route): string => operationId.split('.', 1)[0] ?? '';
 
 /** A list in one parameter goes over the wire with commas, and a pattern that only the document has is shown. */
@@ -176,7 +170,7 @@ function formOf(body: Json, field: string): Json {
   const members = Object.entries(isJson(body.properties) ? body.properties : {});
   const texts = members.filter(([, property]) => isJson(property) && property.type === 'string');
   const required = Array.isArray(body.required) ? body.required : [];
-  const file = { type: 'string', contentMediaType: 'application/octet-stream', description: 'The file.' };
+  const file = { type: 'string', contentMediaType: 'application/octet-stream', description: 'File to upload.' };
   return {
     type: 'object',
     required: [...required, field],

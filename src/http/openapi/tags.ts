@@ -43,7 +43,7 @@ const TAGS: Record<string, string> = {
   summary: 'Workspace counts.',
   usage: 'Metered usage by hour, day or month.',
   quota: 'Plan limits and current usage.',
-  mails: 'Development mailbox for platforms without a mail server.',
+  mails: 'Development mailbox for platforms without SMTP.',
   support: 'Support tickets with the platform operator.',
   notifications: 'Account notifications, in-app and by email.',
 };

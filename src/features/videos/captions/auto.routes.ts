@@ -57,7 +57,7 @@ export function autoCaptionRoutes({ autoCaptions }: { autoCaptions: AutoCaptions
       method: 'POST',
       summary: 'Generate automatic captions',
       description:
-        "Uses the platform's speech engine; `video.caption.ready` is sent when the captions are available. Existing manual captions in the same language are kept.",
+        "Uses the platform's speech engine; `video.caption.ready` is sent when the captions are available. Existing manual captions in the same language are not replaced.",
       body: AutoCaptionsIn,
       optionalBody: true,
       reply: { status: 201, schema: AutoCaptionsOut },

@@ -64,7 +64,7 @@ export function replacementRoutes({ replacements, links, Upload }: Deps): Route[
       method: 'DELETE',
       summary: 'Cancel a file replacement',
       description:
-        'Keeps the current file and deletes what was received of the new one. Also dismisses a failed replacement. Returns 409 if there is none.',
+        'Keeps the current file and deletes the received part of the new one. Also dismisses a failed replacement. Returns 409 if there is none.',
       reply: { status: 200, schema: Video },
       errors: ['CONFLICT'],
       handler: async ({ caller }, { params }) =>
