@@ -53,18 +53,11 @@ export function createJobQueue({ bus, definitions }: Deps): Jobs {
     validate,
     async enqueue(tx, job, payload, options = {}) {
       registered(job);
-      const reason = refuse(job.name, payload);
-      if (reason !== null) throw new Error(`job ${job.name} was rejected: ${reason}`);
-      const { priority = 0, group = null, key = newUuid(), delaySec = 0 } = options;
-      await store.insert(tx, {
-        queue: job.name,
-        payload: { ...Object(payload) },
-        priority,
-        group,
-        key,
-        delaySec,
-        retries: job.retrySec.length,
-      });
+      const fault = validate(job.name, payload);
+      if (fault !== null) throw new Error(`the job ${job.name} was rejected: ${fault}`);
+      const { priority = 0, group = '', key = null, delaySec = 0 } = options;
+      const content = { ...Object(payload) };
+      await repository.insert(tx, { queue: job.name, payload: content, priority, group, key, delaySec });
       if (delaySec === 0) touched.add(tx);
     },
     async cancel(tx, job, key) {
@@ -78,7 +71,7 @@ export function createJobQueue({ bus, definitions }: Deps): Jobs {
 }
 
 function payloadCheck({ name, payload, retrySec }: JobDefinition): (value: unknown) => string | null {
-  if (!NAME.test(name)) throw new Error(`"${name}" is not a job name`);
+  if (!NAME.test(name)) throw new Error(`"${name}" is not a valid job name`);
   if (retrySec.some((pause) => !(pause >= 0))) throw new Error(`a pause of the job ${name} is negative`);
   if (Reflect.get(payload, 'type') !== 'object')
     throw new Error(`the payload of the job ${name} is not an object`);

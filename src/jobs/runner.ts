@@ -77,8 +77,9 @@ export class JobRunner {
       isRecorded ? labelOf(outcome) : 'stopped',
       (performance.now() - startedAt) / 1000,
     );
-    if (outcome?.state === 'completed' && !ended)
-      log.warn(this.claim, 'a finished job was owned by another worker');
+    if (outcome?.state === 'completed' && !isRecorded) {
+      log.warn(this.claim, 'a job was completed after its lease was lost');
+    }
   }
 
   /** Requeues the job of a run that does not end after its signal aborted. */

@@ -98,5 +98,7 @@ export async function replaceSpans(tx: Tx, id: string, spans: readonly Span[]): 
   const ends = spans.map(({ freeAt }) => freeAt.toISOString());
   await sql`insert into external_busy (calendar_id, starts_at, busy_until)
     select ${id}, span.starts_at, span.busy_until
-    from unnest(${starts}::timestamptz[], ${ends}::timestamptz[]) as span (starts_at, busy_until)`.execute(tx);
+    from unnest(${starts}::timestamptz[], ${ends}::timestamptz[]) as span (starts_at, busy_until)`.execute(
+    tx,
+  );
 }

@@ -72,8 +72,7 @@ export async function holdSessions(
   await calendar.lock(tx, row.workspace_id);
   for (const session of held) {
     await calendar.free(tx, { sessionId: session.id });
-    if (!sessions.some(({ id }) => id === session.id))
-      await content.removeSession(tx, session, row.revision);
+    if (!sessions.some(({ id }) => id === session.id)) await content.removeSession(tx, session, row.revision);
   }
   for (const [index, plan] of sessions.entries()) {
     const sessionId = await content.putSession(tx, row.id, { ...plan, id: plan.id ?? newId('cse') }, now);

@@ -51,7 +51,7 @@ export function createEraser(deps: EraseDeps): (run: JobRun<{ accountId: string 
     const subject = { accountId, workspaceIds: await repository.workspacesOf(db, accountId) };
     const isLate = clock.ms() > (erasure.started_at ?? erasure.due_at).getTime() + WAIT_MS;
     if (!isLate && (await repository.isBusy(db, subject))) {
-      throw new JobPostponed('a broadcast, room or recording of the account is still active', WAIT_SEC);
+      throw new JobDeferredError('a broadcast, room or recording of the account is still active', WAIT_SEC);
     }
     const { email, username, name } = await accounts.byId(accountId);
     const person = { email, ids: [accountId, ...subject.workspaceIds], username, name };

@@ -127,7 +127,12 @@ async function schedule(
   await db.transaction().execute(async (tx) => {
     await lockWorkspaces(tx, id);
     refuseRunning([...namesOfSold(await repository.countSold(tx, id)), ...own]);
-    const row = { account_id: id, requested_at: requestedAt, due_at: dueAt, undo_token_hash: hashSecret(token) };
+    const row = {
+      account_id: id,
+      requested_at: requestedAt,
+      due_at: dueAt,
+      undo_token_hash: hashSecret(token),
+    };
     if (!(await repository.insertErasure(tx, row))) {
       if (afterMs > 0) throw notFound();
       // One that has begun keeps its job.

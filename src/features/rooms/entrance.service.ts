@@ -61,7 +61,10 @@ export function createRoomEntrance(deps: RoomDeps): RoomEntrance {
         await refuseClosed(tx, room, now);
         const row = await participants.findParticipant(tx, roomId, participantId);
         if (row === undefined || row.state === 'LEFT') throw new RoomRefusal('GONE');
-        return participants.updateParticipant(tx, row.id, { ...toColumns(connection), disconnected_since: null });
+        return participants.updateParticipant(tx, row.id, {
+          ...toColumns(connection),
+          disconnected_since: null,
+        });
       });
     },
     lose: (roomId, participantId, connectionId) =>

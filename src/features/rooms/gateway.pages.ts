@@ -182,7 +182,8 @@ class RoomGateway {
       // The server may have rooms of others, too.
       if ((await repository.findAnyRoom(db, roomId)) === undefined) return;
       const row = await participants.findPresent(db, roomId, identity);
-      if (row?.state !== 'ACTIVE' || row.disconnected_since !== null) await engine.removeParticipant(ref, identity);
+      if (row?.state !== 'ACTIVE' || row.disconnected_since !== null)
+        await engine.removeParticipant(ref, identity);
     } catch (error) {
       log.warn({ err: error, roomId }, 'whoever has joined the media server was not looked at');
     }

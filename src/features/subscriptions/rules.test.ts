@@ -261,7 +261,9 @@ test('whoever plans a switch before they are told of their own price is told of 
   const planned = { tierId: 'tier_b', priceCents: 300, interval: 'MONTH' } as const;
   const untold = row({ pending_price_cents: 700, migrated_price_cents: 700 });
   const cases = [row(), untold, { ...untold, price_change_notified_at: START }];
-  const told = cases.map((before) => switches.pendingSwitch(before, planned, START)?.patch.price_change_notified_at);
+  const told = cases.map(
+    (before) => switches.pendingSwitch(before, planned, START)?.patch.price_change_notified_at,
+  );
   assert.deepEqual(told, [START, null, START]);
 });
 
@@ -309,7 +311,12 @@ test('a price that was taken back while it was charged comes with the next perio
   assert.ok(paid !== null);
   const next = rules.renewed(renewal, rules.chargedPeriod(renewal), paid, 'pur_2')?.patch;
   assert.deepEqual(
-    [next?.price_cents, next?.pending_price_cents, next?.migrated_price_cents, next?.price_change_notified_at],
+    [
+      next?.price_cents,
+      next?.pending_price_cents,
+      next?.migrated_price_cents,
+      next?.price_change_notified_at,
+    ],
     [900, 500, 500, null],
   );
 });

@@ -52,7 +52,10 @@ export function staying({ migrated_price_cents: cents }: SubscriptionRow): Patch
 
 /** The tier that was planned has no place: they stay, at the price that they were told of for that. */
 export function turnedAway(row: SubscriptionRow): Patch {
-  return { ...staying(row), price_change_notified_at: row.migrated_price_cents === null ? null : row.price_change_notified_at };
+  return {
+    ...staying(row),
+    price_change_notified_at: row.migrated_price_cents === null ? null : row.price_change_notified_at,
+  };
 }
 
 /** Has something that comes next, or may come, a price that the member was not told of? Then nothing is charged yet. */

@@ -332,7 +332,8 @@ describe('members', () => {
       const [made, removed] = await behindLock(
         app.container.sql,
         // They are known to be in the team, and the old secrets are about to end.
-        (tx) => tx`select from api_key_retired_secret where key_id = ${keyId} and created_by is null for update`,
+        (tx) =>
+          tx`select from api_key_retired_secret where key_id = ${keyId} and created_by is null for update`,
         [rotate, remove],
       );
       removed?.assertOk(200);

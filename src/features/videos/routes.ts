@@ -81,8 +81,7 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
       summary: 'Get a video',
       description:
         'Includes processing state, renditions, captions and chapters. `playbackUrl` is set as soon as one rendition is playable.',
-      handler: async ({ caller }, { params }) =>
-        out(caller, await videos.get(caller.workspaceId, params.id)),
+      handler: async ({ caller }, { params }) => out(caller, await videos.get(caller.workspaceId, params.id)),
     }),
     defineRoute({
       ...writes('videos:write'),

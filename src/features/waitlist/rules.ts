@@ -32,6 +32,7 @@ export function assertPlace(type: BookingProductType, { cohortId, startsAt }: Pl
   if (type === 'COHORT' && startsAt !== null) {
     throw badRequest('startsAt', 'Use cohortId, not startsAt, for a cohort.');
   }
-  if (type !== 'COHORT' && cohortId !== null) throw badRequest('cohortId', 'This product does not have cohorts.');
+  if (type !== 'COHORT' && cohortId !== null)
+    throw badRequest('cohortId', 'This product does not have cohorts.');
   if (startsAt !== null && startsAt <= now) throw badRequest('startsAt', 'startsAt must be in the future.');
 }

@@ -170,7 +170,11 @@ function formOf(body: Json, field: string): Json {
   const members = Object.entries(isJson(body.properties) ? body.properties : {});
   const texts = members.filter(([, property]) => isJson(property) && property.type === 'string');
   const required = Array.isArray(body.required) ? body.required : [];
-  const file = { type: 'string', contentMediaType: 'application/octet-stream', description: 'File to upload.' };
+  const file = {
+    type: 'string',
+    contentMediaType: 'application/octet-stream',
+    description: 'File to upload.',
+  };
   return {
     type: 'object',
     required: [...required, field],
