@@ -47,7 +47,9 @@ test('a card of a customer becomes the one of a subscription only where history 
   await sql`update subscription set upgrades = '[]' where workspace_id = ${of.account.test}`;
 
   const text = await readFile(MIGRATION, 'utf8');
-  await sql.unsafe(text.slice(text.indexOf('update subscription')));
+  // Migration 0251 renamed the column.
+  const current = text.replaceAll('asks_before_charge', 'requires_charge_consent');
+  await sql.unsafe(current.slice(current.indexOf('update subscription')));
   const rows = await sql<{ id: string; last4: string | null }[]>`
     select id, payment_method->>'last4' as last4 from subscription where workspace_id = ${of.account.test}`;
   const cards = Object.fromEntries(rows.map(({ id, last4 }) => [id, last4]));
