@@ -9,23 +9,18 @@ import { createContainer } from '../../src/main/container.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import type { TestDatabase } from '../../test/harness/database.ts';
 import { ROOT } from '../program.ts';
+import { configurationReference } from './configuration.ts';
 import { endpointTables } from './endpoints.ts';
-import { ERROR_CODES, errorIndex, errorPage } from './error-reference.ts';
+import { errorReference } from './error-reference.ts';
 import { eventReference } from './event-reference.ts';
 import { type Artefact, FROM_DATABASE } from './from-database.ts';
-import { withConfigurationTable, withPlansTable, withReleases } from './tables-in-documents.ts';
-
-/** The pages of the error codes; nothing else lives there. */
-export const ERRORS_FOLDER = 'docs/errors';
+import { withPlansTable, withReleases } from './tables-in-documents.ts';
 
 /** Every generated file. `npm run generate` writes them; a test fails when one is stale. */
 export const ARTEFACTS: Artefact[] = [
   ...FROM_DATABASE,
   { path: 'openapi.json', build: openApi },
-  {
-    path: 'README.md',
-    build: async () => withConfigurationTable(await readFile(join(ROOT, 'README.md'), 'utf8')),
-  },
+  { path: 'docs/configuration.md', build: async () => configurationReference() },
   {
     path: 'CHANGELOG.md',
     build: async () => withReleases(await readFile(join(ROOT, 'CHANGELOG.md'), 'utf8')),
@@ -42,11 +37,10 @@ export const ARTEFACTS: Artefact[] = [
     path: 'docs/concepts/events.md',
     build: async (database) => eventReference((await declaredBy(database)).events),
   },
-  { path: `${ERRORS_FOLDER}/README.md`, build: async () => errorIndex() },
-  ...ERROR_CODES.map((code) => ({
-    path: `${ERRORS_FOLDER}/${code}.md`,
-    build: async (database: TestDatabase) => errorPage(code, (await declaredBy(database)).routes),
-  })),
+  {
+    path: 'docs/errors.md',
+    build: async (database) => errorReference((await declaredBy(database)).routes),
+  },
 ];
 
 const declared = new WeakMap<TestDatabase, Promise<Declared>>();

@@ -3,66 +3,47 @@ import { errorsOf } from '../../src/http/openapi/errors.ts';
 import type { Route } from '../../src/http/route.ts';
 import { AppError, ERRORS, type ErrorCode } from '../../src/kernel/errors.ts';
 
-export const ERROR_CODES = Object.keys(ERRORS).filter((code): code is ErrorCode => code in ERRORS);
+const ERROR_CODES = Object.keys(ERRORS).filter((code): code is ErrorCode => code in ERRORS);
 
-const NOTICE = '<!-- Written by npm run generate from src/kernel/errors.ts. -->';
-/** A longer list says less than "many". */
-const LISTED = 12;
+/** Codes with more endpoints than this show no list: `openapi.json` has the codes of each endpoint. */
+const MAX_LISTED_ENDPOINTS = 12;
 
-const statusOf = (code: ErrorCode) => `${ERRORS[code].status} ${STATUS_CODES[ERRORS[code].status]}`;
-
-/** The page of one code. */
-export function errorPage(code: ErrorCode, routes: readonly Route[]): string {
-  const { message, description } = ERRORS[code];
-  const body = JSON.stringify(new AppError(code).body(), null, 2);
-  const answering = routes.filter((route) => errorsOf(route).includes(code));
-  return `${NOTICE}
-# ${code}
-
-**${statusOf(code)}** · ${message}
-
-${description}
-
-\`\`\`json
-${body}
-\`\`\`
-
-${answeredBy(answering)}
-
-[All error codes](README.md)
-`;
-}
-
-function answeredBy(routes: readonly Route[]): string {
-  if (routes.length === 0) return 'Answered outside of the declared endpoints, or by none yet.';
-  if (routes.length > LISTED) {
-    return 'Answered by many endpoints: `openapi.json` has the codes of each.';
-  }
-  return `Answered by:\n\n${routes.map(({ method, path }) => `- \`${method} ${path}\``).join('\n')}`;
-}
-
-/** The index of the pages, by status. */
-export function errorIndex(): string {
-  const rows = ERROR_CODES.toSorted((a, b) => ERRORS[a].status - ERRORS[b].status || (a < b ? -1 : 1)).map(
-    (code) => `| ${ERRORS[code].status} | [\`${code}\`](${code}.md) | ${ERRORS[code].message} |`,
-  );
-  return `${NOTICE}
+/** Returns the page of all error codes: one section per status, one heading per code. */
+export function errorReference(routes: readonly Route[]): string {
+  const byStatus = Map.groupBy(ERROR_CODES.toSorted(), (code) => ERRORS[code].status);
+  const sections = [...byStatus]
+    .sort(([a], [b]) => a - b)
+    .map(([status, codes]) => {
+      const entries = codes.map((code) => entryOf(code, routes));
+      return `## ${status} ${STATUS_CODES[status]}\n\n${entries.join('\n')}`;
+    });
+  return `<!-- Written by npm run generate from src/kernel/errors.ts. -->
 # Error codes
 
-Every answer that is not 2xx has this body, and \`X-SVC-Request-Id\` in its headers, which names the request in
-the server's log:
+A response with an error has this body. The \`X-SVC-Request-Id\` header identifies the request in the server's log.
 
 \`\`\`json
 { "success": false, "error": { "code": "BAD_REQUEST", "message": "title is required.", "field": "title" } }
 \`\`\`
 
-\`code\` is what a program decides on; \`message\` is for people and may change. \`field\` is there where one
-input is to blame. Two bodies differ: the origin lock sends its code as the text of \`error\`
-([integration_domain_required](integration_domain_required.md), [origin_not_allowed](origin_not_allowed.md)), and
-the limiters for addresses send \`{ "success": false, "error": "Too many requests", "retryAfter": 60 }\`.
+Branch on \`code\`. \`message\` is for people and may change. \`field\` names the input that caused the error, if there is one.
 
-| Status | Code | Meaning |
-| --- | --- | --- |
-${rows.join('\n')}
-`;
+Two kinds of errors have a text in \`error\`. The origin lock sends its code:
+[integration_domain_required](#integration_domain_required) or [origin_not_allowed](#origin_not_allowed). Some limits per IP
+address send \`{ "success": false, "error": "Too many requests", "retryAfter": 60 }\`.
+
+${sections.join('\n')}`;
+}
+
+function entryOf(code: ErrorCode, routes: readonly Route[]): string {
+  const { message, description } = ERRORS[code];
+  const body = JSON.stringify(new AppError(code).body());
+  return `### ${code}\n\n**${message}** ${description}\n\n\`\`\`json\n${body}\n\`\`\`\n\n${endpointsOf(code, routes)}\n`;
+}
+
+function endpointsOf(code: ErrorCode, routes: readonly Route[]): string {
+  const matching = routes.filter((route) => errorsOf(route).includes(code));
+  if (matching.length === 0) return 'No endpoint under `/api/v1` declares it.';
+  if (matching.length > MAX_LISTED_ENDPOINTS) return 'Endpoints: many, see `openapi.json`.';
+  return `Endpoints: ${matching.map(({ method, path }) => `\`${method} ${path}\``).join(', ')}.`;
 }

@@ -1,7 +1,6 @@
 import { PLANS, type PlanLimits } from '../../src/kernel/plans.ts';
 import type { Release } from '../../src/kernel/release.ts';
 import { RELEASES } from '../../src/kernel/releases.ts';
-import { KEYS } from '../../src/platform/config.ts';
 
 /** The document with a table, or other lines, between the two comments that mark its place. */
 function withTable(document: string, name: string, table: string[]): string {
@@ -10,19 +9,6 @@ function withTable(document: string, name: string, table: string[]): string {
   const end = document.indexOf(last);
   if (begin < 0 || end < begin) throw new Error(`the document must have the lines "${first}" and "${last}"`);
   return `${document.slice(0, begin)}${first}\n${table.join('\n')}\n${document.slice(end)}`;
-}
-
-/** The README with its configuration table, one row for each key of the schema. */
-export function withConfigurationTable(readme: string): string {
-  const rows = Object.entries(KEYS).map(([name, { description, fallback }]) => {
-    const value = fallback === null || fallback === '' ? '' : `\`${fallback}\``;
-    return `| \`${name}\` | ${value} | ${description.replaceAll('|', '\\|')} |`;
-  });
-  return withTable(readme, 'configuration', [
-    '| Variable | Default | Meaning |',
-    '| --- | --- | --- |',
-    ...rows,
-  ]);
 }
 
 const GB = 2 ** 30;
