@@ -3,7 +3,7 @@ import type { QuotaRefusal } from './plans.ts';
 /**
  * The one registry of error codes (docs/concepts/conventions.md#errors, docs/decisions/errors.md#additional-error-codes).
  * A code carries its HTTP status, what a client is told, and what the documentation tells (Markdown); the
- * OpenAPI enum and `docs/errors` are made from it.
+ * OpenAPI enum and `docs/errors.md` are made from it.
  */
 export const ERRORS = {
   BAD_REQUEST: {

@@ -6,7 +6,7 @@ import type { DiskReserve } from './disk.ts';
 /** A bad value: one line that names the key. */
 export class ConfigError extends Error {}
 
-/** One key of the configuration: how its text becomes a value, and what the README's table says of it. */
+/** One key of the configuration: how its text becomes a value, and its description in docs/configuration.md. */
 export interface Key<T> {
   description: string;
   /** The text that stands for an absent variable; null when the value is derived or simply absent. */

@@ -41,7 +41,7 @@ export type { RegistrationMode, TrustProxy } from './config-kinds.ts';
 export { ConfigError } from './config-kinds.ts';
 export type { RoomConfig } from './config-rooms.ts';
 
-/** Every variable the program reads, in the order of the README's table. */
+/** Every variable the program reads, in the order of docs/configuration.md. */
 export const KEYS = {
   PORT: port('HTTP port for the API, pages and playback.', 8080),
   HOST: text('Address the HTTP and RTMP listeners bind.', '127.0.0.1'),

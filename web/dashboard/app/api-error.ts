@@ -1,4 +1,4 @@
-/** A refusal of the API (docs/errors/README.md), or that there was no answer: `code` is then `API_AWAY`. */
+/** A refusal of the API (docs/errors.md), or that there was no answer: `code` is then `API_AWAY`. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
