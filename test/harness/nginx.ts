@@ -18,7 +18,7 @@ export function hasNginx(): boolean {
   return spawnSync('nginx', ['-v'], { stdio: 'ignore' }).status === 0;
 }
 
-/** What docs/guides/playback.md#nginx-before-broadcasts puts into `http` and `server`, before a platform at this address. */
+/** What docs/guides/playback.md#nginx-cache-for-broadcasts puts into `http` and `server`, before a platform at this address. */
 export async function broadcastGuide(upstream: string): Promise<{ http: string; server: string }> {
   const guide = await readFile(new URL('../../docs/guides/playback.md', import.meta.url), 'utf8');
   const [, http, server] =

@@ -9,7 +9,7 @@ import { type AuthFixture, PASSWORD, startAuthFixture } from '../auth/fixture.ts
 import { allowedMoney, isMoneyName, moneyIn } from '../harness/money-fields.ts';
 import type { TestResponse } from '../harness/response.ts';
 
-/** Who may: docs/guides/money.md#what-a-partner-may-read. */
+/** Who may: docs/guides/money.md#financial-access. */
 type Rule =
   | 'finance-read'
   | 'finance-write'

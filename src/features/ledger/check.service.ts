@@ -23,7 +23,7 @@ export interface Balances {
   providerHolds: number;
 }
 
-/** The operator's look at the books (docs/guides/money.md#check-the-books). */
+/** The operator's look at the books (docs/guides/money.md#reconcile-the-ledger). */
 export interface BooksCheck {
   /** @returns what is wrong, in words; nothing in a platform that is in order. */
   check(): Promise<string[]>;

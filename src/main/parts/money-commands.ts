@@ -18,7 +18,7 @@ interface Deps {
   db: Db;
 }
 
-/** The operator's look at the books (docs/guides/money.md#check-the-books). */
+/** The operator's look at the books (docs/guides/money.md#reconcile-the-ledger). */
 export function moneyRunners({ books, accounts, db }: Deps): CommandRunner[] {
   return [
     {

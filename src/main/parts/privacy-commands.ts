@@ -7,7 +7,7 @@ const customer = { name: 'customer erase', usage: 'customer erase --email E' };
 
 export const privacyCommands = [account, customer];
 
-/** Erasure that a person has asked the operator for (docs/guides/operating.md#erasing-people). */
+/** Erasure that a person has asked the operator for (docs/guides/operating.md#erase-personal-data). */
 export function privacyRunners({ erasure }: { erasure: Erasure }): CommandRunner[] {
   return [
     {

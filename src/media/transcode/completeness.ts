@@ -4,7 +4,7 @@ import { type Box, boxAt, boxInside, timescaleOf } from '../fmp4/walk.ts';
 import type { ProbedStream, ProbeReport } from './ffprobe.ts';
 import type { PacketScan } from './scan.ts';
 
-/** A file that has less of what its header promises is no video (docs/guides/processing.md#files-that-break-off). */
+/** A file that has less of what its header promises is no video (docs/guides/processing.md#truncated-files). */
 const ENOUGH = 0.95;
 /** Of a header that counts a last picture which is not there. */
 const ROUNDING_SEC = 0.1;

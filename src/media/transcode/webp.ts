@@ -51,7 +51,7 @@ const PIXEL_MAX_BYTES = 8;
 const PICTURE_LEAST_BYTES = 2 ** 16;
 /** Of a picture, in memory at a time. */
 const PIECE_BYTES = 2 ** 20;
-/** A file that has less of what its header promises is no video (docs/guides/processing.md#files-that-break-off). */
+/** A file that has less of what its header promises is no video (docs/guides/processing.md#truncated-files). */
 const ENOUGH = 0.95;
 /** What shows a picture for so long at most means something else, and browsers know what. */
 const HASTE_MS = 10;

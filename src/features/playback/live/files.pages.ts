@@ -77,7 +77,7 @@ const VIEWERS_HEADER = 'x-viewers';
 
 /**
  * nginx keeps what is for everybody for a second, whatever browsers are told, and asks once for all who wait
- * (docs/guides/playback.md#nginx-before-broadcasts): a second, because nothing may be shown for long after a stop.
+ * (docs/guides/playback.md#nginx-cache-for-broadcasts): a second, because nothing may be shown for long after a stop.
  */
 const CACHE_HEADER = 'x-accel-expires';
 const CACHE_SEC = '1';
