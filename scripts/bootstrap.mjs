@@ -3,7 +3,7 @@
  * without dependencies. It installs what is missing and hands over to Node 26 from node_modules. When there is
  * nothing to do it only compares stamps.
  *
- *   node scripts/bootstrap.mjs test|check|demo|bench|generate [arguments]
+ *   node scripts/bootstrap.mjs test|check|demo|bench|generate|readme-image [arguments]
  *   node scripts/bootstrap.mjs start      prints what is to be run: scripts/start.sh does it
  */
 
@@ -35,6 +35,10 @@ const COMMANDS = {
   demo: { script: 'scripts/demo.ts', needs: ['dev', 'ffmpeg', 'rooms', 'web', 'server'] },
   bench: { script: 'scripts/run-benches.ts', needs: ['dev', 'ffmpeg', 'rooms', 'load', 'web', 'server'] },
   generate: { script: 'scripts/generate.ts', needs: ['dev'] },
+  'readme-image': {
+    script: 'scripts/readme-image.ts',
+    needs: ['dev', 'ffmpeg', 'rooms', 'chromium', 'web', 'server'],
+  },
 };
 
 function main([name = '', ...args]) {
