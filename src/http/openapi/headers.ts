@@ -73,7 +73,7 @@ const ANSWERED: Record<string, { name: string; header: Json }> = {
   },
   DailyLimit: {
     name: 'X-RateLimit-Daily-Limit',
-    header: count('Requests allowed per UTC day for the key; absent if it has no daily limit.', 10_000),
+    header: count('Requests allowed per UTC day for the key; absent without a daily limit.', 10_000),
   },
   DailyRemaining: {
     name: 'X-RateLimit-Daily-Remaining',
