@@ -41,7 +41,7 @@ export function mailRoutes({ mailbox, isSent }: Deps): Route[] {
       path: `${path}/{id}`,
       summary: 'Get a development mailbox email',
       description: "Includes the email's text and links. Returns 404 when `SMTP_URL` is set.",
-      params: IdParams('mail', 'mail'),
+      params: IdParams('mail', 'email'),
       reply: { status: 200, schema: MailWithText },
       async handler(_context, { params }) {
         assertKept();
