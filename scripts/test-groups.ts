@@ -3,32 +3,33 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ROOT } from './program.ts';
 
-/** They load the whole program for a few seconds of tests; the others are about processes, pictures and browsers. */
-const SHARING = /^(?:src\/(?!media\/)|scripts\/|web\/)/;
-/** What takes the machine, or minutes. */
-const ALONE = /[.](?:alone|full)[.]test[.]ts$/;
-/** What a test changes or measures of its whole process. */
-const PROCESS_WIDE = /memoryUsage|cpuUsage|mock\.timers|process\.env\.\w+ = |process\.chdir|globalThis/;
-const MOST = 16;
-/** Groups for each process that runs at a time, at least: the last ones end at about the same time. */
-const ROUNDS = 4;
+/** Files that start whole programs, or take the machine or minutes: long, with little to load. */
+const OWN_PROCESS = /^e2e\/|[.](?:alone|full)[.]test[.]ts$/;
+/** The statement of `test/harness/needs.ts`. */
+const DECLARES_OWN_PROCESS = /^needsOwnProcess\(\);$/m;
+const MAX_FILES = 16;
+/** Minimum of groups for each process that runs at a time, so that the last ones end at about the same time. */
+const MIN_ROUNDS = 4;
 
 /**
- * Which files share a process: to load the program takes a second of processor time, more than most of them need
- * for their tests. Each has hooks and a database for itself. Those that do not share are longer, and begin first.
+ * Groups files that share a process: loading the program takes a second of processor time, more than most files need
+ * for their tests. Files with a process of their own come first because they take longest. Neighbors go to different
+ * groups: files of one folder are often equally slow.
  */
 export function groupsOf(files: readonly string[], concurrency: number): string[][] {
-  const shares = (file: string) =>
-    SHARING.test(file) && !ALONE.test(file) && !PROCESS_WIDE.test(readFileSync(join(ROOT, file), 'utf8'));
-  const sharing = files.filter(shares);
-  const size = Math.max(1, Math.min(MOST, Math.ceil(sharing.length / (concurrency * ROUNDS))));
-  const groups = Array.from({ length: Math.ceil(sharing.length / size) }, (_, index) =>
-    sharing.slice(index * size, (index + 1) * size),
+  const isOwn = (file: string) =>
+    OWN_PROCESS.test(file) || DECLARES_OWN_PROCESS.test(readFileSync(join(ROOT, file), 'utf8'));
+  const own = files.filter(isOwn);
+  const shared = files.filter((file) => !own.includes(file));
+  const size = Math.max(1, Math.min(MAX_FILES, Math.ceil(shared.length / (concurrency * MIN_ROUNDS))));
+  const count = Math.ceil(shared.length / size);
+  const groups = Array.from({ length: count }, (_, index) =>
+    shared.filter((_, position) => position % count === index),
   );
-  return [...files.filter((file) => !sharing.includes(file)).map((file) => [file]), ...groups];
+  return [...own.map((file) => [file]), ...groups];
 }
 
-/** Makes a test file that runs these in its process, as number `index` of the run (it sorts them by name). */
+/** Writes a test file that runs `files` in its process, as number `index` of the run (the runner sorts by name). */
 export function writeGroup(folder: string, index: number, files: readonly string[]): string {
   const path = join(folder, `${String(index).padStart(3, '0')}.mjs`);
   const runner = pathToFileURL(join(import.meta.dirname, 'test-process.ts')).href;

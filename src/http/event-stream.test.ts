@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import Type from 'typebox';
+import { needsOwnProcess } from '../../test/harness/needs.ts';
 import { noSessions } from '../../test/harness/no-sessions.ts';
 import { until } from '../../test/harness/wait.ts';
 import type { Caller } from '../kernel/access.ts';
@@ -11,6 +12,8 @@ import { createLogger } from '../platform/logger.ts';
 import { createApp } from './app.ts';
 import type { EventWriter, Tail } from './event-stream.ts';
 import { defineRoute, NoBody, NoParams, NoQuery } from './route.ts';
+
+needsOwnProcess();
 
 const unused = () => Promise.reject(new Error('not part of this test'));
 const log = createLogger('silent');

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { needsOwnProcess } from '../../test/harness/needs.ts';
 import { createPlayback, type EngineEvent, type Phase } from './playback.ts';
 import type { Availability } from './probe.ts';
+
+needsOwnProcess();
 
 /** A broadcast whose answers the test gives, and what the playback made of them. */
 function setUp(t: TestContext, start: Availability) {

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { needsOwnProcess } from '../../test/harness/needs.ts';
 import type { EngineEvent } from './playback.ts';
 import { createRealTime } from './real-time.ts';
+
+needsOwnProcess();
 
 /** As a refusal of the server looks. */
 function refusal(mayPass: boolean): Error {

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type AuthFixture, newAddress, PASSWORD, startAuthFixture } from '../../../test/auth/fixture.ts';
+import { needsOwnProcess } from '../../../test/harness/needs.ts';
+
+needsOwnProcess();
 
 let fixture: AuthFixture;
 let key: string;

@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { startBridge } from '../../../test/bridges/bridge.ts';
+import { needsOwnProcess } from '../../../test/harness/needs.ts';
 import { until } from '../../../test/harness/wait.ts';
 import { startTcp } from '../../../test/restream/far-ends.ts';
 import { encodeAmf0 } from '../ingest/rtmp/amf0.ts';
 import { encodeMessage, MessageType } from '../ingest/rtmp/messages.ts';
 import { H264Depacketiser } from './rtp.ts';
+
+needsOwnProcess();
 
 const SPS = Buffer.from('6742c01ed9005005bb011000000300100000030320f1831960', 'hex');
 const PPS = Buffer.from('68cb8cb2', 'hex');

@@ -18,6 +18,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { needsOwnProcess } from '../../../test/harness/needs.ts';
 import { until } from '../../../test/harness/wait.ts';
 import { assertDecodes } from '../../../test/transcode/sources.ts';
 import { createLogger } from '../../platform/logger.ts';
@@ -25,6 +26,8 @@ import { createGuard } from './guard.ts';
 import { OWN_USER } from './output.ts';
 import { spawnFfmpeg } from './process.ts';
 import type { View } from './sandbox.ts';
+
+needsOwnProcess();
 
 const log = createLogger('silent');
 const guard = await createGuard();

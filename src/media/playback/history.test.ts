@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { needsOwnProcess } from '../../../test/harness/needs.ts';
 import type { HistorySegment } from '../contract/index.ts';
 import type { MediaPlaylist } from '../live/playlist.ts';
 import { createHistoryJoiner } from './history.ts';
+
+needsOwnProcess();
 
 const segment = (seq: number) => ({
   ...{ seq, disc: 0, epoch: 'e1', file: `s_${seq}.m4s`, durationSec: 2, startMs: seq * 2000 },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { needsOwnProcess } from '../../../test/harness/needs.ts';
 import { until } from '../../../test/harness/wait.ts';
 import { startBroadcast, wanted } from '../../../test/restream/broadcast.ts';
 import { startTcp } from '../../../test/restream/far-ends.ts';
@@ -13,6 +14,8 @@ import {
   videoHeader,
 } from '../../../test/rtmp/media.ts';
 import { flvHeader, flvTag } from '../ingest/flv.ts';
+
+needsOwnProcess();
 
 test('a destination that stops taking is let go, and takes no memory and nobody else along', async (t) => {
   const own = await startIngest(t);

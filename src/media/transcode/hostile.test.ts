@@ -6,11 +6,14 @@ import type { AddressInfo } from 'node:net';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { needsOwnProcess } from '../../../test/harness/needs.ts';
 import { peakOfChildren } from '../../../test/transcode/memory.ts';
 import { H264, make, pictures, testTranscoder, tone } from '../../../test/transcode/sources.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { createGuard, inputGuard } from '../ffmpeg/guard.ts';
 import { spawnFfmpeg } from '../ffmpeg/process.ts';
+
+needsOwnProcess();
 
 const transcoder = testTranscoder();
 let dir = '';

@@ -5,8 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { needsOwnProcess } from '../../../test/harness/needs.ts';
 import { make, packetTimes, testTranscoder } from '../../../test/transcode/sources.ts';
 import { MediaFileError } from '../contract/index.ts';
+
+needsOwnProcess();
 
 const run = promisify(execFile);
 const transcoder = testTranscoder({ threads: 2 });

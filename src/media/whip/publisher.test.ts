@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
+import { needsOwnProcess } from '../../../test/harness/needs.ts';
 import { until } from '../../../test/harness/wait.ts';
 import { testFfmpeg } from '../../../test/live/ffmpeg.ts';
 import { startJanusStub } from '../../../test/rooms/janus-stub.ts';
@@ -9,6 +10,8 @@ import { createLogger } from '../../platform/logger.ts';
 import type { MediaMessage, RefusalIssue } from '../contract/index.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { openPublisher } from './publisher.ts';
+
+needsOwnProcess();
 
 const section = (kind: string, mid: string, codec: string) =>
   `m=${kind} 9 UDP/TLS/RTP/SAVPF 96\r\na=mid:${mid}\r\na=sendonly\r\na=rtpmap:96 ${codec}\r\na=ssrc:1 cname:a\r\n`;

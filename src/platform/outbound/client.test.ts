@@ -5,8 +5,11 @@ import { createServer as createTcpServer, type Socket } from 'node:net';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { type HttpsSink, hostile, startHttpsSink } from '../../../test/harness/https-sink.ts';
+import { needsOwnProcess } from '../../../test/harness/needs.ts';
 import { until } from '../../../test/harness/wait.ts';
 import { createOutbound, GuardError, type Outbound, OutboundError } from './index.ts';
+
+needsOwnProcess();
 
 let sink: HttpsSink;
 let outbound: Outbound;

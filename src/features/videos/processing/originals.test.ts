@@ -3,10 +3,13 @@ import { access, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { needsOwnProcess } from '../../../../test/harness/needs.ts';
 import { until } from '../../../../test/harness/wait.ts';
 import type { BlobStore } from '../../../media/contract/index.ts';
 import { createDiskStore } from '../../../media/storage/disk.ts';
 import { createOriginals } from './originals.ts';
+
+needsOwnProcess();
 
 let folder: string;
 before(async () => {
