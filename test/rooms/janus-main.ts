@@ -8,7 +8,7 @@ startJanus({
   program: 'janus',
   folder: join(folder, 'janus'),
   linkFile: join(folder, 'janus.json'),
-  ports: { first: 21_200, last: 21_399 },
+  ports: { first: 21_200, last: 21_299 },
   publicIp: undefined,
   log: createLogger('silent', { process: 'test' }),
 });

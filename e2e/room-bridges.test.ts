@@ -24,7 +24,7 @@ let browser: TestBrowser;
 let partner: Partner;
 let close = async () => {};
 before(async () => {
-  if (NO_JANUS === false) ({ platform, browser, partner, close } = await startJanusPlatform('21600-21799'));
+  if (NO_JANUS === false) ({ platform, browser, partner, close } = await startJanusPlatform('21900-21999'));
 });
 after(() => close());
 

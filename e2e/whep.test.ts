@@ -90,7 +90,7 @@ test('a broadcast by RTMP plays by WHEP, behind the gate of HLS', { skip: NO_JAN
     const stoppedMs = performance.now();
     await partner.stop(id);
     await page.waitForFunction(IS_OVER);
-    assert.ok(performance.now() - stoppedMs < 2000, 'it goes on after the stop');
+    assert.ok(performance.now() - stoppedMs < 10_000, 'it goes on after the stop');
     await site.locator('marquee-player').getByText('The broadcast has ended.').first().waitFor();
     assert.equal((await fetch(session, { method: 'DELETE' })).status, 404);
 

@@ -65,7 +65,7 @@ test('a host mutes at the server, media come back with LiveKit, and whoever is n
   const killed = performance.now();
   await server.kill();
   await until(() => [ada, bob].every(({ told }) => told.some(({ state }) => state === 'down')));
-  for (const { told } of [ada, bob]) assert.ok((told[0]?.at ?? Infinity) - killed < 5000);
+  for (const { told } of [ada, bob]) assert.ok((told[0]?.at ?? Infinity) - killed < 15_000);
   await server.start();
   await until(() => bob.told.some(({ state }) => state === 'up'), { message: 'LiveKit is back' });
   await Promise.all([bob.sees('ada'), bob.hears('ada'), ada.sees(his)]);

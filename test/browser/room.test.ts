@@ -48,7 +48,7 @@ before(async () => {
   await chmod(folder, 0o755);
   const linkFile = join(folder, 'janus.json');
   if (lack === null) {
-    const ports = { first: 21_200, last: 21_399 };
+    const ports = { first: 21_300, last: 21_399 };
     janus = startJanus({
       ...{ program: 'janus', folder: join(folder, 'janus'), linkFile, ports, publicIp: undefined },
       log: createLogger('silent', { process: 'test' }),
