@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { suite } from 'node:test';
+import { before, suite } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { stopTracking } from './test-hook.ts';
 import { markChildren } from './test-leftovers.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -20,6 +21,7 @@ export function filesInProcess(): number {
 export function runTogether(files: readonly string[], group: string): void {
   fileCount = files.length;
   markChildren(group);
+  before(stopTracking);
   for (const file of files) {
     suite(file, async () => {
       await import(pathToFileURL(join(ROOT, file)).href);
