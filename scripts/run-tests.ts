@@ -1,31 +1,38 @@
 /**
- * `npm test [-- [--full] [folder or file…]]`: static checks, then unit, API and end-to-end tests side by side,
- * and one at a time what measures or loads the machine (`*.alone.test.ts`), which leaves the processor idle half of
- * the time: what only computes has it then. `--full` adds the long forms
- * (`*.full.test.ts`). At the end it compares what the tests have seen with what is promised (`promises.ts`). With folders,
- * only the tests below those whose path has such a part.
+ * `npm test [-- [--full] [--changed] [folder or file…]]`: static checks, then unit, API and end-to-end tests side by
+ * side, then one at a time the files that a busy machine would break (`*.alone.test.ts`), with files that only compute
+ * at a lower priority. `--full` adds the long forms (`*.full.test.ts`). At the end it compares what the tests have seen
+ * with what is promised (`promises.ts`). With folders, only the tests below those whose path has such a part; with
+ * `--changed`, only those that depend on what changed since the branch left `main`.
  */
 import { promisesStep } from './promises.ts';
 import { runSteps, staticSteps } from './steps.ts';
+import { changedTests } from './test-changes.ts';
 import { printTestSummary, testStep } from './test-step.ts';
 
 const SOURCES = ['src', 'test', 'scripts', 'sdk', 'bench', 'web'];
 const ELSEWHERE = ['node_modules/**', 'web/dist/**', 'test/dependency-rules/**', 'test/repository/**'];
 const APART = ['**/*.alone.test.ts', '**/*.full.test.ts'];
-/** They compute, with time to spare, and run beside those that run one at a time and mostly wait. */
+/** Files that only compute: they run at a lower priority with those that run one at a time and mostly wait. */
 const PATIENT = [
   'e2e/processing.test.ts',
-  // The one that is left out looks at its own priority.
+  // The excluded one tests its own priority.
   'src/media/transcode/!(hostile).test.ts',
   'src/media/recording/join.test.ts',
   'test/openapi/*.test.ts',
 ];
 
-/** Files at a time: many of them mostly wait, so it takes more than two to keep two cores at work. */
-const BESIDE = 3;
+/** Processes at a time: half of them mostly wait, so it takes four to keep two cores busy. */
+const CONCURRENCY = 4;
 
 const full = process.argv.includes('--full');
-const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+const named = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+const changed = process.argv.includes('--changed') ? changedTests() : null;
+const wanted = changed ?? named;
+if (changed?.length === 0) {
+  process.stdout.write('No test depends on what changed.\n');
+  process.exit(0);
+}
 const beside = wanted.length === 0 ? PATIENT : [];
 
 /** The patterns for test files of this kind in `roots`, or in the wanted folders of them. */
@@ -44,7 +51,7 @@ const code = await runSteps([
   ...(wanted.length === 0 ? staticSteps() : []),
   ...testStep('tests', patterns(everything), {
     exclude: [...ELSEWHERE, ...APART, ...beside],
-    concurrency: BESIDE,
+    concurrency: CONCURRENCY,
     timeoutMs: 1_800_000,
   }),
   ...testStep('one at a time', patterns(everything, '.alone'), {

@@ -24,12 +24,13 @@ test('files that declare or imply a process of their own share it with none', ()
   ]) {
     assert.equal(groupWith(groups, part)?.length, 1, part);
   }
-  assert.equal(groups.at(0)?.length, 1, 'they come first');
+  assert.equal(groups.at(0)?.length, 1);
+  assert.notEqual(groups.at(1)?.length, 1, 'they alternate with groups');
 });
 
 test('other files share a process with files of other folders', () => {
   const group = groupWith(groupsOf(files, 3), 'api-keys/api') ?? [];
-  assert.ok(group.length > 10 && group.length <= 16, `${group.length}`);
+  assert.ok(group.length > 8 && group.length <= 12, `${group.length}`);
   const folders = new Set(group.map((file) => file.split('/').slice(0, 3).join('/')));
   assert.ok(folders.size > group.length / 2, `${folders.size} folders`);
 });

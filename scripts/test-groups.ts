@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ROOT } from './program.ts';
 
-/** Files that start whole programs, or take the machine or minutes: long, with little to load. */
+/** Files that start whole programs, or take the machine or minutes: they have little to load. */
 const OWN_PROCESS = /^e2e\/|[.](?:alone|full)[.]test[.]ts$/;
 /** The statement of `test/harness/needs.ts`. */
 const DECLARES_OWN_PROCESS = /^needsOwnProcess\(\);$/m;
-const MAX_FILES = 16;
+const MAX_FILES = 12;
 /** Minimum of groups for each process that runs at a time, so that the last ones end at about the same time. */
 const MIN_ROUNDS = 4;
 
 /**
  * Groups files that share a process: loading the program takes a second of processor time, more than most files need
- * for their tests. Files with a process of their own come first because they take longest. Neighbors go to different
- * groups: files of one folder are often equally slow.
+ * for their tests. Neighbors go to different groups, because files of one folder are often equally slow. Files with a
+ * process of their own mostly wait, so they alternate with groups, which mostly compute.
  */
 export function groupsOf(files: readonly string[], concurrency: number): string[][] {
   const isOwn = (file: string) =>
@@ -26,7 +26,10 @@ export function groupsOf(files: readonly string[], concurrency: number): string[
   const groups = Array.from({ length: count }, (_, index) =>
     shared.filter((_, position) => position % count === index),
   );
-  return [...own.map((file) => [file]), ...groups];
+  return Array.from({ length: Math.max(own.length, count) }, (_, index) => [
+    ...own.slice(index, index + 1).map((file) => [file]),
+    ...groups.slice(index, index + 1),
+  ]).flat();
 }
 
 /** Writes a test file that runs `files` in its process, as number `index` of the run (the runner sorts by name). */

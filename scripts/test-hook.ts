@@ -14,7 +14,7 @@ Object.assign(asyncHooks, {
 
 /**
  * Disables the hook by which node:test knows the test of every promise, an eighth of the processor time of the API
- * tests. Suites need it only while they are declared. Without it, an uncaught exception fails the process and not the
+ * tests. Tests need it only while files declare them. Without it, an uncaught exception fails the process and not the
  * test that caused it; `node --test <file>` names that test.
  */
 export function stopTracking(): void {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { before, suite } from 'node:test';
+import { suite } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { stopTracking } from './test-hook.ts';
 import { markChildren } from './test-leftovers.ts';
@@ -21,10 +21,13 @@ export function filesInProcess(): number {
 export function runTogether(files: readonly string[], group: string): void {
   fileCount = files.length;
   markChildren(group);
-  before(stopTracking);
+  process.on('uncaughtExceptionMonitor', (error) => console.error(error));
+  let undeclared = files.length;
   for (const file of files) {
     suite(file, async () => {
       await import(pathToFileURL(join(ROOT, file)).href);
+      undeclared -= 1;
+      if (undeclared === 0) stopTracking();
     });
   }
 }

@@ -30,8 +30,8 @@ interface TestStepOptions extends RunOptions {
   beside?: string[];
 }
 
-/** Each is tried again alone when it failed; more than this is no matter of luck. */
-const TRIED_AGAIN = 5;
+/** Files that run once more alone when they failed; failures of more files are not a matter of load. */
+const MAX_RETRIED = 5;
 /** For one test. */
 const TEST_MS = 180_000;
 const PATIENT_MS = 600_000;
@@ -43,13 +43,13 @@ const BESIDE = 2;
 
 /** All files that ran, for the summary. */
 const seen: FileReport[] = [];
-/** Tests that failed beside others and passed alone. */
+/** Tests that failed while others ran, and passed alone. */
 const unsteady: string[] = [];
 const broken: string[] = [];
 
 /**
- * Runs the test files that `patterns` name; no step when there are none. A file that fails is run once more,
- * alone: what passes then is a test that a busy machine can break. It is printed as unsteady and fails nothing.
+ * Runs the test files that `patterns` name; no step when there are none. A file that fails runs once more, alone, to
+ * tell a broken test from an unsteady one. Both fail the step.
  */
 export function testStep(name: string, patterns: string[], options: TestStepOptions): Step[] {
   const { exclude = [], beside: patient = [], ...how } = options;
@@ -61,9 +61,9 @@ export function testStep(name: string, patterns: string[], options: TestStepOpti
       runOnce(files, how),
       runOnce(beside, { ...how, concurrency: BESIDE, isPatient: true }),
     ]);
-    const failures: (string | null)[] = [];
-    for (const pass of passes) failures.push(await tryAgain(pass, how));
-    return failures.every((failure) => failure === null) ? null : failures.join('');
+    for (const pass of passes) await diagnose(pass, how);
+    const failures = passes.flatMap(({ failure }) => failure ?? []);
+    return failures.length === 0 ? null : failures.join('');
   };
   return [{ name, run }];
 }
@@ -81,22 +81,21 @@ async function runOnce(files: string[], options: RunOptions): Promise<Pass> {
   return pass;
 }
 
-/** Runs the files that failed once more, while nothing else runs. @returns why that failed, or null. */
-async function tryAgain({ failure, reports }: Pass, options: RunOptions): Promise<string | null> {
-  if (failure === null) return null;
+/** Runs the files that failed once more while nothing else runs, and notes which tests fail again. */
+async function diagnose({ failure, reports }: Pass, options: RunOptions): Promise<void> {
   const failed = reports.filter((report) => !report.ok);
-  if (failed.length === 0 || failed.length > TRIED_AGAIN || failure !== '') {
+  if (failed.length === 0) return;
+  if (failed.length > MAX_RETRIED || failure !== '') {
     broken.push(...failed.flatMap((report) => report.failed));
-    return failure;
+    return;
   }
   process.stdout.write(`\n── again, alone: ${failed.map(({ file }) => file).join(', ')}\n`);
   const groups = failed.map(({ file }) => [file]);
   const second = await runFiles(groups, { ...options, concurrency: 1 });
   const stillBroken = second.reports.filter((report) => !report.ok);
   broken.push(...stillBroken.flatMap((report) => report.failed));
-  const mended = failed.filter(({ file }) => !stillBroken.some((report) => report.file === file));
-  unsteady.push(...mended.flatMap((report) => report.failed));
-  return second.failure;
+  const passed = failed.filter(({ file }) => !stillBroken.some((report) => report.file === file));
+  unsteady.push(...passed.flatMap((report) => report.failed));
 }
 
 /** Runs each group in a process of its own, in this order. */
@@ -172,6 +171,6 @@ export function printTestSummary(slowest = 20): void {
     'Slowest files:',
     rows.map(({ file, ms }) => `${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`),
   );
-  print('Unsteady tests (failed beside others, passed alone):', unsteady);
+  print('Unsteady tests (failed with others, passed alone; they fail the run):', unsteady);
   print('Failed tests:', broken);
 }
