@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export async function eventually<T>(
   what: string,
   probe: () => T | null | undefined | false | Promise<T | null | undefined | false>,
-  timeoutMs = 15_000,
+  timeoutMs = 60_000,
 ): Promise<T> {
   const deadlineMs = performance.now() + timeoutMs;
   for (;;) {
