@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { needsOwnProcess } from '../../test/harness/needs.ts';
-import { keptWhileUsed } from './kept-while-used.ts';
+import { createIdleCache } from './cache.ts';
 
 needsOwnProcess();
 
-const limits = { unusedMs: 1000, sizeOf: (value: number[]) => value.length, most: 5 };
+const limits = { idleTtlMs: 1000, sizeOf: (value: number[]) => value.length, maxTotalSize: 5 };
 
 test('an idle cache removes values that are not used', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
