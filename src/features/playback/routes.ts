@@ -55,7 +55,7 @@ const PlaybackToken = named(
         url: Type.String(),
         session: Type.String({ description: 'Session of one player: request a new token for each player.' }),
       },
-      { description: 'Endpoint to which a custom player reports playback (docs/api/playback.md#beacons).' },
+      { description: 'Endpoint to which a custom player reports playback (docs/concepts/playback.md#beacons).' },
     ),
   }),
   {

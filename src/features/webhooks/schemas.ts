@@ -15,7 +15,7 @@ named('DeliveryTrigger', OneOf(VALUES.delivery_log.trigger));
 export const WebhookIn = named(
   'WebhookCreate',
   Type.Object({
-    // The guard measures and judges the text (docs/api/webhooks.md#the-address).
+    // The guard measures and judges the text (docs/concepts/webhooks.md#url-rules).
     url: Type.String({ description: 'Publicly routable HTTPS URL, at most 2048 characters.' }),
     events: Type.Optional(
       Type.Array(Type.String(), {
