@@ -1,4 +1,4 @@
-import { createSums } from '../src/features/analytics/index.ts';
+import { createRollups } from '../src/features/analytics/index.ts';
 import { startTestApp } from '../test/harness/app.ts';
 import { insertReadyVideo } from '../test/harness/videos.ts';
 import { blocksOf } from './support/blocks.ts';
@@ -118,7 +118,7 @@ async function closeDays(): Promise<void> {
   const { db, clock, facts } = app.container;
   const from = new Date(FIRST).toISOString();
   await sql`insert into rollup_state (next_xid, fresh_until, compacted_until) values ('0', 'epoch', ${from})`;
-  await createSums({ db, clock, facts, rawDays: 90 }).run();
+  await createRollups({ db, clock, facts, rawDays: 90 }).run();
 }
 
 const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Sql } from 'postgres';
 import { maintainPartitions } from '../src/events/partitions.ts';
-import { createSums } from '../src/features/analytics/index.ts';
-import { createFacts } from '../src/features/facts/index.ts';
+import { createRollups } from '../src/features/analytics/index.ts';
+import { createUsageEvents } from '../src/features/facts/index.ts';
 import { TestClock } from '../test/harness/clock.ts';
 import { createTestDatabase } from '../test/harness/database.ts';
 import { report } from './support/report.ts';
@@ -27,8 +27,8 @@ const clock = new TestClock(new Date(START).toISOString());
 const database = await createTestDatabase({ pool: 1 });
 const writer = await openWriter(database.url);
 await maintainPartitions(database.sql, clock, { ANALYTICS_RAW_DAYS: 90 });
-const facts = createFacts({ db: database.db, clock, log: { warn() {} }, onDropped() {} });
-const sums = createSums({ db: database.db, clock, facts, rawDays: 90 });
+const facts = createUsageEvents({ db: database.db, clock, log: { warn() {} }, onRowsDropped() {} });
+const sums = createRollups({ db: database.db, clock, facts, rawDays: 90 });
 const [backend] = await database.sql`select pg_backend_pid() as pid`;
 const pid = Number(backend?.pid);
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { type RunningPlatform, startPlatform, unlimitedHeaders } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
-import type { LoadOrder } from './support/beacon-load.ts';
+import { waitFor } from '../test/harness/wait.ts';
+import type { LoadOptions } from './support/beacon-load.ts';
 import { processorSeconds } from './support/processes.ts';
 import { median, report } from './support/report.ts';
 
@@ -51,7 +51,7 @@ async function sessionsOf({ url }: RunningPlatform, id: string): Promise<string[
 /** The crowd, which is told how fast it sends. @returns how many were answered so far. */
 function crowdOf(port: number, sessions: string[]) {
   const load = fork(join(import.meta.dirname, 'support/beacon-load.ts'));
-  const tell = (order: LoadOrder) => void load.send(order);
+  const tell = (order: LoadOptions) => void load.send(order);
   tell({ port, sessions });
   return {
     load,
@@ -108,7 +108,7 @@ async function measure(platform: RunningPlatform): Promise<void> {
       full.push({ rate: beacons / seconds, microseconds: (cpu * 1e6) / beacons });
     }
     const viewersOf = async () => Number(JSON.parse(await call(stream, headers)).data.viewerCount);
-    await until(async () => (await viewersOf()) >= VIEWERS, { timeoutMs: 20_000, message: 'all viewers' });
+    await waitFor(async () => (await viewersOf()) >= VIEWERS, { timeoutMs: 20_000, message: 'all viewers' });
     const figure = (name: string, value: number, unit: string, target: string) =>
       report({ name, value, unit, target });
     const beside = `beside ${RATE} beacons/s`;

@@ -1,6 +1,6 @@
 import { HOUR_MS } from '../src/kernel/durations.ts';
 import { AppError } from '../src/kernel/errors.ts';
-import { desk } from '../test/booking/desk.ts';
+import { bookingClient } from '../test/booking/desk.ts';
 import { startTestApp, type TestApp } from '../test/harness/app.ts';
 import { ADDRESSES, type Shop } from '../test/money/shop.ts';
 import { median, report } from './support/report.ts';
@@ -42,14 +42,14 @@ const nextHour = Math.ceil(Date.now() / HOUR_MS) + 2;
 const hour = (count: number) => new Date((nextHour + count) * HOUR_MS).toISOString();
 
 async function shopOf(app: TestApp): Promise<{ of: Shop; productId: string }> {
-  const { creator, product } = desk(() => app);
+  const { creator, product } = bookingClient(() => app);
   const of = await creator();
   await app.container.sql`update api_key set rate_limit_per_minute = ${UNLIMITED}`;
   return { of, productId: await product(of, { priceCents: 0 }) };
 }
 
 async function rates(app: TestApp): Promise<void> {
-  const { ask } = desk(() => app);
+  const { ask } = bookingClient(() => app);
   const { of, productId } = await shopOf(app);
   const plain = async () =>
     (await app.request('POST', '/rooms', { key: of.key, body: { name: 'A room' } })).status;

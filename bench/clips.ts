@@ -5,7 +5,7 @@
 import { systemClock } from '../src/kernel/clock.ts';
 import { createPartner } from '../test/harness/partner.ts';
 import { startPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
 import { median, report } from './support/report.ts';
 
@@ -38,7 +38,7 @@ async function clip(lengthSec: number): Promise<{ playableMs: number; readyMs: n
   const id = String(Object(data).id);
   const options = { timeoutMs: PATIENCE_MS, intervalMs: 50, message: `a clip of ${lengthSec} s` };
   const plays = async () => (await fetch(`${platform.url}/v/${id}/master.m3u8`)).ok;
-  await until(plays, options);
+  await waitFor(plays, options);
   const playableMs = performance.now() - startedMs;
   await partner.videoWhen(id, ({ status }) => status === 'READY', PATIENCE_MS);
   return { playableMs, readyMs: performance.now() - startedMs };
@@ -46,7 +46,7 @@ async function clip(lengthSec: number): Promise<{ playableMs: number; readyMs: n
 
 try {
   const longest = Math.max(...LENGTHS);
-  await until(async () => (await lastsSec()) > longest + 5, {
+  await waitFor(async () => (await lastsSec()) > longest + 5, {
     timeoutMs: (longest + 30) * 1000,
     intervalMs: 500,
     message: 'enough of a broadcast',

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../src/kernel/clock.ts';
 import { createPartner } from '../test/harness/partner.ts';
 import { startPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { startCamera } from './support/camera.ts';
 import { median, report } from './support/report.ts';
 
@@ -48,7 +48,7 @@ try {
   try {
     setPriority(ENCODER_PRIORITY);
     const address = `${platform.url}/live/${stream.id}/src/index.m3u8`;
-    await until(async () => behindMs(await (await fetch(address)).text()) !== null, { timeoutMs: 30_000 });
+    await waitFor(async () => behindMs(await (await fetch(address)).text()) !== null, { timeoutMs: 30_000 });
     // One for each thread, by Linux.
     for (const task of readdirSync(`/proc/${camera.pid}/task`)) setPriority(Number(task), ENCODER_PRIORITY);
     const quiet = await sample(address, QUIET_SEC);

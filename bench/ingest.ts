@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPartner } from '../test/harness/partner.ts';
 import { freePort, startPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { RtmpClient } from '../test/rtmp/client.ts';
 import { ownSeconds } from './support/processes.ts';
 import { median, report } from './support/report.ts';
@@ -36,7 +36,7 @@ rtmp { server { listen 127.0.0.1:${port}; application live { live on; drop_idle_
 `,
   );
   const child = spawn('nginx', ['-c', config, '-p', dir], { stdio: 'ignore' });
-  await until(() => answers(port), { message: 'nginx' });
+  await waitFor(() => answers(port), { message: 'nginx' });
   const url = (index: number) => `rtmp://127.0.0.1:${port}/live/key-${index}`;
   return { pid: child.pid ?? -1, publishUrl: url, readUrl: url, stop: () => end(child) };
 }
@@ -68,7 +68,7 @@ async function load(server: RtmpServer, source: string): Promise<Load> {
   try {
     for (let index = 0; index < PUBLISHERS; index++) {
       children.push(ffmpeg(`-re -stream_loop -1 -i ${source} -c copy -f flv ${server.publishUrl(index)}`));
-      await until(() => server.readUrl(index) !== '', { timeoutMs: 10_000, message: 'the publish' });
+      await waitFor(() => server.readUrl(index) !== '', { timeoutMs: 10_000, message: 'the publish' });
       children.push(ffmpeg(`-rw_timeout 8000000 -i ${server.readUrl(index)} -c copy -f flv /dev/null -y`));
     }
     await sleep(WARM_MS);
@@ -114,7 +114,7 @@ async function compareCpu(dir: string): Promise<void> {
 
 async function timed(look: () => Promise<boolean>, timeoutMs = 15_000): Promise<number> {
   const begun = performance.now();
-  await until(look, { timeoutMs, intervalMs: 2 });
+  await waitFor(look, { timeoutMs, intervalMs: 2 });
   return performance.now() - begun;
 }
 

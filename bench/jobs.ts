@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { startJobWorkers } from '../src/jobs/worker.ts';
 import { createTestDatabase } from '../test/harness/database.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { labelJob, openQueue } from '../test/jobs/fixture.ts';
 import { isQuick, median, report } from './support/report.ts';
 
@@ -41,7 +41,7 @@ async function finishRate(count: number): Promise<number> {
   const run = async () => void finished++;
   const startedAt = performance.now();
   const workers = startJobWorkers(open.workersOf([{ job, concurrency: CONCURRENCY, run }]));
-  await until(() => finished >= count, { timeoutMs: 120_000, intervalMs: 2 });
+  await waitFor(() => finished >= count, { timeoutMs: 120_000, intervalMs: 2 });
   const seconds = (performance.now() - startedAt) / 1000;
   await workers.stop();
   return finished / seconds;

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { CURRENT_FFMPEG, NO_CURRENT_FFMPEG } from '../test/live/current-ffmpeg.ts';
 import { WHEP_CLIENT } from '../test/live/whep-client.ts';
 import { NO_JANUS } from '../test/rooms/janus.ts';
@@ -41,16 +41,16 @@ async function measure(
   const early = await browser.open(`${platform.url}/watch/${stream.id}`, { initScript: READER });
   const camera = startCamera(`rtmp://127.0.0.1:${platform.rtmpPort}/live/${stream.streamKey}`, gopSec);
   try {
-    await until(async () => (await partner.stream(stream.id)).hasSignal === true, { intervalMs: 10 });
+    await waitFor(async () => (await partner.stream(stream.id)).hasSignal === true, { intervalMs: 10 });
     const publishedMs = performance.now();
     const address = `${platform.url}/live/${stream.id}/src/index.m3u8`;
-    await until(async () => (await (await fetch(address)).text()).includes('.m4s'), {
+    await waitFor(async () => (await (await fetch(address)).text()).includes('.m4s'), {
       timeoutMs: 30_000,
       intervalMs: 20,
     });
     const playableSec = (performance.now() - publishedMs) / 1000;
     report({ name: `${name}: publish to playable`, value: playableSec, unit: 's', target: '<= 1.5' });
-    await until(() => early.page.evaluate<boolean>('firstAt !== null'), {
+    await waitFor(() => early.page.evaluate<boolean>('firstAt !== null'), {
       timeoutMs: 30_000,
       intervalMs: 20,
     });
@@ -103,7 +103,7 @@ async function watch(
 async function firstPicture(browser: TestBrowser, page: string, script: string): Promise<number> {
   const opened = await browser.open(page, { initScript: script });
   const firstAt = () => opened.page.evaluate<number | null>('firstAt');
-  await until(async () => (await firstAt()) !== null, { timeoutMs: 30_000, intervalMs: 50 });
+  await waitFor(async () => (await firstAt()) !== null, { timeoutMs: 30_000, intervalMs: 50 });
   const ms = await firstAt();
   await opened.close();
   return ms ?? Number.POSITIVE_INFINITY;
@@ -146,7 +146,7 @@ async function measureWhep(
       const found: Record<string, unknown> = { ...(await partner.stream(stream.id)) };
       return found.isLive === true && found.whepUrl !== null;
     };
-    await until(isReady, { timeoutMs: 30_000, intervalMs: 100 });
+    await waitFor(isReady, { timeoutMs: 30_000, intervalMs: 100 });
     const begin = `addEventListener('DOMContentLoaded', () => whep('${platform.url}/whep/${stream.id}'));`;
     await watch(browser, `${by} in, WHEP out, keyframes every ${gopSec} s`, {
       page: `${platform.url}/api/v1/health`,

@@ -3,8 +3,8 @@ import { newId } from '../src/kernel/ids.ts';
 import { startTestApp, type TestApp } from '../test/harness/app.ts';
 import { commandLine } from '../test/harness/command-line.ts';
 import type { TestAccount } from '../test/harness/factories.ts';
-import { deeds, play } from '../test/money/sequences.ts';
-import { createMoneyWorld } from '../test/money/world.ts';
+import { actions, play } from '../test/money/sequences.ts';
+import { createPaymentsSimulation } from '../test/money/world.ts';
 import { median, report } from './support/report.ts';
 
 /**
@@ -94,9 +94,9 @@ async function reads(app: TestApp): Promise<void> {
 
 /** Others each time. */
 async function sequences(): Promise<void> {
-  const world = await createMoneyWorld();
+  const world = await createPaymentsSimulation();
   try {
-    const property = fc.asyncProperty(deeds, (sequence) => play(world, sequence));
+    const property = fc.asyncProperty(actions, (sequence) => play(world, sequence));
     const { numRuns, failed, counterexample, seed } = await fc.check(property, { numRuns: SEQUENCES });
     if (failed) process.stdout.write(`${JSON.stringify({ seed, counterexample })}\n`);
     const value = failed ? numRuns - 1 : numRuns;

@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPartner } from '../test/harness/partner.ts';
 import { startPlatform } from '../test/harness/platform.ts';
-import { childrenOf, only } from '../test/harness/processes.ts';
-import { until } from '../test/harness/wait.ts';
+import { childrenOf, singleItem } from '../test/harness/processes.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { ownSeconds } from './support/processes.ts';
 import { isQuick, median, report } from './support/report.ts';
 import { encodeSource, end, ffmpeg, type RtmpServer, startEngine } from './support/rtmp-engine.ts';
@@ -52,7 +52,7 @@ async function withEngine(count: number, work: (engine: RtmpServer) => Promise<n
   try {
     for (let index = 0; index < count; index += 1) {
       publishers.push(publish(engine.publishUrl(index)));
-      await until(() => engine.readUrl(index) !== '', { timeoutMs: 20_000, message: 'the publish' });
+      await waitFor(() => engine.readUrl(index) !== '', { timeoutMs: 20_000, message: 'the publish' });
     }
     return await work(engine);
   } finally {
@@ -91,11 +91,11 @@ async function byPlatform(count: number, latencyMode: 'LOW' | 'STANDARD'): Promi
       publishers.push(publish(`rtmp://127.0.0.1:${platform.rtmpPort}/live/${streamKey}`));
     }
     for (const id of ids)
-      await until(async () => (await partner.stream(id)).hasSignal, {
+      await waitFor(async () => (await partner.stream(id)).hasSignal, {
         timeoutMs: 30_000,
         message: 'a signal',
       });
-    return await percentOf([only(childrenOf(platform.process.pid ?? -1, '/media.'))]);
+    return await percentOf([singleItem(childrenOf(platform.process.pid ?? -1, '/media.'))]);
   } finally {
     await endAll(publishers);
     await platform.stop();

@@ -9,11 +9,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { LadderPlan } from '../src/media/contract/index.ts';
-import { make, promptGuard, testTranscoder } from '../test/transcode/sources.ts';
+import { make, normalPriorityGuard, testTranscoder } from '../test/transcode/sources.ts';
 import { report } from './support/report.ts';
 
 const run = promisify(execFile);
-const transcoder = testTranscoder({ threads: 2, guard: promptGuard });
+const transcoder = testTranscoder({ threads: 2, guard: normalPriorityGuard });
 const { signal } = new AbortController();
 const root = await mkdtemp(join(tmpdir(), 'bench-per-title-'));
 

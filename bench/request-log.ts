@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestApp, type TestApp } from '../test/harness/app.ts';
 import { headersOf } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { median, report } from './support/report.ts';
 
 /**
@@ -78,7 +78,7 @@ async function compare(app: TestApp, name: string, url: string, keys: readonly s
   const turns: { on: Figures; off: Figures }[] = [];
   try {
     const before = switched.requests;
-    await until(() => switched.requests > before, { timeoutMs: 30_000, message: 'the first answer' });
+    await waitFor(() => switched.requests > before, { timeoutMs: 30_000, message: 'the first answer' });
     await turn(app, false);
     for (let n = 0; n < TURNS; n++) turns.push({ on: await turn(app, true), off: await turn(app, false) });
   } finally {

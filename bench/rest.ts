@@ -15,7 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { readEmbeddedUrl } from '../src/platform/db/embedded.ts';
 import { freePort, headersOf, OWNER_KEY } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { proportionalMegabytes } from './support/memory.ts';
 import { processorSeconds } from './support/processes.ts';
 import { median, report } from './support/report.ts';
@@ -79,7 +79,7 @@ async function start(dataDir: string): Promise<Started> {
   try {
     const answers = async () =>
       child.exitCode !== null || (await fetch(`${api}/changelog/latest`).then(({ ok }) => ok));
-    await until(answers, { timeoutMs: 120_000, intervalMs: 10, message: 'the first 200' });
+    await waitFor(answers, { timeoutMs: 120_000, intervalMs: 10, message: 'the first 200' });
     if (child.exitCode !== null) throw new Error(`npm start has ended with ${child.exitCode}`);
   } catch (error) {
     await stop();

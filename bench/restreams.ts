@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SENDER_FLAGS } from '../src/main/sender-process.ts';
 import { freePort } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { NO_NGINX_RTMP, type RtmpServer, startNginxRtmp } from '../test/restream/far-ends.ts';
 import { median, report } from './support/report.ts';
 
@@ -70,12 +70,12 @@ async function startIngest(source: string): Promise<Publish> {
   const child = fork(join(ROOT, 'test/rtmp/engine-main.ts'), { execArgv: ['--max-semi-space-size=1'] });
   const told: Record<string, number> = {};
   child.on('message', (message) => void Object.assign(told, message));
-  await until(() => told.port, { timeoutMs: 10_000 });
+  await waitFor(() => told.port, { timeoutMs: 10_000 });
   const encoder = ffmpeg(
     `-re -stream_loop -1 -i ${source} -c copy -f flv rtmp://127.0.0.1:${told.port}/live/key-a`,
   );
   scope.after(() => Promise.all([end(encoder), end(child)]));
-  return until(
+  return waitFor(
     () => {
       const { readPort, senderPort } = told;
       return readPort !== undefined && senderPort !== undefined && { readPort, senderPort };
@@ -139,7 +139,7 @@ function startSender({ senderPort }: Publish): Sender {
 
 const keysOf = (name: string, count: number) => Array.from({ length: count }, (_, n) => `${name}${n}`);
 const allPublish = (far: RtmpServer, keys: readonly string[]) =>
-  until(async () => (await Promise.all(keys.map((key) => far.stream(key)))).every((one) => one?.publishing), {
+  waitFor(async () => (await Promise.all(keys.map((key) => far.stream(key)))).every((one) => one?.publishing), {
     timeoutMs: 20_000,
     intervalMs: 200,
   });
@@ -203,7 +203,7 @@ async function comeBack(publish: Publish): Promise<void> {
     await sleep(200);
     const second = await startNginxRtmp(scope, { port });
     const begun = performance.now();
-    await until(async () => ((await second.stream('back'))?.bytes ?? 0) > 100_000, {
+    await waitFor(async () => ((await second.stream('back'))?.bytes ?? 0) > 100_000, {
       timeoutMs: 10_000,
       intervalMs: 20,
     });

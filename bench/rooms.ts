@@ -11,12 +11,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { createJanusEngine } from '../src/media/rooms/janus/engine.ts';
 import { readLink } from '../src/media/rooms/janus/link.ts';
-import { lackOfJanus, startJanus } from '../src/media/rooms/janus/process.ts';
+import { janusUnavailableReason, startJanus } from '../src/media/rooms/janus/process.ts';
 import { createLogger } from '../src/platform/logger.ts';
 import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
 import { freePort, type RunningPlatform, startPlatform, unlimitedHeaders } from '../test/harness/platform.ts';
-import { childrenOf, only } from '../test/harness/processes.ts';
-import { until } from '../test/harness/wait.ts';
+import { childrenOf, singleItem } from '../test/harness/processes.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { connectRoom, type RoomClient } from '../test/rooms/client.ts';
 import { openStudio } from '../test/rooms/studio.ts';
 import { median, report } from './support/report.ts';
@@ -120,8 +120,8 @@ async function bare(browser: TestBrowser): Promise<Load> {
   });
   const engine = createJanusEngine({ linkFile, log });
   try {
-    await until(async () => (await engine.health()).ok, PATIENT);
-    const { pid } = await until(() => readLink(linkFile), PATIENT);
+    await waitFor(async () => (await engine.health()).ok, PATIENT);
+    const { pid } = await waitFor(() => readLink(linkFile), PATIENT);
     const studio = await openStudio({ browser, engine, page: PAGE });
     const guests = [];
     for (const name of PEOPLE) guests.push(await studio.enter(name));
@@ -240,7 +240,7 @@ async function together(rooms: Rooms): Promise<void> {
   const begun = performance.now();
   const clients = tokens.map((token) => rooms.connect(roomId, token, '10.1.0.1'));
   const isIn = ({ messages }: RoomClient) => messages.some(({ type }) => type === 'welcome');
-  await until(() => clients.every((one) => isIn(one) || one.closed !== null), { ...PATIENT, intervalMs: 2 });
+  await waitFor(() => clients.every((one) => isIn(one) || one.closed !== null), { ...PATIENT, intervalMs: 2 });
   const name = '20 joins at once for 10 seats';
   report({
     name: `${name}: until all know`,
@@ -279,7 +279,7 @@ async function idleRooms(rooms: Rooms, pids: readonly number[]): Promise<void> {
   await Promise.all(clients.map((client) => client.close()));
 }
 
-const lack = await lackOfJanus('janus');
+const lack = await janusUnavailableReason('janus');
 if (lack !== null) process.stdout.write(`nothing is measured: ${lack}\n`);
 else {
   const port = await freePort();
@@ -295,8 +295,8 @@ else {
   try {
     const rooms = new Rooms(platform, await unlimitedHeaders(platform));
     const root = platform.process.pid ?? -1;
-    const { pid } = await until(() => readLink(join(platform.dataDir, 'rooms', 'janus.json')), PATIENT);
-    const pids = [root, only(childrenOf(root, '/media.')), pid];
+    const { pid } = await waitFor(() => readLink(join(platform.dataDir, 'rooms', 'janus.json')), PATIENT);
+    const pids = [root, singleItem(childrenOf(root, '/media.')), pid];
     await forwarding(rooms, browser, pids);
     await joining(rooms, browser);
     await together(rooms);

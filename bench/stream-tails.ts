@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { type RunningPlatform, startPlatform, unlimitedHeaders } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { median, report } from './support/report.ts';
 
 /**
@@ -72,7 +72,7 @@ class Readers {
     this.#seenAt = [];
     const begun = performance.now();
     await send();
-    await until(() => this.#seenAt.length >= this.#sockets.length, { timeoutMs: 30_000 });
+    await waitFor(() => this.#seenAt.length >= this.#sockets.length, { timeoutMs: 30_000 });
     return this.#seenAt.map((at) => at - begun).sort((a, b) => a - b);
   }
 

@@ -3,7 +3,7 @@ import postgres, { type Sql } from 'postgres';
 import { startTestApp } from '../test/harness/app.ts';
 import { TestClock } from '../test/harness/clock.ts';
 import { runTask } from '../test/harness/parts.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { isQuick, report } from './support/report.ts';
 
 /**
@@ -126,10 +126,10 @@ async function queue(workspaceId: string): Promise<void> {
       select ${workspaceId}, 'wh_a', gen_random_uuid(), ${clock.now()}::timestamptz from generate_series(1, ${ROWS}::int)`;
     await sql`update delivery_job set lease = lease + 1, next_at = next_at + interval '30 seconds'`;
     await sql`delete from delivery_job`;
-    await until(async () => (await deadRows()) <= ROWS, { timeoutMs: 60_000, intervalMs: 500 });
+    await waitFor(async () => (await deadRows()) <= ROWS, { timeoutMs: 60_000, intervalMs: 500 });
     if (round === rounds / 2) halfBytes = await bytesOfQueue();
   }
-  await until(async () => (await deadRows()) <= 1000, { timeoutMs: 60_000, intervalMs: 500 });
+  await waitFor(async () => (await deadRows()) <= 1000, { timeoutMs: 60_000, intervalMs: 500 });
   const value = (await bytesOfQueue()) / halfBytes;
   report({
     name: `queue of deliveries, size after ${rounds * ROWS} jobs`,

@@ -13,8 +13,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { broadcastGuide, hasNginx, startNginx } from '../test/harness/nginx.ts';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
-import type { ViewersOrder, ViewersReport } from './support/live-viewers.ts';
+import { waitFor } from '../test/harness/wait.ts';
+import type { ViewersOptions, ViewersReport } from './support/live-viewers.ts';
 import { ownSeconds } from './support/processes.ts';
 import { report } from './support/report.ts';
 
@@ -25,7 +25,7 @@ const MODES = ['LOW', 'STANDARD'] as const;
 
 type Mode = (typeof MODES)[number];
 
-async function watch(order: ViewersOrder): Promise<ViewersReport> {
+async function watch(order: ViewersOptions): Promise<ViewersReport> {
   const child = fork(join(import.meta.dirname, 'support/live-viewers.ts'));
   const answer = new Promise<ViewersReport>((resolve) => child.once('message', resolve));
   child.send(order);
@@ -34,7 +34,7 @@ async function watch(order: ViewersOrder): Promise<ViewersReport> {
   return seen;
 }
 
-async function measure(name: string, order: ViewersOrder, pid: number): Promise<ViewersReport> {
+async function measure(name: string, order: ViewersOptions, pid: number): Promise<ViewersReport> {
   const before = ownSeconds(pid);
   const seen = await watch(order);
   const cpu = ((ownSeconds(pid) - before) / seen.requests) * 1e6;
@@ -118,7 +118,7 @@ async function measureMode(platform: RunningPlatform, partner: Partner, mode: Mo
     const pid = platform.process.pid ?? 0;
     const path = `/live/${stream.id}/src/index.m3u8`;
     const playlist = platform.url + path;
-    await until(async () => (await (await fetch(playlist)).text()).includes('#EXTINF'), {
+    await waitFor(async () => (await (await fetch(playlist)).text()).includes('#EXTINF'), {
       timeoutMs: 30_000,
     });
     const order = { playlist, count: PLAYERS, seconds: SECONDS };

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createOutbound } from '../src/platform/outbound/index.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { createDeliveryFixture, type DeliveryFixture } from '../test/webhooks/fixture.ts';
 import { median, report } from './support/report.ts';
 
@@ -46,7 +46,7 @@ async function healthyP99(f: DeliveryFixture, blackHoles: number, holePort: numb
     committedAt.set(await f.emit(n), now());
   }
   const expected = count * (ENDPOINTS - blackHoles);
-  await until(() => f.sink.requests.length >= expected, { timeoutMs: 30_000 });
+  await waitFor(() => f.sink.requests.length >= expected, { timeoutMs: 30_000 });
   const delays = f.sink.requests.flatMap((request) => {
     const at = committedAt.get(String(request.headers['svc-event-id'])) ?? 0;
     // The connections are made in the beginning.
@@ -96,7 +96,7 @@ async function firstPage(f: DeliveryFixture): Promise<void> {
   const large = await fill(LOG_ROWS);
   await f.database.sql`vacuum analyze delivery_log`;
   const page = {
-    take: 26,
+    fetchLimit: 26,
     limit: 25,
     order: 'desc',
     after: null,
@@ -106,7 +106,7 @@ async function firstPage(f: DeliveryFixture): Promise<void> {
   const time = async (id: string) => {
     const startedAt = performance.now();
     const rows = await f.webhooks.deliveries(f.workspace.workspaceId, id, {}, page);
-    if (rows.length !== page.take) throw new Error(`${rows.length} rows`);
+    if (rows.length !== page.fetchLimit) throw new Error(`${rows.length} rows`);
     return performance.now() - startedAt;
   };
   const times = new Map<string, number[]>([

@@ -14,7 +14,7 @@ import { renderDelivery } from '../src/features/webhooks/delivery/signature.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { newId } from '../src/kernel/ids.ts';
 import { createOutbound } from '../src/platform/outbound/index.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { createDeliveryFixture, type DeliveryFixture, thingMade } from '../test/webhooks/fixture.ts';
 import { machineSeconds } from './support/processes.ts';
 import { isQuick, median, report } from './support/report.ts';
@@ -52,7 +52,7 @@ async function idle(f: DeliveryFixture): Promise<void> {
     const count = f.sink.requests.length;
     await f.emit(n + 20);
     const committedAt = performance.timeOrigin + performance.now();
-    const requests = await until(() => f.sink.requests.length > count && f.sink.requests, { intervalMs: 1 });
+    const requests = await waitFor(() => f.sink.requests.length > count && f.sink.requests, { intervalMs: 1 });
     if (n >= 0) times.push(Math.max(0, (requests.at(-1)?.at ?? 0) - committedAt));
     await sleep(10);
   }
@@ -130,7 +130,7 @@ async function fullPath(f: DeliveryFixture, hosts: number, port: number, count: 
   const read = startClock(count);
   worker.start();
   // By the end of the key, where no removed rows lie: a look from the front would be the most that the database has to do.
-  await until(
+  await waitFor(
     async () => (await f.database.sql`select from delivery_job order by id desc limit 1`).length === 0,
     {
       timeoutMs: 60_000,

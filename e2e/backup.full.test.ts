@@ -8,7 +8,7 @@ import { makeClip } from '../test/harness/clip.ts';
 import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { freePort, type RunningPlatform, serverProgram, startPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 
 const PART = 100_000;
 
@@ -93,7 +93,7 @@ async function killWhen(command: Command, path: string, message: string): Promis
       (names) => names.length > 0,
       () => false,
     );
-  await until(isThere, { timeoutMs: 60_000, intervalMs: 5, message });
+  await waitFor(isThere, { timeoutMs: 60_000, intervalMs: 5, message });
   command.child.kill('SIGKILL');
   assert.equal((await command.ended).code, null, 'it had ended before');
 }
@@ -136,7 +136,7 @@ test('a data folder that is lost under load comes back with all that was acknowl
       while (!isOver) acknowledged.push((await partner.createStream()).id);
     }),
   );
-  await until(() => acknowledged.length >= 20, { timeoutMs: 30_000 });
+  await waitFor(() => acknowledged.length >= 20, { timeoutMs: 30_000 });
   await killWhen(marquee('backup', '--to', to), join(to, 'media'), 'the backup has begun');
   await refused(/there is no whole backup here/, 'backup', 'verify', '--from', to);
   const before = [...acknowledged];
@@ -166,5 +166,5 @@ test('a data folder that is lost under load comes back with all that was acknowl
   assert.equal(rest.headers.get('upload-offset'), String(PART));
   const { id } = await partner.createStream();
   const arrived = () => sink.requests.some(({ rawBody }) => String(rawBody).includes(id));
-  await until(arrived, { timeoutMs: 30_000, message: 'a webhook of the restored platform' });
+  await waitFor(arrived, { timeoutMs: 30_000, message: 'a webhook of the restored platform' });
 });

@@ -6,7 +6,7 @@ import { createTestCa, type TestCa } from '../test/harness/certificates.ts';
 import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { marquee, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { countFrames } from '../test/restream/far-ends.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
 
@@ -66,7 +66,7 @@ const makeBridge = async (targetId: string, sourceUrl: string, more: object = {}
   return String(Object(data).id);
 };
 const when = (id: string, status: string) =>
-  until(
+  waitFor(
     async () => {
       const bridge = await bridgeOf(id);
       return bridge.status === status ? bridge : null;
@@ -93,15 +93,15 @@ test('a source is the broadcast of the stream, and comes back when the process t
   await when(id, 'ACTIVE');
   assert.equal((await partner.stream(streamId)).hasSignal, true);
   await partner.start(streamId);
-  await until(async () => (await fetch(playbackUrl)).ok, { timeoutMs: 10_000 });
+  await waitFor(async () => (await fetch(playbackUrl)).ok, { timeoutMs: 10_000 });
   const frames = await countFrames(playbackUrl, 2);
   assert.ok(frames >= 28 && frames <= 32, `${frames} pictures in two seconds of 15 each`);
 
   const killed = mediaProcess();
   process.kill(killed, 'SIGKILL');
-  await until(() => mediaProcess() > 0 && mediaProcess() !== killed, { timeoutMs: 15_000, intervalMs: 100 });
+  await waitFor(() => mediaProcess() > 0 && mediaProcess() !== killed, { timeoutMs: 15_000, intervalMs: 100 });
   const fetched = source.requests.length;
-  await until(() => source.requests.length > fetched, { timeoutMs: 15_000, message: 'the source is asked' });
+  await waitFor(() => source.requests.length > fetched, { timeoutMs: 15_000, message: 'the source is asked' });
   await when(id, 'ACTIVE');
   assert.equal(await events('bridge.connected'), 1, 'a fault of the platform is told to nobody');
   assert.equal(await events('bridge.failed'), 0);
@@ -111,7 +111,7 @@ test('a source is the broadcast of the stream, and comes back when the process t
   const ended = await when(id, 'STOPPED');
   assert.equal(ended.endReason, 'TARGET_ENDED');
   const asked = source.requests.length;
-  await until(() => platform.output().includes('unpublish'), { timeoutMs: 5000, message: 'a clean end' });
+  await waitFor(() => platform.output().includes('unpublish'), { timeoutMs: 5000, message: 'a clean end' });
   assert.ok(source.requests.length <= asked + 2, 'nothing is fetched any more');
   const shown = execFileSync('ps', ['-eo', 'args=']).toString();
   assert.ok(!`${platform.output()}${shown}${JSON.stringify(ended)}`.includes(SECRET));
@@ -140,7 +140,7 @@ test('a suspended account fetches nothing after five seconds', async () => {
   await standing('suspend');
   const suspendedMs = performance.now();
   // The source has a segment each second, and is asked twice for it.
-  await until(
+  await waitFor(
     () => {
       const lastMs = source.requests.at(-1)?.at ?? 0;
       return Date.now() - lastMs > 2500;

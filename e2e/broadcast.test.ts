@@ -4,7 +4,7 @@ import Stripe from 'stripe';
 import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
 import { BROADCAST_EVENTS, createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { type Publisher, startPublisher } from '../test/rtmp/publisher.ts';
 
 let platform: RunningPlatform;
@@ -59,11 +59,11 @@ test('one broadcast: four signed events in order, public only between start and 
   const stream = await partner.createStream();
   const master = `${platform.url}/live/${stream.id}/master.m3u8`;
   const encoder = publish(stream.streamKey);
-  await until(async () => (await partner.stream(stream.id)).hasSignal, { timeoutMs: 10_000 });
+  await waitFor(async () => (await partner.stream(stream.id)).hasSignal, { timeoutMs: 10_000 });
   assert.equal(await statusOf(master), 404, 'a signal alone is not public');
 
   await partner.start(stream.id);
-  await until(async () => (await statusOf(master)) === 200, { timeoutMs: 1000, message: '200 within 1 s' });
+  await waitFor(async () => (await statusOf(master)) === 200, { timeoutMs: 1000, message: '200 within 1 s' });
   const media = await (await fetch(new URL('src/index.m3u8', master))).text();
   assert.match(media, /#EXTINF/, 'a player that comes right after the start finds a segment');
   const segment = media.split('\n').findLast((line) => line.endsWith('.m4s')) ?? '';
@@ -71,7 +71,7 @@ test('one broadcast: four signed events in order, public only between start and 
   assert.equal(await statusOf(segmentUrl), 200);
 
   await partner.stop(stream.id);
-  await until(async () => (await statusOf(master)) === 404, {
+  await waitFor(async () => (await statusOf(master)) === 404, {
     timeoutMs: 1000,
     message: '404 of the master',
   });
@@ -81,7 +81,7 @@ test('one broadcast: four signed events in order, public only between start and 
   }
   assert.equal(await statusOf(segmentUrl), 200, 'who was watching sees the rest');
   const rest = async () => (await fetch(new URL('src/index.m3u8', master))).text();
-  await until(async () => /#EXT-X-ENDLIST/.test(await rest()), { timeoutMs: 10_000, message: 'the end' });
+  await waitFor(async () => /#EXT-X-ENDLIST/.test(await rest()), { timeoutMs: 10_000, message: 'the end' });
   const preview = (await partner.stream(stream.id)).previewUrl ?? '';
   assert.equal(
     await statusOf(preview.replace(/^https?:\/\/[^/]+/, platform.url)),
@@ -89,7 +89,7 @@ test('one broadcast: four signed events in order, public only between start and 
     'the preview goes on',
   );
   await encoder.stop();
-  await until(() => received(stream.id).length === 4, {
+  await waitFor(() => received(stream.id).length === 4, {
     timeoutMs: 10_000,
     message: () => String(received(stream.id)),
   });
@@ -117,12 +117,12 @@ test('a start before the encoder serves a valid empty live playlist, and the enc
   const master = `${platform.url}/live/${stream.id}/master.m3u8`;
   const started = await partner.start(stream.id);
   assert.equal(started.startedAt, null, 'nothing has been broadcast yet');
-  await until(async () => (await statusOf(master)) === 200, { timeoutMs: 1000 });
+  await waitFor(async () => (await statusOf(master)) === 200, { timeoutMs: 1000 });
   const empty = await (await fetch(new URL('src/index.m3u8', master))).text();
   assert.match(empty, /#EXT-X-TARGETDURATION/);
   assert.doesNotMatch(empty, /#EXTINF|#EXT-X-ENDLIST/);
   const encoder = publish(stream.streamKey);
-  await until(
+  await waitFor(
     async () => (await (await fetch(new URL('src/index.m3u8', master))).text()).includes('#EXTINF'),
     {
       timeoutMs: 15_000,
@@ -144,22 +144,22 @@ test('a wrong stream key is refused and nothing is said of it', async () => {
 test('a rotated key cuts its publisher off and is refused from then on', async () => {
   const stream = await partner.createStream();
   const encoder = publish(stream.streamKey);
-  await until(async () => (await partner.stream(stream.id)).hasSignal, { timeoutMs: 10_000 });
+  await waitFor(async () => (await partner.stream(stream.id)).hasSignal, { timeoutMs: 10_000 });
   await partner.call('POST', `/streams/${stream.id}/rotate-key`);
   await encoder.exited;
-  await until(async () => !(await partner.stream(stream.id)).hasSignal, { timeoutMs: 10_000 });
+  await waitFor(async () => !(await partner.stream(stream.id)).hasSignal, { timeoutMs: 10_000 });
   assert.notEqual((await publish(stream.streamKey, 5).exited).code, 0);
 });
 
 test('a second encoder with the same key takes over without a false pair of events', async () => {
   const stream = await partner.createStream();
   const first = publish(stream.streamKey);
-  await until(async () => (await partner.stream(stream.id)).hasSignal, { timeoutMs: 10_000 });
+  await waitFor(async () => (await partner.stream(stream.id)).hasSignal, { timeoutMs: 10_000 });
   const second = publish(stream.streamKey);
   await first.exited;
   assert.equal((await partner.stream(stream.id)).hasSignal, true);
   await second.stop();
-  await until(async () => !(await partner.stream(stream.id)).hasSignal, { timeoutMs: 10_000 });
-  await until(() => received(stream.id).length >= 2);
+  await waitFor(async () => !(await partner.stream(stream.id)).hasSignal, { timeoutMs: 10_000 });
+  await waitFor(() => received(stream.id).length >= 2);
   assert.deepEqual(received(stream.id), ['stream.live', 'stream.ended']);
 });

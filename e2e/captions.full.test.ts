@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const PEER = join(ROOT, '.cache/peers/pocketsphinx/usr');
@@ -66,7 +66,7 @@ async function uploadSpoken(): Promise<string> {
 
 async function transcribed(videoId: string, body: object) {
   await partner.call('POST', `/videos/${videoId}/captions/auto`, body);
-  return until(
+  return waitFor(
     async () => {
       const { data } = await partner.call('GET', `/videos/${videoId}/captions/auto`);
       return Object(data).endedAt !== null && Object(data);

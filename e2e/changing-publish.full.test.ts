@@ -4,9 +4,9 @@ import { after, before, type TestContext, test } from 'node:test';
 import { launchBrowser, type TestBrowser, type WatchedPage } from '../test/harness/browser.ts';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { CURRENT_FFMPEG, NO_CURRENT_FFMPEG } from '../test/live/current-ffmpeg.ts';
-import { longestStill, plays, WITNESS } from '../test/live/witness.ts';
+import { longestFreeze, waitForPlayback, PLAYBACK_MONITOR } from '../test/live/witness.ts';
 import { recordTape, type Tape, type TapeOptions, TapePublisher } from '../test/rtmp/tape.ts';
 
 /** A picture that stands still for longer is none that goes on by itself in a moment. */
@@ -32,8 +32,8 @@ before(async () => {
   streamId = id;
   await partner.start(id);
   publisher = await TapePublisher.start({ port: platform.rtmpPort, key }, tape, 2 ** 32 - BEFORE_WRAP_MS);
-  watching = await browser.open(`${platform.url}/watch/${id}`, { initScript: WITNESS });
-  await plays(watching.page, 20);
+  watching = await browser.open(`${platform.url}/watch/${id}`, { initScript: PLAYBACK_MONITOR });
+  await waitForPlayback(watching.page, 20);
   await watching.page.evaluate('window.isFirst = true');
 });
 after(async () => {
@@ -55,15 +55,15 @@ async function says(isSo: (found: readonly string[]) => boolean, message: string
     found = await issues();
     return isSo(found);
   };
-  await until(look, {
+  await waitFor(look, {
     ...{ timeoutMs: 90_000, intervalMs: 500, message: () => `${message}; there is: ${found.join(' ')}` },
   });
 }
 
 /** The page has gone on by itself, after no more than a moment. */
 async function goesOn(t: TestContext, tenths = 50): Promise<void> {
-  await plays(watching.page, tenths);
-  const still = await longestStill(watching.page);
+  await waitForPlayback(watching.page, tenths);
+  const still = await longestFreeze(watching.page);
   const [load = 0] = loadavg();
   t.diagnostic(`the picture stood still for ${Math.round(still)} ms, at a load of ${load.toFixed(1)}`);
   // Where nobody gets the processor in time, that says nothing.
@@ -79,14 +79,14 @@ async function isTheSame(): Promise<void> {
 
 async function shows(lines: number): Promise<void> {
   const height = () => watching.page.evaluate<number>('document.querySelector("video").videoHeight');
-  await until(async () => (await height()) === lines, {
+  await waitFor(async () => (await height()) === lines, {
     ...{ timeoutMs: 30_000, intervalMs: 100, message: `a picture of ${lines} lines` },
   });
 }
 
 test('timestamps that run over are none that jump', async (t) => {
-  await longestStill(watching.page);
-  await until(() => publisher.stamp < 2 ** 31, { timeoutMs: BEFORE_WRAP_MS });
+  await longestFreeze(watching.page);
+  await waitFor(() => publisher.stamp < 2 ** 31, { timeoutMs: BEFORE_WRAP_MS });
   await goesOn(t, 80);
   assert.deepEqual(await wrongTimes(), []);
 });
@@ -136,9 +136,9 @@ test('HEVC, which this browser cannot play, is said on the page, which plays wha
   await says((found) => found.includes('CODEC_NOT_EVERYWHERE'), 'CODEC_NOT_EVERYWHERE');
   const message = watching.page.locator('.player-panel-message');
   const isSaid = async () => /^This browser cannot play/.test((await message.textContent()) ?? '');
-  await until(isSaid, { timeoutMs: 30_000, intervalMs: 100, message: 'what the page says' });
+  await waitFor(isSaid, { timeoutMs: 30_000, intervalMs: 100, message: 'what the page says' });
   publisher.use(tape);
-  await plays(watching.page, 50);
+  await waitForPlayback(watching.page, 50);
   await isTheSame();
   t.diagnostic(`issues: ${(await issues()).join(' ')}`);
 });

@@ -7,7 +7,7 @@ import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
 import { createPartner } from '../test/harness/partner.ts';
 import { headersOf, OWNER_KEY, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
 import { mountSmall } from '../test/harness/small-disk.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { call, offsetOf, patch } from '../test/uploads/fixture.ts';
 
 const MB = 2 ** 20;
@@ -58,10 +58,10 @@ async function goesOn(platform: RunningPlatform, sink: HttpsSink): Promise<void>
   // The platform looks at the disk once a second.
   const isRefused = async () =>
     (await api(platform, 'POST', '/upload', { filename: 'b.mp4', sizeBytes: 1 })).status === 507;
-  await until(isRefused, { timeoutMs: 20_000, message: 'a refusal of new uploads' });
+  await waitFor(isRefused, { timeoutMs: 20_000, message: 'a refusal of new uploads' });
   const made = await api(platform, 'POST', '/streams', { title: 'On a full disk' });
   const streamId = made.assertOk(201).string('data.id');
-  await until(() => sink.requests.some(({ rawBody }) => rawBody.toString().includes(streamId)), {
+  await waitFor(() => sink.requests.some(({ rawBody }) => rawBody.toString().includes(streamId)), {
     timeoutMs: 20_000,
     message: 'the delivery of an event on a full disk',
   });
@@ -103,7 +103,7 @@ test('a full disk refuses new bytes, keeps what was stored, and works again with
   await rm(filler);
   for (const id of ids) (await api(platform, 'DELETE', `/upload/${id}`)).assertOk(200);
   const rest = async () => (await patch(begun.url, 4 * MB, content.subarray(4 * MB))).status === 204;
-  await until(rest, { timeoutMs: 20_000, message: 'room again' });
+  await waitFor(rest, { timeoutMs: 20_000, message: 'room again' });
   const sha256 = createHash('sha256').update(content).digest('hex');
   const done = await api(platform, 'POST', `/upload/${begun.id}/complete`, { sha256 });
   assert.equal(done.assertOk(200).string('data.status'), 'COMPLETED');

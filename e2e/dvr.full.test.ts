@@ -6,7 +6,7 @@ import { launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
 import { createPartner } from '../test/harness/partner.ts';
 import { freePort, startPlatform } from '../test/harness/platform.ts';
 import { NO_S3, startS3 } from '../test/harness/s3.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 
 const KEYFRAME_SEC = 2;
 /** More than the live window, and the minute for which its files stay: what is far back comes out of the store. */
@@ -33,7 +33,7 @@ async function shows(page: Page, isSo: (ageSec: number) => boolean, what: string
     age = newest === undefined ? null : newest[1] / 1000;
     return age !== null && delays.length > 30 && isSo(age);
   };
-  await until(look, { timeoutMs: 30_000, intervalMs: 100, message: () => `${what}; it is ${age} s old` });
+  await waitFor(look, { timeoutMs: 30_000, intervalMs: 100, message: () => `${what}; it is ${age} s old` });
 }
 
 /** Clicks so many seconds before the end of the line to seek on. */
@@ -65,7 +65,7 @@ async function goesBack(t: TestContext, environment: Record<string, string>) {
   const playlist = async () => (await fetch(`${platform.url}/live/${stream.id}/src/index.m3u8`)).text();
   const lengthOf = (text: string) =>
     [...text.matchAll(/^#EXTINF:([\d.]+)/gm)].reduce((sum, [, part]) => sum + Number(part), 0);
-  await until(async () => lengthOf(await playlist()) > BEGUN_SEC, { timeoutMs: 200_000, intervalMs: 500 });
+  await waitFor(async () => lengthOf(await playlist()) > BEGUN_SEC, { timeoutMs: 200_000, intervalMs: 500 });
   const watched = await browser.open(`${platform.url}/watch/${stream.id}`, { initScript: readerOf(600) });
   t.after(watched.close);
   const { page } = watched;
@@ -103,7 +103,7 @@ async function goesBack(t: TestContext, environment: Record<string, string>) {
     page.evaluate<boolean>(
       `(({ currentTime, duration }) => currentTime > 1 && duration > ${BEGUN_SEC})(document.querySelector('video') ?? {})`,
     );
-  await until(plays, { timeoutMs: 60_000, intervalMs: 200, message: 'the recording plays' });
+  await waitFor(plays, { timeoutMs: 60_000, intervalMs: 200, message: 'the recording plays' });
   // The browser tells of each question whether the broadcast is on, to which the answer is no.
   const isNoBroadcast = (error: string) => error.includes(`404 (Not Found) (${stream.playbackUrl})`);
   assert.deepEqual(

@@ -3,7 +3,7 @@ import { after, before, type TestContext, test } from 'node:test';
 import { launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { type PublisherOptions, startPublisher } from '../test/rtmp/publisher.ts';
 
 let platform: RunningPlatform;
@@ -41,7 +41,7 @@ async function broadcast(t: TestContext) {
     async plays(): Promise<void> {
       const from = await frames();
       const isMore = async () => (await frames()) > from + 60;
-      await until(isMore, { timeoutMs: 60_000, message: 'more pictures on the watch page' });
+      await waitFor(isMore, { timeoutMs: 60_000, message: 'more pictures on the watch page' });
     },
     async says(word: string, isThere = true): Promise<void> {
       const isSo = async () => {
@@ -50,7 +50,7 @@ async function broadcast(t: TestContext) {
         return health !== null && issues.includes(word) === isThere;
       };
       const what = isThere ? word : `no ${word}`;
-      await until(isSo, { timeoutMs: 90_000, message: () => `${what}; there is: ${issues.join(' ')}` });
+      await waitFor(isSo, { timeoutMs: 90_000, message: () => `${what}; there is: ${issues.join(' ')}` });
     },
   };
 }

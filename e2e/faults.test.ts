@@ -6,8 +6,8 @@ import { after, before, test } from 'node:test';
 import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
 import { BROADCAST_EVENTS, createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { childrenOf, only } from '../test/harness/processes.ts';
-import { until } from '../test/harness/wait.ts';
+import { childrenOf, singleItem } from '../test/harness/processes.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { type Publisher, startPublisher } from '../test/rtmp/publisher.ts';
 
 /** One platform is hit again and again; what a fault takes away is started for the next test. */
@@ -66,7 +66,7 @@ function toldOf(streamId: string): string[] {
 
 async function untilTold(streamId: string, type: string): Promise<void> {
   const message = () => `${type}; there were ${toldOf(streamId)}`;
-  await until(() => toldOf(streamId).includes(type), { timeoutMs: 15_000, message });
+  await waitFor(() => toldOf(streamId).includes(type), { timeoutMs: 15_000, message });
 }
 
 /** A rendition's playlist, as viewers get it. */
@@ -80,7 +80,7 @@ const count = (text: string, what: RegExp) => [...text.matchAll(what)].length;
 /** Waits for two segments of a second epoch. @returns the playlist. */
 async function untilNewEpoch(streamId: string): Promise<string> {
   const newest = (text: string) => text.split('#EXT-X-DISCONTINUITY\n').slice(1).at(-1) ?? '';
-  await until(async () => count(newest(await playlistOf(streamId)), /#EXTINF/g) >= 2, {
+  await waitFor(async () => count(newest(await playlistOf(streamId)), /#EXTINF/g) >= 2, {
     timeoutMs: 15_000,
     message: 'segments of the new epoch',
   });
@@ -90,9 +90,9 @@ async function untilNewEpoch(streamId: string): Promise<string> {
 async function liveStream(lines?: number) {
   const stream = await partner.createStream();
   const encoder = publish(stream.streamKey, lines);
-  await until(async () => (await partner.stream(stream.id)).hasSignal, { timeoutMs: 10_000 });
+  await waitFor(async () => (await partner.stream(stream.id)).hasSignal, { timeoutMs: 10_000 });
   await partner.start(stream.id);
-  await until(async () => count(await playlistOf(stream.id), /#EXTINF/g) >= 2, { timeoutMs: 15_000 });
+  await waitFor(async () => count(await playlistOf(stream.id), /#EXTINF/g) >= 2, { timeoutMs: 15_000 });
   await untilTold(stream.id, 'stream.broadcast_started');
   return { stream, encoder };
 }
@@ -103,14 +103,14 @@ test('kill -9 of ffmpeg: the source goes on, and the lower quality comes back', 
     const files = (await playlistOf(stream.id, '360')).matchAll(/\/360\/s_(\d+)\.m4s$/gm);
     return Math.max(-1, ...[...files].map(([, index]) => Number(index)));
   };
-  await until(async () => (await lastScaled()) >= 1, { timeoutMs: 15_000, message: 'a lower quality' });
-  const media = only(childrenOf(platform.process.pid ?? -1, '/media.'));
+  await waitFor(async () => (await lastScaled()) >= 1, { timeoutMs: 15_000, message: 'a lower quality' });
+  const media = singleItem(childrenOf(platform.process.pid ?? -1, '/media.'));
   // What scales; another one may be taking a picture of the broadcast.
-  process.kill(only(childrenOf(media, 'pipe:4')), 'SIGKILL');
+  process.kill(singleItem(childrenOf(media, 'pipe:4')), 'SIGKILL');
   const before = await lastScaled();
   // The segment that it was in may be cut short; those of the source stand for what it has missed.
   const comesBack = async () => (await lastScaled()) >= before + 2;
-  await until(comesBack, { timeoutMs: 15_000, message: 'the lower quality again' });
+  await waitFor(comesBack, { timeoutMs: 15_000, message: 'the lower quality again' });
   assert.equal(count(await playlistOf(stream.id), /#EXT-X-DISCONTINUITY$/gm), 0, platform.output());
   assert.equal((await partner.stream(stream.id)).hasSignal, true);
   assert.deepEqual(toldOf(stream.id), ['stream.live', 'stream.broadcast_started']);
@@ -122,10 +122,10 @@ test('kill -9 of the media process while live: same broadcast, one discontinuity
   const { stream, encoder } = await liveStream();
   const before = await partner.stream(stream.id);
 
-  process.kill(only(childrenOf(platform.process.pid ?? -1, '/media.')), 'SIGKILL');
+  process.kill(singleItem(childrenOf(platform.process.pid ?? -1, '/media.')), 'SIGKILL');
   await encoder.exited;
   // An encoder tries again until the port answers.
-  const again = await until(
+  const again = await waitFor(
     async () => {
       const publisher = publish(stream.streamKey);
       const early = await Promise.race([
@@ -153,17 +153,17 @@ test('kill -9 of the whole program between commit and delivery: the event arrive
   const arrived = () => sink.requests.filter(({ path }) => path === '/held');
   sink.reply = ({ path }) => (path === '/held' ? { fault: 'hang' } : {});
   await partner.start(stream.id);
-  await until(() => arrived().length === 1);
+  await waitFor(() => arrived().length === 1);
   // The receiver holds the request: it is committed and not yet delivered.
   platform.process.kill('SIGKILL');
   await new Promise((resolve) => platform.process.once('exit', resolve));
   sink.reply = () => ({});
   await start({ SIGNAL_GRACE_MS: '1000' });
-  await until(() => arrived().length === 2, { timeoutMs: 45_000, message: 'the event once more' });
+  await waitFor(() => arrived().length === 2, { timeoutMs: 45_000, message: 'the event once more' });
   const [held, delivered] = arrived();
   assert.equal(delivered?.headers['svc-event-id'], held?.headers['svc-event-id'], 'the same event');
   assert.deepEqual(delivered?.rawBody, held?.rawBody, 'byte for byte');
-  const log = await until(
+  const log = await waitFor(
     async () => {
       const { data } = await partner.call('GET', `/me/webhooks/${webhook.id}/deliveries`);
       return Array.isArray(data) && data.some((row) => row.status === 'SUCCESS') && data;
@@ -187,7 +187,7 @@ test('kill -9 of everything, the encoder included: the next start recovers by it
   }
   encoder.kill('SIGKILL');
   await start({ SIGNAL_GRACE_MS: '1000' });
-  await until(async () => !(await partner.stream(stream.id)).hasSignal, { timeoutMs: 10_000 });
+  await waitFor(async () => !(await partner.stream(stream.id)).hasSignal, { timeoutMs: 10_000 });
   const after = await partner.stream(stream.id);
   assert.equal(after.isLive, true, 'only its creator ends a broadcast');
   assert.equal(after.status, 'LIVE_NO_SIGNAL');

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
 
 let platform: RunningPlatform;
@@ -57,7 +57,7 @@ test('what is wrong with a real encoder is said with a remedy, told, and gone wi
   t.after(() => encoder.stop());
   let seen: Hour | undefined;
   const says = (...codes: string[]) =>
-    until(
+    waitFor(
       async () => {
         seen = await hourOf(id);
         return codes.every((code) => seen?.codes.includes(code)) ? seen : null;
@@ -68,7 +68,7 @@ test('what is wrong with a real encoder is said with a remedy, told, and gone wi
   assert.equal(healthy, false);
   assert.match(remedies, /keyframe interval of the encoder to 2 s/);
   assert.match(remedies, /Raise the bitrate/);
-  const { points } = await until(async () => ((await hourOf(id)).points.length > 0 ? hourOf(id) : null), {
+  const { points } = await waitFor(async () => ((await hourOf(id)).points.length > 0 ? hourOf(id) : null), {
     timeoutMs: 20_000,
   });
   assert.ok(Number(points.at(-1)?.bitrateKbps) > 0, JSON.stringify(points));
@@ -77,7 +77,7 @@ test('what is wrong with a real encoder is said with a remedy, told, and gone wi
   encoder.kill('SIGSTOP');
   await says('BITRATE_UNSTABLE');
   encoder.kill('SIGCONT');
-  await until(async () => Number(Object((await partner.stream(id)).health).lateFrames) > 0, {
+  await waitFor(async () => Number(Object((await partner.stream(id)).health).lateFrames) > 0, {
     timeoutMs: 20_000,
     message: 'late frames',
   });
@@ -88,7 +88,7 @@ test('what is wrong with a real encoder is said with a remedy, told, and gone wi
 
   process.kill(mediaProcess(), 'SIGKILL');
   await encoder.exited;
-  await until(async () => (await hourOf(id)).healthy === null, {
+  await waitFor(async () => (await hourOf(id)).healthy === null, {
     timeoutMs: 20_000,
     message: 'a signal that has gone has no health',
   });

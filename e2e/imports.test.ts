@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { file, type Source, startSource } from '../test/imports/source.ts';
 
 const environment = { ROLES: 'api,worker', FETCH_ALLOW_PRIVATE: '127.0.0.0/8' };
@@ -52,7 +52,7 @@ test('an import goes on after kill -9 from where it was, and its video becomes r
   );
   const { data } = await partner.call('POST', '/imports', { sourceUrl: `${source.url}/film.mp4` });
   const { id } = Object(data);
-  await until(() => (source.requests[0]?.sent() ?? 0) > 40_000, { timeoutMs: 10_000 });
+  await waitFor(() => (source.requests[0]?.sent() ?? 0) > 40_000, { timeoutMs: 10_000 });
   platform.process.kill('SIGKILL');
   await once(platform.process, 'exit');
 
@@ -61,7 +61,7 @@ test('an import goes on after kill -9 from where it was, and its video becomes r
     file(() => film, options),
   );
   await start();
-  const done = await until(
+  const done = await waitFor(
     async () => {
       const { data: now } = await partner.call('GET', `/imports/${id}`);
       return /COMPLETED|FAILED/.test(Object(now).status) && Object(now);

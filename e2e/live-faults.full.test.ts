@@ -6,16 +6,16 @@ import { after, before, test } from 'node:test';
 import { launchBrowser, type TestBrowser, type WatchedPage } from '../test/harness/browser.ts';
 import { createPartner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { childrenOf, only } from '../test/harness/processes.ts';
-import { until } from '../test/harness/wait.ts';
-import { plays as moves, WITNESS } from '../test/live/witness.ts';
-import { keepPublishing, type LastingPublisher } from '../test/rtmp/again.ts';
+import { childrenOf, singleItem } from '../test/harness/processes.ts';
+import { waitFor } from '../test/harness/wait.ts';
+import { waitForPlayback as moves, PLAYBACK_MONITOR } from '../test/live/witness.ts';
+import { keepPublishing, type ReconnectingPublisher } from '../test/rtmp/again.ts';
 
 let dir: string;
 let browser: TestBrowser;
 let platform: RunningPlatform;
 let watching: WatchedPage;
-let encoder: LastingPublisher;
+let encoder: ReconnectingPublisher;
 let streamId: string;
 
 before(async () => {
@@ -27,7 +27,7 @@ before(async () => {
   await createPartner(platform).start(streamId);
   const address = { port: platform.rtmpPort, key: stream.streamKey };
   encoder = keepPublishing(address, { width: 640, height: 480, fps: 15 });
-  watching = await browser.open(`${platform.url}/watch/${streamId}`, { initScript: WITNESS });
+  watching = await browser.open(`${platform.url}/watch/${streamId}`, { initScript: PLAYBACK_MONITOR });
   await plays(20);
 });
 after(async () => {
@@ -49,17 +49,17 @@ const plays = (more: number) => moves(watching.page, more);
 
 test('who waits for the next part goes on after the packager, the media process or the program is killed', async (t) => {
   await t.test('the packager', async () => {
-    const media = only(childrenOf(platform.process.pid ?? -1, '/media.'));
-    process.kill(only(childrenOf(media, 'pipe:4')), 'SIGKILL');
+    const media = singleItem(childrenOf(platform.process.pid ?? -1, '/media.'));
+    process.kill(singleItem(childrenOf(media, 'pipe:4')), 'SIGKILL');
     await plays(50);
   });
   await t.test('the media process', async () => {
-    process.kill(only(childrenOf(platform.process.pid ?? -1, '/media.')), 'SIGKILL');
+    process.kill(singleItem(childrenOf(platform.process.pid ?? -1, '/media.')), 'SIGKILL');
     await plays(50);
   });
   await t.test('the program', async () => {
     platform.process.kill('SIGKILL');
-    await until(() => platform.process.signalCode !== null);
+    await waitFor(() => platform.process.signalCode !== null);
     await start();
     await plays(50);
   });
@@ -82,14 +82,14 @@ async function shows(lines: number): Promise<void> {
     now = await height();
     return now === lines;
   };
-  await until(isShown, { timeoutMs: 60_000, message: () => `a picture of ${lines} lines, not ${now}` });
+  await waitFor(isShown, { timeoutMs: 60_000, message: () => `a picture of ${lines} lines, not ${now}` });
 }
 
 /** The ffmpeg that makes the lower quality, where it runs in a sandbox as well. */
 function scaler(): number {
-  let pid = only(childrenOf(platform.process.pid ?? -1, '/media.'));
+  let pid = singleItem(childrenOf(platform.process.pid ?? -1, '/media.'));
   for (let below = childrenOf(pid, 'pipe:4'); below.length > 0; below = childrenOf(pid, 'pipe:4'))
-    pid = only(below);
+    pid = singleItem(below);
   return pid;
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { childrenOf, only } from '../test/harness/processes.ts';
-import { until } from '../test/harness/wait.ts';
+import { childrenOf, singleItem } from '../test/harness/processes.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { firstOf, nextPart, segmentsOf, startTwoNodes, type TwoNodes } from '../test/live/two-nodes.ts';
 
 const PARTS = 'marquee_live_node_requests_total{kind="part",outcome="answered"}';
@@ -18,7 +18,7 @@ const isShown = (playlist: string, part: string) =>
 
 test('a hundred players of another node cost the media node one fetch a part', async () => {
   const { get, metric } = nodes;
-  await until(async () => (await get('src/index.m3u8')).text.includes('#EXT-X-PART'), { timeoutMs: 15_000 });
+  await waitFor(async () => (await get('src/index.m3u8')).text.includes('#EXT-X-PART'), { timeoutMs: 15_000 });
   const before = await metric('api', PARTS);
   const players = Array.from({ length: 100 });
   const parts = new Set<string>();
@@ -47,13 +47,13 @@ test('whole segments and the picture come from there as well, and it counts what
   const [segment, init] = [await get(file), await get(file.replace(/s_\d+\.m4s/, 'init.mp4'))];
   assert.deepEqual([segment.status, init.status], [200, 200]);
   assert.match(init.bytes.toString('latin1'), /ftyp/);
-  await until(async () => (await get('thumbnail.jpg')).status === 200, {
+  await waitFor(async () => (await get('thumbnail.jpg')).status === 200, {
     timeoutMs: 15_000,
     intervalMs: 100,
   });
   // It tells its counts every five seconds.
   const served = (kind: string) => metric('media', `${SERVED}{kind="${kind}"}`);
-  await until(async () => (await served('part')) === fetched && (await served('segment')) >= 2, {
+  await waitFor(async () => (await served('part')) === fetched && (await served('segment')) >= 2, {
     timeoutMs: 6000,
     intervalMs: 200,
     message: 'the counts of the media node',
@@ -80,7 +80,7 @@ test('players wait while the media process is killed, and go on when it is back'
   const players = Array.from({ length: 10 }, play);
   const before = nextPart(last).msn;
   const unasked = segmentsOf(last).at(-1) ?? '';
-  process.kill(only(childrenOf(media.process.pid ?? -1, '/media.')), 'SIGKILL');
+  process.kill(singleItem(childrenOf(media.process.pid ?? -1, '/media.')), 'SIGKILL');
   const waiting = get(unasked);
   await nodes.encoder.exited;
   let isConnected = false;
@@ -91,7 +91,7 @@ test('players wait while the media process is killed, and go on when it is back'
       isConnected = false;
     });
   };
-  await until(
+  await waitFor(
     () => {
       if (!isConnected) connect();
       return last.includes('#EXT-X-DISCONTINUITY\n') && nextPart(last).msn > before + 1;
@@ -110,7 +110,7 @@ test('a clip of the live window is cut on another node', async () => {
   const { get, partner, streamId } = nodes;
   const { startedAt } = await partner.stream(streamId);
   let dates: string[] = [];
-  await until(
+  await waitFor(
     async () => {
       const { text } = await get('src/index.m3u8');
       // Nothing was filmed while the media process was away.
@@ -146,7 +146,7 @@ test('an encoder that connects to another media node goes on with higher numbers
   try {
     const replaced = nodes.encoder;
     nodes.publish(other);
-    await until(
+    await waitFor(
       async () => {
         const { text } = await get('src/index.m3u8');
         const first = firstOf(text);

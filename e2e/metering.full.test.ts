@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { wrongSums } from '../test/analytics/recount.ts';
+import { findRollupErrors } from '../test/analytics/recount.ts';
 import { makeClip } from '../test/harness/clip.ts';
 import { createTestDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
 import { childrenOf } from '../test/harness/processes.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { connectRoom } from '../test/rooms/client.ts';
 import { type Publisher, startPublisher } from '../test/rtmp/publisher.ts';
 
@@ -63,7 +63,7 @@ async function kill(): Promise<void> {
       // Ended with its parent.
     }
   }
-  await until(() => platform.process.signalCode !== null);
+  await waitFor(() => platform.process.signalCode !== null);
 }
 
 /** What a client of the platform got, and when. */
@@ -159,7 +159,7 @@ test('kill -9 of the whole program, again and again: nothing counts twice, and w
   const kills: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     publish(stream.streamKey);
-    await until(async () => (await partner.stream(stream.id)).hasSignal, { timeoutMs: 20_000 });
+    await waitFor(async () => (await partner.stream(stream.id)).hasSignal, { timeoutMs: 20_000 });
     if (round === 0) await partner.start(stream.id);
     await Promise.all([comeIn(room, `a${round}`), comeIn(room, `b${round}`)]);
     if (round % 3 === 0) videos.push(await upload(clip));
@@ -173,7 +173,7 @@ test('kill -9 of the whole program, again and again: nothing counts twice, and w
   for (const id of videos) await partner.videoWhen(id, ({ status }) => status === 'READY');
   await partner.stop(stream.id);
   await partner.call('POST', `/rooms/${room}/end`);
-  await until(async () => (await sum`select count(*) as amount from delivery_job`) === 0, {
+  await waitFor(async () => (await sum`select count(*) as amount from delivery_job`) === 0, {
     timeoutMs: 60_000,
     message: 'all events to be delivered',
   });
@@ -212,5 +212,5 @@ test('kill -9 of the whole program, again and again: nothing counts twice, and w
     await sum`select sum(amount) as amount from usage_event
     where kind = 'REQUEST' and xid < (select next_xid from rollup_state)`,
   );
-  assert.deepEqual(await wrongSums(sql, 'wsp_'), []);
+  assert.deepEqual(await findRollupErrors(sql, 'wsp_'), []);
 });

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
-import { lackOfObs, startObs } from '../test/harness/obs.ts';
+import { obsUnavailableReason, startObs } from '../test/harness/obs.ts';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { freePort, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 
 const CUT_MS = 6000;
-const lack = lackOfObs();
+const lack = obsUnavailableReason();
 
 let platform: RunningPlatform;
 let partner: Partner;
@@ -74,7 +74,7 @@ test('OBS plays, comes back as the same broadcast, and is cut off by a new key',
   });
   t.after(() => obs.close());
   const hasSignal = (expected: boolean) =>
-    until(async () => (await partner.stream(stream.id)).hasSignal === expected, {
+    waitFor(async () => (await partner.stream(stream.id)).hasSignal === expected, {
       timeoutMs: 60_000,
       message: `hasSignal ${expected}; OBS ${obs.isRunning() ? 'runs' : 'has ended'}`,
     });
@@ -86,11 +86,11 @@ test('OBS plays, comes back as the same broadcast, and is cut off by a new key',
     page.evaluate<number>('document.querySelector("video")?.getVideoPlaybackQuality().totalVideoFrames ?? 0');
   const plays = async () => {
     const from = await frames();
-    await until(async () => (await frames()) > from + 60, { timeoutMs: 60_000, message: 'more pictures' });
+    await waitFor(async () => (await frames()) > from + 60, { timeoutMs: 60_000, message: 'more pictures' });
   };
   await plays();
   assert.equal(await page.evaluate('document.querySelector("video").videoWidth'), 640);
-  await until(async () => (await partner.stream(stream.id)).health?.issues.length === 0, {
+  await waitFor(async () => (await partner.stream(stream.id)).health?.issues.length === 0, {
     timeoutMs: 30_000,
     message: 'a signal that nothing is wrong with',
   });

@@ -6,7 +6,7 @@ import { after, before, type TestContext, test } from 'node:test';
 import { launchBrowser, type TestBrowser, type WatchedPage } from '../test/harness/browser.ts';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
 
 /** A partner's own page: hls.js as it comes, with its default configuration. */
@@ -94,7 +94,7 @@ async function openPlayer(t: TestContext, streamId: string, isLater = false) {
     async plays(more: number, timeoutMs: number): Promise<void> {
       const from = await frames();
       let errors: string[] = [];
-      await until(
+      await waitFor(
         async () => {
           errors = await fatal();
           return (await frames()) >= from + more;
@@ -106,7 +106,7 @@ async function openPlayer(t: TestContext, streamId: string, isLater = false) {
 }
 
 const hasSignal = (id: string, expected: boolean) =>
-  until(async () => (await partner.stream(id)).hasSignal === expected, { timeoutMs: 30_000 });
+  waitFor(async () => (await partner.stream(id)).hasSignal === expected, { timeoutMs: 30_000 });
 
 const read = async (path: string) => Object((await partner.call('GET', path)).data);
 
@@ -118,7 +118,7 @@ test('hls.js on another origin and the watch page play right after the start', a
   const player = await openPlayer(t, stream.id);
   await player.plays(60, 60_000);
   assert.deepEqual(await player.fatal(), []);
-  await until(
+  await waitFor(
     async () => {
       const { data } = await partner.call('GET', `/streams/${stream.id}`);
       return typeof data === 'object' && data !== null && 'viewerCount' in data && data.viewerCount === 1;
@@ -127,7 +127,7 @@ test('hls.js on another origin and the watch page play right after the start', a
   );
   watching = await browser.open(`${platform.url}/watch/${stream.id}`, VIEWER);
   const isWatched = () => watching.page.evaluate<boolean>('document.querySelector("video")?.currentTime > 1');
-  await until(isWatched, { timeoutMs: 60_000, message: 'the picture of the watch page' });
+  await waitFor(isWatched, { timeoutMs: 60_000, message: 'the picture of the watch page' });
   await partner.stop(stream.id);
   watchedId = stream.id;
 });
@@ -147,16 +147,16 @@ test('hls.js waits for the encoder, outlives its death and sees the next broadca
   await first.exited;
   // It is told that nothing follows, and goes on from there.
   const isWaiting = () => player.page.evaluate<boolean>('window.isWaiting');
-  await until(isWaiting, { timeoutMs: 20_000, message: 'the end of what the first one sent' });
+  await waitFor(isWaiting, { timeoutMs: 20_000, message: 'the end of what the first one sent' });
   const second = publish(t, stream.streamKey, 720);
   const width = () => player.page.evaluate<number>('document.querySelector("video").videoWidth');
-  await until(async () => (await width()) !== 640, { timeoutMs: 60_000, message: 'the new picture' });
+  await waitFor(async () => (await width()) !== 640, { timeoutMs: 60_000, message: 'the new picture' });
   await player.plays(60, 60_000);
   assert.deepEqual(await player.fatal(), [], 'over the discontinuity');
 
   await partner.stop(stream.id);
   // It is shown to its end, which no error tells of.
-  await until(async () => (await player.hasEnded()) || (await player.fatal()).length > 0, {
+  await waitFor(async () => (await player.hasEnded()) || (await player.fatal()).length > 0, {
     timeoutMs: 60_000,
     message: 'the end',
   });
@@ -177,7 +177,7 @@ test('pictures without keyframes play as soon as others, and health says what is
   const player = await openPlayer(t, stream.id);
   await player.plays(60, 60_000);
   assert.deepEqual(await player.fatal(), []);
-  await until(async () => Object((await partner.stream(stream.id)).health).issues?.includes('NO_KEYFRAMES'), {
+  await waitFor(async () => Object((await partner.stream(stream.id)).health).issues?.includes('NO_KEYFRAMES'), {
     timeoutMs: 30_000,
     message: 'NO_KEYFRAMES in health',
   });
@@ -187,7 +187,7 @@ test('pictures without keyframes play as soon as others, and health says what is
 test('what was watched and sent is in the numbers', async () => {
   const path = `/analytics/streams/${watchedId}`;
   let told = '';
-  await until(
+  await waitFor(
     async () => {
       const { totals } = await read(path);
       told = JSON.stringify(totals);

@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 
 const run = promisify(execFile);
 const CHUNK_MIN_SEC = 16;
@@ -106,11 +106,11 @@ test('kill -9 in the middle of an encode: the next start finishes it, once', asy
     assert.notEqual(video.status, 'READY');
     return Number(Reflect.get(video, 'progressPercent')) > 5 && (await programs()).length > 0;
   };
-  await until(isUnderWay, { timeoutMs: 30_000, intervalMs: 50, message: 'an encode under way' });
+  await waitFor(isUnderWay, { timeoutMs: 30_000, intervalMs: 50, message: 'an encode under way' });
   const ended = once(platform.process, 'exit');
   platform.process.kill('SIGKILL');
   await ended;
-  await until(async () => (await programs()).length === 0, {
+  await waitFor(async () => (await programs()).length === 0, {
     timeoutMs: 10_000,
     intervalMs: 100,
     message: 'the end of every ffmpeg of the killed platform',
@@ -167,17 +167,17 @@ test('a long source is encoded in chunks, exact to the frame, and can be played 
 test('a video that is deleted is not encoded any more', async () => {
   const file = await readFile(join(folder, 'long-gop.mp4'));
   const videoId = await upload(file, 'deleted.mp4');
-  await until(async () => (await programs('libx264')).length > 0, { timeoutMs: 20_000, intervalMs: 20 });
+  await waitFor(async () => (await programs('libx264')).length > 0, { timeoutMs: 20_000, intervalMs: 20 });
   await partner.call('DELETE', `/videos/${videoId}`);
-  await until(async () => (await programs()).length === 0, { timeoutMs: 5000, intervalMs: 50 });
+  await waitFor(async () => (await programs()).length === 0, { timeoutMs: 5000, intervalMs: 50 });
   const [life = ''] = await readdir(join(dataDir, 'tmp'));
-  await until(async () => (await readdir(join(dataDir, 'tmp', life))).length === 0);
+  await waitFor(async () => (await readdir(join(dataDir, 'tmp', life))).length === 0);
 });
 
 async function failure(videoId: string, attempts: number) {
   const failed = async () => (await events(videoId)).filter((type) => type === 'video.processing.failed');
   const options = { timeoutMs: 15_000, intervalMs: 50, message: `failure ${attempts} of ${videoId}` };
-  await until(async () => (await failed()).length === attempts, options);
+  await waitFor(async () => (await failed()).length === attempts, options);
   const { status, error } = await partner.video(videoId);
   assert.equal(status, 'FAILED');
   return error;

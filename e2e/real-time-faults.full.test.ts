@@ -5,8 +5,8 @@ import type { Page } from 'playwright-core';
 import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
 import type { Partner } from '../test/harness/partner.ts';
 import type { RunningPlatform } from '../test/harness/platform.ts';
-import { childrenOf, only } from '../test/harness/processes.ts';
-import { until } from '../test/harness/wait.ts';
+import { childrenOf, singleItem } from '../test/harness/processes.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { chooseRealTime, HAS_WEBRTC, holds } from '../test/live/real-time-player.ts';
 import { WHEP_CLIENT, type WhepAnswer } from '../test/live/whep-client.ts';
 import { WHIP_CLIENT } from '../test/live/whip-client.ts';
@@ -42,7 +42,7 @@ after(() => close());
 const viewerCount = async (id: string) => Object(await partner.stream(id)).viewerCount as number;
 
 async function killMedia(): Promise<void> {
-  process.kill(only(childrenOf(platform.process.pid ?? -1, '/media.')), 'SIGKILL');
+  process.kill(singleItem(childrenOf(platform.process.pid ?? -1, '/media.')), 'SIGKILL');
 }
 
 async function killJanus(): Promise<void> {
@@ -83,7 +83,7 @@ async function keepFilming(t: TestContext, streamKey: string): Promise<void> {
 
 /** The watch page, which plays by WebRTC. */
 async function watchInRealTime(t: TestContext, id: string): Promise<Page> {
-  await until(async () => (await partner.stream(id)).isLive, PATIENT);
+  await waitFor(async () => (await partner.stream(id)).isLive, PATIENT);
   const { page, close: leave } = await browser.open(`${platform.url}/watch/${id}`, {
     initScript: WITNESS,
     userAgent: USER_AGENT,
@@ -98,7 +98,7 @@ async function watchInRealTime(t: TestContext, id: string): Promise<Page> {
 async function plays(site: Page): Promise<void> {
   const moved = () => site.evaluate<number>('moved');
   const from = await moved();
-  await until(async () => (await moved()) >= from + 30, {
+  await waitFor(async () => (await moved()) >= from + 30, {
     timeoutMs: 60_000,
     message: 'the picture to move',
   });
@@ -106,7 +106,7 @@ async function plays(site: Page): Promise<void> {
 
 /** By WebRTC, without a word of the viewer: it is asked for again beside HLS. */
 const isRealTimeAgain = (site: Page) =>
-  until(() => site.evaluate<boolean>(`Boolean(${HAS_WEBRTC})`), {
+  waitFor(() => site.evaluate<boolean>(`Boolean(${HAS_WEBRTC})`), {
     ...{ timeoutMs: 90_000, intervalMs: 500, message: 'real time again' },
   });
 
@@ -126,7 +126,7 @@ for (const by of ['RTMP', 'WHIP'] as const) {
       const say = (what: string) =>
         t.diagnostic(`${name}: ${what} after ${Math.round(performance.now() - killedMs)} ms`);
       // What was on its way is over.
-      await until(async () => !(await site.evaluate<boolean>(`Boolean(${HAS_WEBRTC})`)), {
+      await waitFor(async () => !(await site.evaluate<boolean>(`Boolean(${HAS_WEBRTC})`)), {
         ...{ timeoutMs: 30_000, message: `${name} to be seen by the page` },
       });
       say('seen by the page');
@@ -135,7 +135,7 @@ for (const by of ['RTMP', 'WHIP'] as const) {
       await isRealTimeAgain(site);
       say('real time again');
       await plays(site);
-      await until(async () => (await viewerCount(id)) === 1, { ...PATIENT, message: 'one viewer' });
+      await waitFor(async () => (await viewerCount(id)) === 1, { ...PATIENT, message: 'one viewer' });
     }
     const found = await partner.stream(id);
     assert.deepEqual([found.isLive, found.startedAt], [true, startedAt], 'the same broadcast');
@@ -146,7 +146,7 @@ for (const by of ['RTMP', 'WHIP'] as const) {
 test('a browser that is killed gives its seat back', { skip: NO_JANUS }, async (t) => {
   const { id, streamKey } = await partner.createStream({ autoStart: true });
   encode(t, streamKey);
-  await until(async () => (await partner.stream(id)).isLive, PATIENT);
+  await waitFor(async () => (await partner.stream(id)).isLive, PATIENT);
   const open = (from: TestBrowser) =>
     from.open(`${platform.url}/api/v1/health`, { initScript: WHEP_CLIENT, userAgent: USER_AGENT });
   const watch = async (page: Page) =>
@@ -156,8 +156,8 @@ test('a browser that is killed gives its seat back', { skip: NO_JANUS }, async (
   t.after(() => other.close().catch(() => {}));
   const { page: gone } = await open(other);
   assert.equal(await watch(gone), 201);
-  await until(() => gone.evaluate<boolean>("pc.connectionState === 'connected'"), PATIENT);
-  await until(async () => (await viewerCount(id)) === 1, { ...PATIENT, message: 'the viewer to count' });
+  await waitFor(() => gone.evaluate<boolean>("pc.connectionState === 'connected'"), PATIENT);
+  await waitFor(async () => (await viewerCount(id)) === 1, { ...PATIENT, message: 'the viewer to count' });
   const { page: next, close: leave } = await open(browser);
   t.after(leave);
   assert.equal(await watch(next), 503, 'there is one seat');
@@ -166,11 +166,11 @@ test('a browser that is killed gives its seat back', { skip: NO_JANUS }, async (
   for (const pid of own) process.kill(pid, 'SIGKILL');
   const killedMs = performance.now();
   assert.equal(await watch(next), 503, 'nobody has told yet');
-  await until(async () => (await watch(next)) === 201, { timeoutMs: 30_000, intervalMs: 1500 });
+  await waitFor(async () => (await watch(next)) === 201, { timeoutMs: 30_000, intervalMs: 1500 });
   const tookMs = performance.now() - killedMs;
   assert.ok(tookMs > SILENT_MS / 2 && tookMs < 2 * SILENT_MS, `it took ${Math.round(tookMs)} ms`);
   await next.evaluate('pc.close()');
-  await until(async () => (await viewerCount(id)) === 0, { timeoutMs: 60_000, message: 'nobody to count' });
+  await waitFor(async () => (await viewerCount(id)) === 0, { timeoutMs: 60_000, message: 'nobody to count' });
 });
 
 /** Those that a process has started, and all that they have started. */

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { type Publisher, startPublisher } from '../test/rtmp/publisher.ts';
 
 let platform: RunningPlatform;
@@ -63,7 +63,7 @@ function answers(port: number): Promise<boolean> {
 
 /** An encoder that tries again until the port answers. */
 function publishAgain(streamKey: string): Promise<Publisher> {
-  return until(
+  return waitFor(
     async () => {
       // On a busy machine an encoder that is refused may run for longer than that.
       if (!(await answers(platform.rtmpPort))) return false;
@@ -90,7 +90,7 @@ function openFiles(): { name: string; bytes: number }[] {
 
 /** Waits until another part than `former` is being written and has a few groups of pictures. */
 async function recordAWhile(former = ''): Promise<string> {
-  const file = await until(
+  const file = await waitFor(
     () => openFiles().find(({ name, bytes }) => name !== former && bytes > PART_BYTES),
     {
       timeoutMs: 12_000,
@@ -135,7 +135,7 @@ test('one video of a broadcast: over a reconnect and kill -9 of the media proces
     recordVisibility: 'UNLISTED',
   });
   const first = publish(stream.streamKey);
-  await until(async () => (await partner.stream(stream.id)).hasSignal, { timeoutMs: 10_000 });
+  await waitFor(async () => (await partner.stream(stream.id)).hasSignal, { timeoutMs: 10_000 });
   assert.deepEqual(openFiles(), [], 'a signal alone is not recorded');
 
   const onAir = createStopwatch();
@@ -176,7 +176,7 @@ test('one video of a broadcast: over a reconnect and kill -9 of the media proces
     `${durationSec} s of ${onAir.seconds()} s`,
   );
   assert.equal((await fetch(onThisHost(video.playbackUrl))).status, 200);
-  await until(() => eventsOf('video.processing.completed').length === 1);
+  await waitFor(() => eventsOf('video.processing.completed').length === 1);
   const ready = eventsOf('stream.recording_ready');
   assert.equal(ready.length, 1);
   assert.partialDeepStrictEqual(ready[0], {

@@ -8,7 +8,7 @@ import { type ClipOptions, makeClip } from '../test/harness/clip.ts';
 import { createTestDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 
 const SIZE = { width: 320, height: 180, fps: 10, bitrateKbps: 300 };
 let folder: string;
@@ -82,7 +82,7 @@ test('another file takes the place of the first one while that plays', async () 
   assert.deepEqual(await lowest(playbackUrl), begun);
 
   await replace(better);
-  const after = await until(
+  const after = await waitFor(
     async () => {
       // Whoever watches is sent something, whenever they ask.
       assert.equal((await fetch((await lowest(playbackUrl)).segment)).status, 200);
@@ -136,7 +136,7 @@ test('kill -9 between the last byte and the commit: the old file plays, and the 
     const waits = async () =>
       database.sql`select 1 from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock'`;
-    await until(async () => (await originals()).length === 2 && (await waits()).length > 0, {
+    await waitFor(async () => (await originals()).length === 2 && (await waits()).length > 0, {
       timeoutMs: 20_000,
       message: 'a whole file, and nothing written down of it',
     });
@@ -147,7 +147,7 @@ test('kill -9 between the last byte and the commit: the old file plays, and the 
 
   await start(platform.port);
   assert.match((await lowest(playbackUrl ?? '')).text, /EXTINF/);
-  const after = await until(
+  const after = await waitFor(
     async () => {
       assert.equal((await fetch((await lowest(playbackUrl ?? '')).segment)).status, 200);
       const video = await partner.video(videoId);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { NO_NGINX_RTMP, startNginxRtmp } from '../test/restream/far-ends.ts';
 import { type Publisher, startPublisher } from '../test/rtmp/publisher.ts';
 
@@ -24,7 +24,7 @@ const restreamOf = async (partner: Partner, id: string) => {
 };
 /** All destinations were connected after this moment, and take the broadcast. */
 const isActive = (partner: Partner, id: string, sinceMs = 0) =>
-  until(
+  waitFor(
     async () => {
       const { status, targets } = await restreamOf(partner, id);
       const isNew = ({ connectedAt }: Target) => Date.parse(connectedAt ?? '') > sinceMs;
@@ -66,7 +66,7 @@ test('what is sent on comes back by itself after every kind of end', { skip: NO_
   };
   const flows = async (key: string) => {
     const { bytes: before } = (await far.stream(key)) ?? { bytes: 0 };
-    await until(async () => ((await far.stream(key))?.bytes ?? 0) > before, { timeoutMs: 10_000 });
+    await waitFor(async () => ((await far.stream(key))?.bytes ?? 0) > before, { timeoutMs: 10_000 });
   };
   const partner = createPartner(platform);
   const { id: streamId, streamKey } = await partner.createStream();
@@ -107,7 +107,7 @@ test('what is sent on comes back by itself after every kind of end', { skip: NO_
   platform.process.kill('SIGKILL');
   await ended;
   said += platform.output();
-  await until(async () => (await far.stream(KEYS[0] ?? ''))?.publishing !== true, { timeoutMs: 5000 });
+  await waitFor(async () => (await far.stream(KEYS[0] ?? ''))?.publishing !== true, { timeoutMs: 5000 });
   const { port, rtmpPort, dataDir } = platform;
   platform = await startPlatform({ environment, dataDir, port, rtmpPort });
   await isActive(partner, id, endedMs);
@@ -116,10 +116,10 @@ test('what is sent on comes back by itself after every kind of end', { skip: NO_
   // The stop, which is one for the destinations too.
   await partner.stop(streamId);
   const stoppedMs = performance.now();
-  await until(async () => (await far.stream(KEYS[1] ?? ''))?.publishing !== true, { timeoutMs: 2000 });
+  await waitFor(async () => (await far.stream(KEYS[1] ?? ''))?.publishing !== true, { timeoutMs: 2000 });
   assert.ok(performance.now() - stoppedMs < 6000);
   assert.equal((await restreamOf(partner, id)).status, 'IDLE');
-  await until(() => below(platform.process.pid ?? 0, '/sender.').length === 0);
+  await waitFor(() => below(platform.process.pid ?? 0, '/sender.').length === 0);
   said += platform.output();
   assert.ok(!KEYS.some((key) => said.includes(key)));
 });

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import type { TestBrowser } from '../test/harness/browser.ts';
 import type { Partner } from '../test/harness/partner.ts';
 import type { RunningPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { CURRENT_FFMPEG, NO_CURRENT_FFMPEG } from '../test/live/current-ffmpeg.ts';
 import { WHIP_CLIENT } from '../test/live/whip-client.ts';
 import { janusPid, NO_JANUS } from '../test/rooms/janus.ts';
@@ -32,7 +32,7 @@ const call = async (method: string, path: string, body?: object) =>
   Object((await partner.call(method, path, body)).data) as Record<string, unknown>;
 const bridge = async (body: object) => String((await call('POST', '/bridges', body)).id);
 const when = (id: string, status: string) =>
-  until(
+  waitFor(
     async () => {
       const found = await call('GET', `/bridges/${id}`);
       return found.status === status ? found : null;
@@ -91,7 +91,7 @@ const seesMore = async (page: Page, name: string) => {
     last = now;
     return more > 5;
   };
-  await until(counted, { ...PATIENT, message: `pictures of ${name}` });
+  await waitFor(counted, { ...PATIENT, message: `pictures of ${name}` });
 };
 
 test('a room is the broadcast of a stream, and a stream plays in the room', { skip: NO_JANUS }, async () => {
@@ -109,9 +109,9 @@ test('a room is the broadcast of a stream, and a stream plays in the room', { sk
   await page.getByText(BROADCAST).last().waitFor(SLOW);
   assert.equal((await call('GET', `/rooms/${roomId}`)).streamId, streamId);
   await partner.start(streamId);
-  await until(async () => (await fetch(playbackUrl)).ok, PATIENT);
+  await waitFor(async () => (await fetch(playbackUrl)).ok, PATIENT);
   // The green of the device, and its beeps.
-  await until(
+  await waitFor(
     async () => {
       const { pixel, peak } = await seenIn(playbackUrl);
       const [red = 0, green = 0] = pixel;
@@ -143,7 +143,7 @@ test('a room is the broadcast of a stream, and a stream plays in the room', { sk
     const killed = await janusPid(platform.dataDir);
     process.kill(killed ?? 0, 'SIGKILL');
     const isBack = async () => ![null, killed].includes(await janusPid(platform.dataDir));
-    await until(isBack, { ...PATIENT, message: 'Janus again' });
+    await waitFor(isBack, { ...PATIENT, message: 'Janus again' });
     await seesMore(page, TITLE);
     assert.equal((await call('GET', `/bridges/${out}`)).status, 'ACTIVE');
 
@@ -161,7 +161,7 @@ test('an encoder publishes by WHIP, and is taken over', { skip: NO_JANUS || NO_C
   const { id, streamKey, playbackUrl } = await partner.createStream({ autoStart: true });
   const of = async () =>
     Object(await partner.stream(id)) as Record<string, Record<string, unknown> | boolean>;
-  const whipUrl = await until(async () => Object((await of()).ingest).whipUrl as string | null, PATIENT);
+  const whipUrl = await waitFor(async () => Object((await of()).ingest).whipUrl as string | null, PATIENT);
   const headers = { authorization: `Bearer ${streamKey}`, 'content-type': 'application/sdp' };
   const refused = await fetch(whipUrl, { method: 'POST', headers, body: 'v=0\r\n' });
   assert.equal(refused.status, 400);
@@ -169,7 +169,7 @@ test('an encoder publishes by WHIP, and is taken over', { skip: NO_JANUS || NO_C
 
   const encoder = startWhip(whipUrl, streamKey);
   try {
-    const seen = await until(
+    const seen = await waitFor(
       async () => {
         const { pixel, peak } = await seenIn(playbackUrl).catch(() => ({
           pixel: Buffer.alloc(3),
@@ -185,14 +185,14 @@ test('an encoder publishes by WHIP, and is taken over', { skip: NO_JANUS || NO_C
     const other = startPublisher({ url: rtmp, width: 320, height: 180, fps: 15 });
     const heightOf = async () => Object((await of()).health).height;
     try {
-      await until(async () => (await heightOf()) === 180, { ...PATIENT, message: 'the other encoder' });
+      await waitFor(async () => (await heightOf()) === 180, { ...PATIENT, message: 'the other encoder' });
     } finally {
       await other.stop();
     }
     const again = startWhip(whipUrl, streamKey);
-    await until(async () => (await of()).hasSignal, { ...PATIENT, message: 'the signal again' });
+    await waitFor(async () => (await of()).hasSignal, { ...PATIENT, message: 'the signal again' });
     again.kill('SIGINT');
-    await until(async () => !(await of()).hasSignal, { ...PATIENT, message: 'the end of the signal' });
+    await waitFor(async () => !(await of()).hasSignal, { ...PATIENT, message: 'the end of the signal' });
   } finally {
     encoder.kill('SIGKILL');
   }
@@ -204,8 +204,8 @@ test('a page publishes by WHIP', { skip: NO_JANUS }, async () => {
   const answer = await page.evaluate<string>(`whip('/whip', '${streamKey}')`);
   assert.match(answer, /H264/);
   assert.doesNotMatch(answer, /VP8|VP9|AV1/);
-  await until(async () => (await fetch(playbackUrl)).ok, { ...PATIENT, message: 'the broadcast' });
-  await until(
+  await waitFor(async () => (await fetch(playbackUrl)).ok, { ...PATIENT, message: 'the broadcast' });
+  await waitFor(
     async () => {
       const { pixel, peak } = await seenIn(playbackUrl).catch(() => ({ pixel: Buffer.alloc(3), peak: -99 }));
       const [red = 0, green = 0] = pixel;
@@ -216,7 +216,7 @@ test('a page publishes by WHIP', { skip: NO_JANUS }, async () => {
   // Whoever publishes with the old key is cut off.
   await call('POST', `/streams/${id}/rotate-key`);
   await page.waitForFunction("['closed', 'failed', 'disconnected'].includes(pc.connectionState)", null, SLOW);
-  await until(async () => !(await partner.stream(id)).hasSignal, PATIENT);
+  await waitFor(async () => !(await partner.stream(id)).hasSignal, PATIENT);
 });
 
 /** A real encoder, which sends a green picture and a tone. */

@@ -7,7 +7,7 @@ import { connect } from 'node:tls';
 import { createTestCa, type TestCa } from '../test/harness/certificates.ts';
 import { createPartner } from '../test/harness/partner.ts';
 import { freePort, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
 
 let ca: TestCa;
@@ -66,17 +66,17 @@ test('an encoder publishes over TLS, and goes on while the certificate is renewe
     fps: 15,
   });
   t.after(() => encoder.stop());
-  await until(async () => (await partner.stream(id)).hasSignal, { timeoutMs: 15_000, message: 'the signal' });
+  await waitFor(async () => (await partner.stream(id)).hasSignal, { timeoutMs: 15_000, message: 'the signal' });
   await partner.start(id);
-  await until(async () => (await fetch(`${platform.url}/live/${id}/master.m3u8`)).ok, { timeoutMs: 15_000 });
+  await waitFor(async () => (await fetch(`${platform.url}/live/${id}/master.m3u8`)).ok, { timeoutMs: 15_000 });
 
   const before = await shown();
   // Half of a renewal, as certbot leaves it for a moment: the old one stays.
   await writeFile(join(folder, 'key.pem'), 'Not enabled');
-  await until(() => platform.output().includes('could not be read again'), { timeoutMs: 20_000 });
+  await waitFor(() => platform.output().includes('could not be read again'), { timeoutMs: 20_000 });
   assert.equal(await shown(), before);
   await install();
-  await until(async () => (await shown()) !== before, { timeoutMs: 20_000, message: 'the new certificate' });
+  await waitFor(async () => (await shown()) !== before, { timeoutMs: 20_000, message: 'the new certificate' });
   assert.equal((await partner.stream(id)).hasSignal, true);
 });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { headersOf, marquee, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
 
 let platform: RunningPlatform;
@@ -36,21 +36,21 @@ test('a test stream has a signal without an encoder, is watched, and loses it ag
   const { id, hasSignal } = await createStream();
   const on = await call('POST', `/streams/${id}/simulate-signal`, { on: true, seconds: 60 });
   assert.equal(on.status, 200, JSON.stringify(on.error));
-  await until(hasSignal, { timeoutMs: 15_000, message: 'the signal' });
+  await waitFor(hasSignal, { timeoutMs: 15_000, message: 'the signal' });
   const picture = async () => fetch(String((await call('GET', `/streams/${id}`)).data.thumbnailUrl));
-  await until(async () => (await picture()).ok, { timeoutMs: 20_000, message: 'the first picture' });
+  await waitFor(async () => (await picture()).ok, { timeoutMs: 20_000, message: 'the first picture' });
   assert.equal((await fetch(`${platform.url}/live/${id}/thumbnail.jpg`)).status, 404, 'of the preview');
   const bytes = Buffer.from(await (await picture()).arrayBuffer());
   assert.deepEqual([...bytes.subarray(0, 2)], [0xff, 0xd8], 'a JPEG');
   await call('POST', `/streams/${id}/start`);
   assert.equal((await picture()).status, 404, 'what was before the broadcast is not shown');
-  await until(async () => (await picture()).ok, { timeoutMs: 15_000, message: 'a picture of the broadcast' });
+  await waitFor(async () => (await picture()).ok, { timeoutMs: 15_000, message: 'a picture of the broadcast' });
   const master = `${platform.url}/live/${id}/master.m3u8`;
-  await until(async () => (await fetch(master)).ok, { timeoutMs: 15_000, message: 'the playlist' });
+  await waitFor(async () => (await fetch(master)).ok, { timeoutMs: 15_000, message: 'the playlist' });
   await isWatched(id, master);
   await isMeasured(id);
   await call('POST', `/streams/${id}/simulate-signal`, { on: false });
-  await until(async () => !(await hasSignal()), { timeoutMs: 15_000, message: 'the end of the signal' });
+  await waitFor(async () => !(await hasSignal()), { timeoutMs: 15_000, message: 'the end of the signal' });
   const { data } = await call('GET', '/me/events?limit=50');
   const types = [...Object.values(data)].map((event) => Object(event).type);
   for (const type of ['stream.live', 'stream.broadcast_started', 'stream.ended'])
@@ -69,7 +69,7 @@ async function isWatched(id: string, master: string) {
   const [path = ''] = (await (await fetch(master)).text()).split('\n').filter((line) => /^[^#]/.test(line));
   const ask = async (headers = {}) => (await fetch(new URL(path, master), { headers })).ok;
   const count = async () => (await call('GET', `/streams/${id}`)).data.viewerCount;
-  await until(async () => (await ask()) && (await ask({ 'user-agent': 'VLC' })) && (await count()) === 2, {
+  await waitFor(async () => (await ask()) && (await ask({ 'user-agent': 'VLC' })) && (await count()) === 2, {
     timeoutMs: 15_000,
     intervalMs: 500,
     message: 'two viewers',
@@ -80,7 +80,7 @@ async function isWatched(id: string, master: string) {
 }
 
 async function isMeasured(id: string) {
-  const { data } = await until(
+  const { data } = await waitFor(
     async () => {
       const answer = await call('GET', `/streams/${id}/health`);
       return answer.data.points.length > 0 && answer.data.current?.keyframeIntervalSec ? answer : null;
@@ -96,7 +96,7 @@ async function isMeasured(id: string) {
 test('an encoder that takes over keeps the stream', async (t) => {
   const { id, streamKey, hasSignal } = await createStream();
   await call('POST', `/streams/${id}/simulate-signal`, { on: true, seconds: 60 });
-  await until(hasSignal, { timeoutMs: 15_000, message: 'the signal' });
+  await waitFor(hasSignal, { timeoutMs: 15_000, message: 'the signal' });
   const encoder = startPublisher({
     url: `rtmp://127.0.0.1:${platform.rtmpPort}/live/${streamKey}`,
     width: 320,
@@ -105,7 +105,7 @@ test('an encoder that takes over keeps the stream', async (t) => {
   });
   t.after(() => encoder.stop());
   const height = async () => (await call('GET', `/streams/${id}`)).data.health?.height;
-  await until(async () => (await height()) === 180, {
+  await waitFor(async () => (await height()) === 180, {
     timeoutMs: 30_000,
     message: 'the picture of the encoder',
   });

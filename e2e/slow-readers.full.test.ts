@@ -3,11 +3,11 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { ViewersOrder, ViewersReport } from '../bench/support/live-viewers.ts';
+import type { ViewersOptions, ViewersReport } from '../bench/support/live-viewers.ts';
 import { proportionalMegabytes } from '../bench/support/memory.ts';
 import { createPartner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { type Publisher, startPublisher } from '../test/rtmp/publisher.ts';
 
 const PLAYERS = 40;
@@ -31,7 +31,7 @@ before(async () => {
     ...{ width: 1280, height: 720, fps: 15, bitrateKbps: 4000 },
   });
   playlist = `${platform.url}/live/${id}/src/index.m3u8`;
-  await until(async () => segmentsIn(await (await fetch(playlist)).text()).length > 2, {
+  await waitFor(async () => segmentsIn(await (await fetch(playlist)).text()).length > 2, {
     ...{ timeoutMs: 60_000, intervalMs: 200, message: 'segments' },
   });
 });
@@ -68,7 +68,7 @@ function readSlowly(address: string, bytesPerSec: number, onEnd: (ms: number) =>
 function watch(): { seen: Promise<ViewersReport>; process: ChildProcess } {
   const child = fork(join(import.meta.dirname, '../bench/support/live-viewers.ts'));
   const seen = new Promise<ViewersReport>((resolve) => child.once('message', resolve));
-  const order: ViewersOrder = { playlist, count: PLAYERS, seconds: SECONDS };
+  const order: ViewersOptions = { playlist, count: PLAYERS, seconds: SECONDS };
   child.send(order);
   return { seen, process: child };
 }
@@ -90,7 +90,7 @@ test('beside readers that take nothing, or a byte a second, others get each part
   });
   const { parts, failures, p95Ms } = await seen;
   const grown = megabytes() - before;
-  await until(() => lasted.length === slow.length, {
+  await waitFor(() => lasted.length === slow.length, {
     message: () => `all to be ended, not ${lasted.length}`,
   });
   t.diagnostic(`${parts} parts, ${failures} failures, p95 ${p95Ms} ms, ${lasted} ms, ${grown} MB more`);

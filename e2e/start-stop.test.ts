@@ -18,8 +18,8 @@ import {
   serverProgram,
   startPlatform,
 } from '../test/harness/platform.ts';
-import { childrenOf, only } from '../test/harness/processes.ts';
-import { until } from '../test/harness/wait.ts';
+import { childrenOf, singleItem } from '../test/harness/processes.ts';
+import { waitFor } from '../test/harness/wait.ts';
 
 let platform: RunningPlatform;
 let folder: string;
@@ -126,7 +126,7 @@ test('every port is taken from the start on, and the API answers last', async (t
   const { child } = await begin(t, { DATA_DIR: dataDir, ...environment });
   // The database comes after the ports, and long before all else.
   const pidFile = join(dataDir, 'postgres/postmaster.pid');
-  await until(() => existsSync(pidFile), { timeoutMs: 30_000, intervalMs: 1 });
+  await waitFor(() => existsSync(pidFile), { timeoutMs: 30_000, intervalMs: 1 });
   assert.equal(child.exitCode, null);
   assert.deepEqual(await Promise.all(ports.map(isTaken)), [true, true, true, true], names.join());
   const [api, rtmp] = ports;
@@ -159,9 +159,9 @@ async function handshake(port: number): Promise<Buffer> {
 }
 
 test('the RTMP port stays taken while the media process is started again, and encoders wait', async () => {
-  const media = only(childrenOf(platform.process.pid ?? -1, '/media.'));
+  const media = singleItem(childrenOf(platform.process.pid ?? -1, '/media.'));
   process.kill(media, 'SIGKILL');
-  await until(() => !childrenOf(platform.process.pid ?? -1, '/media.').includes(media), { intervalMs: 1 });
+  await waitFor(() => !childrenOf(platform.process.pid ?? -1, '/media.').includes(media), { intervalMs: 1 });
   const [answer] = await Promise.all([
     handshake(platform.rtmpPort),
     isTaken(platform.rtmpPort).then((isIt) => assert.ok(isIt)),
@@ -175,7 +175,7 @@ test('compiled code of versions before does not pile up', async () => {
 
 test('SIGTERM drains: the request under way is answered and every process is gone', async () => {
   const root = platform.process.pid ?? -1;
-  const media = only(childrenOf(root, '/media.'));
+  const media = singleItem(childrenOf(root, '/media.'));
   // Under way: its headers are there, half of its body is still to come.
   const body = JSON.stringify({ title: 'Under way' });
   const upload = request(`${platform.api}/streams`, {
@@ -192,7 +192,7 @@ test('SIGTERM drains: the request under way is answered and every process is gon
   await once(upload, 'continue');
   upload.write(body.slice(0, 5));
   const stopped = platform.stop();
-  await until(
+  await waitFor(
     () =>
       fetch(`${platform.api}/health`).then(
         () => false,
@@ -230,8 +230,8 @@ test('it drains when its parent is killed, and leaves no process behind', async 
   shell.stdout.on('data', (chunk) => {
     output += String(chunk);
   });
-  await until(() => output.includes('Marquee is running.'), { timeoutMs: 30_000 });
-  const program = only(childrenOf(shell.pid ?? -1, 'start.'));
+  await waitFor(() => output.includes('Marquee is running.'), { timeoutMs: 30_000 });
+  const program = singleItem(childrenOf(shell.pid ?? -1, 'start.'));
   const tree = [program, ...childrenOf(program, '')];
   assert.ok(tree.length > 2, 'the media process and PostgreSQL are there');
   shell.kill('SIGKILL');
@@ -242,6 +242,6 @@ test('it drains when its parent is killed, and leaves no process behind', async 
       return true;
     }
   };
-  await until(() => tree.every(isGone), { timeoutMs: 30_000, message: 'all of it to end' });
+  await waitFor(() => tree.every(isGone), { timeoutMs: 30_000, message: 'all of it to end' });
   await assert.rejects(readFile(join(dataDir, 'postgres/postmaster.pid')), 'PostgreSQL was stopped cleanly');
 });

@@ -9,7 +9,7 @@ import type { Page } from 'playwright-core';
 import { launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
 import { createPartner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 
 const run = promisify(execFile);
 const SECONDS = 6;
@@ -167,7 +167,7 @@ test('a viewer finds every sound, every subtitle and the chapters of a file', as
     await page.evaluate('document.querySelector("video").loop = true');
     await page.evaluate('document.querySelector("video").play()');
     const captions = 'media-captions-menu';
-    await until(async () => (await itemsOf(page, captions)).length === 4, SLOW);
+    await waitFor(async () => (await itemsOf(page, captions)).length === 4, SLOW);
     // Those that tell of sounds too come first.
     const names = ['English (SDH)', 'English', 'Deutsch (forced)'];
     assert.deepEqual(await itemsOf(page, captions), ['Off', ...names]);
@@ -177,13 +177,13 @@ test('a viewer finds every sound, every subtitle and the chapters of a file', as
       ['English', 'Good evening.'],
     ] as const) {
       await choose(page, captions, name);
-      await until(async () => (await cuesOf(page)).join() === text, {
+      await waitFor(async () => (await cuesOf(page)).join() === text, {
         ...SLOW,
         message: `the cue of ${name}`,
       });
     }
     await choose(page, captions, 'Off');
-    await until(async () => (await cuesOf(page)).length === 0, SLOW);
+    await waitFor(async () => (await cuesOf(page)).length === 0, SLOW);
 
     assert.deepEqual(await itemsOf(page, 'media-audio-track-menu'), ['English', 'Deutsch']);
     const german = page.waitForRequest((request) => /\/audio-1\/s_\d+\.m4s/.test(request.url()));

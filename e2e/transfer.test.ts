@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Upload } from 'tus-js-client';
-import { startCutProxy } from '../test/harness/cut-proxy.ts';
+import { startFlakyProxy } from '../test/harness/cut-proxy.ts';
 import { headersOf, OWNER_KEY, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 
 const MiB = 2 ** 20;
 let folder: string;
@@ -83,7 +83,7 @@ test('cuts at random points, dead connections and kill -9 leave the exact file',
   let made = 0;
   const points: string[] = [];
   t.after(() => t.diagnostic(`cuts: ${points.join(', ')}`));
-  const proxy = await startCutProxy(platform.port, () => {
+  const proxy = await startFlakyProxy(platform.port, () => {
     made += 1;
     const cut = {
       // Never so much that the file is through before its fourth cut.
@@ -158,7 +158,7 @@ test('a platform that stops keeps what has come, and does not wait for the rest'
     const name = (await readdir(partial)).find((file) => file.endsWith(String(session.id)));
     return name === undefined ? 0 : (await stat(join(partial, name))).size;
   };
-  await until(async () => (await size()) === 60_000);
+  await waitFor(async () => (await size()) === 60_000);
   const startedMs = performance.now();
   assert.equal(await platform.stop(), 0);
   assert.ok(performance.now() - startedMs < 8000);

@@ -15,7 +15,7 @@ import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { headersOf, OWNER_KEY, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
 import { NO_S3, startS3, type TestS3 } from '../test/harness/s3.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 
 const s3 = await startS3();
 let folder: string;
@@ -121,7 +121,7 @@ async function plays(t: TestContext, platform: RunningPlatform, videoId: string)
   await page.evaluate('document.querySelector("video").muted = true');
   const seen = () =>
     page.evaluate<number>('document.querySelector("video")?.getVideoPlaybackQuality().totalVideoFrames ?? 0');
-  await until(
+  await waitFor(
     async () => {
       await page.evaluate('document.querySelector("video").play().catch(() => {})');
       return (await seen()) >= 24;
@@ -156,7 +156,7 @@ async function remove(partner: Partner, platform: RunningPlatform, videoId: stri
   assert.equal(gone.status, 404);
   // What is signed for the storage itself is good for a while.
   const own = [...addresses, thumbnailUrl].filter((url) => new URL(url).port === String(platform.port));
-  await until(
+  await waitFor(
     async () => {
       const answers = await Promise.all(own.map((url) => fetch(url, { redirect: 'manual' })));
       return answers.every(({ status }) => status === 404);
@@ -195,7 +195,7 @@ test('an upload outlives cuts and kill -9, is processed through another one, pla
   await plays(t, platform.current(), videoId);
   await remove(partner, platform.current(), videoId);
 
-  await until(() => deliveries(videoId).some(({ type }) => type === 'video.deleted'), {
+  await waitFor(() => deliveries(videoId).some(({ type }) => type === 'video.deleted'), {
     timeoutMs: 15_000,
     message: 'video.deleted',
   });

@@ -4,8 +4,8 @@ import type { Page } from 'playwright-core';
 import { launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
 import type { Partner } from '../test/harness/partner.ts';
 import type { RunningPlatform } from '../test/harness/platform.ts';
-import { childrenOf, only } from '../test/harness/processes.ts';
-import { until } from '../test/harness/wait.ts';
+import { childrenOf, singleItem } from '../test/harness/processes.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { chooseRealTime, HAS_WEBRTC, holds } from '../test/live/real-time-player.ts';
 import { type Received, WHEP_CLIENT, type WhepAnswer } from '../test/live/whep-client.ts';
 import { WHIP_CLIENT } from '../test/live/whip-client.ts';
@@ -45,7 +45,7 @@ const received = (page: Page) => page.evaluate<Received>('received()');
 
 async function plays(page: Page): Promise<void> {
   const before = (await received(page)).frames;
-  await until(
+  await waitFor(
     async () => {
       const { frames, energy } = await received(page);
       return frames > before + 10 && energy > 0;
@@ -56,7 +56,7 @@ async function plays(page: Page): Promise<void> {
 
 /** What makes Opus for viewers. */
 function opusCoders(): number[] {
-  const media = only(childrenOf(platform.process.pid ?? -1, '/media.'));
+  const media = singleItem(childrenOf(platform.process.pid ?? -1, '/media.'));
   return childrenOf(media, '-c:a libopus');
 }
 
@@ -65,8 +65,8 @@ test('a broadcast by RTMP plays by WHEP, behind the gate of HLS', { skip: NO_JAN
   const of = async () => Object(await partner.stream(id)) as Record<string, unknown>;
   const encoder = encode(streamKey);
   try {
-    const whepUrl = await until(async () => (await of()).whepUrl as string | null, PATIENT);
-    await until(async () => (await of()).hasSignal, PATIENT);
+    const whepUrl = await waitFor(async () => (await of()).whepUrl as string | null, PATIENT);
+    await waitFor(async () => (await of()).hasSignal, PATIENT);
     const page = await player();
     assert.equal((await watch(page, whepUrl)).status, 404, 'nothing is shown before the start');
     await partner.start(id);
@@ -81,7 +81,7 @@ test('a broadcast by RTMP plays by WHEP, behind the gate of HLS', { skip: NO_JAN
     assert.equal(trickled, 204);
     await plays(page);
     assert.equal(opusCoders().length, 1, 'AAC is coded for all who watch');
-    await until(async () => (await of()).viewerCount === 1, { ...PATIENT, message: 'the viewer to count' });
+    await waitFor(async () => (await of()).viewerCount === 1, { ...PATIENT, message: 'the viewer to count' });
 
     const { page: site } = await browser.open(`${platform.url}/watch/${id}${new URL(whepUrl).search}`);
     await chooseRealTime(site);
@@ -112,7 +112,7 @@ test('a page watches another one, whose sound reaches it as it came', { skip: NO
   const { id, streamKey } = await partner.createStream({ autoStart: true });
   const { page: camera } = await browser.open(`${platform.url}/api/v1/health`, { initScript: WHIP_CLIENT });
   await camera.evaluate(`whip('/whip', '${streamKey}')`);
-  await until(async () => (await partner.stream(id)).isLive, PATIENT);
+  await waitFor(async () => (await partner.stream(id)).isLive, PATIENT);
   const page = await player();
   assert.equal((await watch(page, `${platform.url}/whep/${id}`)).status, 201);
   await plays(page);
@@ -131,7 +131,7 @@ test('long names of sections, and lines that Janus stumbles over, are no hindran
   const { id, streamKey } = await partner.createStream({ autoStart: true });
   const { page: camera } = await browser.open(`${platform.url}/api/v1/health`, { initScript: WHIP_CLIENT });
   await camera.evaluate(`whip('/whip', '${streamKey}', ${JSON.stringify({ more, name })})`);
-  await until(async () => (await partner.stream(id)).isLive, PATIENT);
+  await waitFor(async () => (await partner.stream(id)).isLive, PATIENT);
   const page = await player();
   const { status, body } = await page.evaluate<WhepAnswer>(
     `whep('${platform.url}/whep/${id}', ${JSON.stringify(more)}, '${name}')`,
@@ -195,7 +195,7 @@ test('nothing is sent to the addresses that an offer names', { skip: NO_JANUS },
   const [camera, page] = [await open(WHIP_CLIENT), await open(WHEP_CLIENT)];
   await camera.evaluate(`whip('/whip', '${streamKey}', { more: ${JSON.stringify(more)} })`);
   assert.match(await camera.evaluate<string>('pc.localDescription.sdp'), /\.local /);
-  await until(async () => (await partner.stream(id)).isLive, PATIENT);
+  await waitFor(async () => (await partner.stream(id)).isLive, PATIENT);
   const url = `${platform.url}/whep/${id}`;
   const { status } = await page.evaluate<WhepAnswer>(`whep('${url}', ${JSON.stringify(more)})`);
   assert.equal(status, 201);
@@ -214,19 +214,19 @@ test('of several sizes the largest is shown, and a last word ends the signal', {
   ];
   await camera.evaluate(`whip('/whip', '${streamKey}', { encodings: ${JSON.stringify(encodings)} })`);
   const height = async () => Object((await partner.stream(id)).health).height;
-  await until(async () => (await height()) === 360, { ...PATIENT, message: 'the larger picture' });
+  await waitFor(async () => (await height()) === 360, { ...PATIENT, message: 'the larger picture' });
   // Encoders close their connection, and say some time later that it is over.
   const status = await camera.evaluate(`pc.close(); new Promise((resolve) => setTimeout(resolve, 500))
     .then(() => fetch(session, { method: 'DELETE' })).then((one) => one.status)`);
   assert.equal(status, 200);
-  await until(async () => !(await partner.stream(id)).hasSignal, { ...PATIENT, timeoutMs: 3000 });
+  await waitFor(async () => !(await partner.stream(id)).hasSignal, { ...PATIENT, timeoutMs: 3000 });
 });
 
 test('who wants real time gets it by itself once it is possible again', { skip: NO_JANUS }, async () => {
   const { id, streamKey } = await partner.createStream({ autoStart: true });
   const encoder = encode(streamKey);
   try {
-    await until(async () => (await partner.stream(id)).isLive, PATIENT);
+    await waitFor(async () => (await partner.stream(id)).isLive, PATIENT);
     const { page: site } = await browser.open(`${platform.url}/watch/${id}`);
     let asked = 0;
     await site.route('**/whep/**', (route) => {
@@ -235,7 +235,7 @@ test('who wants real time gets it by itself once it is possible again', { skip: 
     });
     await chooseRealTime(site);
     await site.getByText('Real-time playback is not available').waitFor();
-    await until(() => asked >= 2, { ...PATIENT, message: 'it to be asked for again' });
+    await waitFor(() => asked >= 2, { ...PATIENT, message: 'it to be asked for again' });
     await holds(site, `!(${HAS_WEBRTC}) && document.querySelector('video').currentTime > 0`);
     await site.unroute('**/whep/**');
     await holds(site, HAS_WEBRTC);
@@ -248,7 +248,7 @@ test('B-frames are refused in words', { skip: NO_JANUS }, async () => {
   const { id, streamKey } = await partner.createStream({ autoStart: true });
   const encoder = encode(streamKey, ['-bf', '2']);
   try {
-    await until(async () => (await partner.stream(id)).isLive, PATIENT);
+    await waitFor(async () => (await partner.stream(id)).isLive, PATIENT);
     const page = await player();
     const { status, body = '' } = await watch(page, `${platform.url}/whep/${id}`);
     assert.equal(status, 409);
@@ -258,7 +258,7 @@ test('B-frames are refused in words', { skip: NO_JANUS }, async () => {
     await site.getByText('Real-time playback is not available').waitFor();
     await holds(site, `!(${HAS_WEBRTC}) && document.querySelector('video').currentTime > 0`);
     const isTold = async () => (await partner.stream(id)).health?.issues.includes('B_FRAMES') === true;
-    await until(isTold, { ...PATIENT, message: 'the creator to be told' });
+    await waitFor(isTold, { ...PATIENT, message: 'the creator to be told' });
   } finally {
     await encoder.stop();
   }

@@ -6,7 +6,7 @@ import type { TestBrowser } from '../test/harness/browser.ts';
 import { lackOfWhipObs, startObs } from '../test/harness/obs.ts';
 import type { Partner } from '../test/harness/partner.ts';
 import type { RunningPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { CURRENT_FFMPEG, NO_CURRENT_FFMPEG } from '../test/live/current-ffmpeg.ts';
 import { type Received, WHEP_CLIENT, type WhepAnswer } from '../test/live/whep-client.ts';
 import { NO_JANUS } from '../test/rooms/janus.ts';
@@ -79,7 +79,7 @@ async function ffmpeg(server: string, streamKey: string): Promise<Client> {
 const of = async (id: string) => Object(await partner.stream(id)) as Record<string, unknown>;
 
 const signalIs = (id: string, expected: boolean, timeoutMs = PATIENT.timeoutMs) =>
-  until(async () => (await of(id)).hasSignal === expected, { timeoutMs, message: `hasSignal ${expected}` });
+  waitFor(async () => (await of(id)).hasSignal === expected, { timeoutMs, message: `hasSignal ${expected}` });
 
 /** The watch page. @returns waits for so many more pictures. */
 async function watchByHls(t: TestContext, id: string): Promise<(count: number) => Promise<void>> {
@@ -89,7 +89,7 @@ async function watchByHls(t: TestContext, id: string): Promise<(count: number) =
     page.evaluate<number>('document.querySelector("video")?.getVideoPlaybackQuality().totalVideoFrames ?? 0');
   const more = async (count: number) => {
     const from = await frames();
-    await until(async () => (await frames()) > from + count, { ...PATIENT, message: 'pictures by HLS' });
+    await waitFor(async () => (await frames()) > from + count, { ...PATIENT, message: 'pictures by HLS' });
   };
   await more(60);
   assert.equal(await page.evaluate('document.querySelector("video").videoWidth'), 640);
@@ -106,13 +106,13 @@ async function watchByWhep(t: TestContext, id: string): Promise<void> {
     const { frames, energy } = await page.evaluate<Received>('received()');
     return frames > 60 && energy > 0;
   };
-  await until(shows, { ...PATIENT, message: 'pictures and sound by WHEP' });
+  await waitFor(shows, { ...PATIENT, message: 'pictures and sound by WHEP' });
 }
 
 async function recordedSec(id: string): Promise<number> {
   const sessions = async () =>
     Object((await partner.call('GET', `/streams/${id}/sessions`)).data) as { recordingVideoId?: string }[];
-  const videoId = await until(async () => (await sessions())[0]?.recordingVideoId, PATIENT);
+  const videoId = await waitFor(async () => (await sessions())[0]?.recordingVideoId, PATIENT);
   return (await partner.videoWhen(videoId, ({ status }) => status === 'READY', 60_000)).durationSec ?? 0;
 }
 
@@ -121,7 +121,7 @@ for (const [name, start] of Object.entries({ OBS: obs, ffmpeg })) {
     skip: name === 'OBS' ? LACKS.OBS : LACKS.ffmpeg,
   }, async (t) => {
     const { id, streamKey } = await partner.createStream({ record: true });
-    const whipUrl = await until(async () => Object((await of(id)).ingest).whipUrl as string | null, PATIENT);
+    const whipUrl = await waitFor(async () => Object((await of(id)).ingest).whipUrl as string | null, PATIENT);
     const client = await start(whipUrl, streamKey);
     t.after(() => client.close());
     await signalIs(id, true);
@@ -136,10 +136,10 @@ for (const [name, start] of Object.entries({ OBS: obs, ffmpeg })) {
       return issues.length === 0;
     };
     const message = () => `a signal that nothing is wrong with, and not ${issues.join()}`;
-    await until(isWell, { ...PATIENT, timeoutMs: 10_000, message });
+    await waitFor(isWell, { ...PATIENT, timeoutMs: 10_000, message });
     assert.equal((await health()).height, 360);
 
-    await until(() => performance.now() - startedMs > RECORDED_SEC * 1000, PATIENT);
+    await waitFor(() => performance.now() - startedMs > RECORDED_SEC * 1000, PATIENT);
     const { startedAt } = await partner.stream(id);
     await client.stop();
     await signalIs(id, false, ENDING_MS);

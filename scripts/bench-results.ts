@@ -100,7 +100,7 @@ ${lines.map((line) => `| ${line} |\n`).join('')}`;
  * @param now epoch milliseconds.
  * @returns the table.
  */
-export function keepResults(figures: Measured[], isQuick: boolean, now: number): string {
+export function saveResults(figures: Measured[], isQuick: boolean, now: number): string {
   const date = new Date(now).toISOString().slice(0, 19);
   const run: Run = { date, commit: commitOf(), machine: machineOf(), isQuick, figures };
   mkdirSync(FOLDER, { recursive: true });

@@ -9,7 +9,7 @@ import { makeClip } from '../test/harness/clip.ts';
 import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
 import { BROADCAST_EVENTS, createPartner, type Partner, type VideoData } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
 
 /**
@@ -51,11 +51,11 @@ function print(): void {
 
 const status = async (url: string) => (await fetch(url)).status;
 const untilStatus = (url: string, wanted: number) =>
-  until(async () => (await status(url)) === wanted, { timeoutMs: 15_000, message: `${wanted} of ${url}` });
+  waitFor(async () => (await status(url)) === wanted, { timeoutMs: 15_000, message: `${wanted} of ${url}` });
 
 /** The first media playlist that a player would open has a segment. */
 async function untilPlayable(master: string): Promise<void> {
-  await until(
+  await waitFor(
     async () => {
       const response = await fetch(new URL('src/index.m3u8', master));
       return response.ok && (await response.text()).includes('#EXTINF');
@@ -112,12 +112,12 @@ async function broadcast(platform: RunningPlatform, partner: Partner): Promise<v
     height: 720,
   });
   await timed('encoder started to hasSignal', () =>
-    until(async () => (await partner.stream(stream.id)).hasSignal, { timeoutMs: 15_000 }),
+    waitFor(async () => (await partner.stream(stream.id)).hasSignal, { timeoutMs: 15_000 }),
   );
   const preview = (await partner.stream(stream.id)).previewUrl ?? '';
   await timed('hasSignal to first playable playlist (preview)', async () => {
     const local = new URL(preview.replace(/^https?:\/\/[^/]+/, platform.url));
-    await until(async () => {
+    await waitFor(async () => {
       const playlist = new URL('src/index.m3u8', local);
       playlist.search = local.search;
       return (await (await fetch(playlist)).text()).includes('#EXTINF');
@@ -141,7 +141,7 @@ async function broadcast(platform: RunningPlatform, partner: Partner): Promise<v
   });
   await encoder.exited;
   await timed('encoder ended to hasSignal false', () =>
-    until(async () => !(await partner.stream(stream.id)).hasSignal, { timeoutMs: 15_000 }),
+    waitFor(async () => !(await partner.stream(stream.id)).hasSignal, { timeoutMs: 15_000 }),
   );
 }
 

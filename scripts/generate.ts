@@ -2,11 +2,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createTestDatabase } from '../test/harness/database.ts';
-import { type Artefact, FROM_DATABASE } from './generate/from-database.ts';
+import { type Artifact, DATABASE_ARTIFACTS } from './generate/from-database.ts';
 import { ROOT } from './program.ts';
 import { apiTypesStep } from './steps.ts';
 
-async function write(artefacts: readonly Artefact[]): Promise<void> {
+async function write(artefacts: readonly Artifact[]): Promise<void> {
   for (const { path, build } of artefacts) {
     const file = join(ROOT, path);
     const text = await build(database);
@@ -19,10 +19,10 @@ async function write(artefacts: readonly Artefact[]): Promise<void> {
 
 const database = await createTestDatabase();
 try {
-  await write(FROM_DATABASE);
+  await write(DATABASE_ARTIFACTS);
   // Loads the program, which needs the lists of values that were just written.
-  const { ARTEFACTS } = await import('./generate/artefacts.ts');
-  await write(ARTEFACTS);
+  const { ARTIFACTS } = await import('./generate/artefacts.ts');
+  await write(ARTIFACTS);
 } finally {
   await database.close();
 }

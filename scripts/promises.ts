@@ -14,7 +14,7 @@ function promised(): string[] {
  * After all tests: every error code was answered to one of them, and every event came about in one. The processes of
  * the run write into a folder what they see (`test/harness/seen.ts`).
  */
-export function promisesStep(): Step {
+export function contractCoverageStep(): Step {
   const folder = mkdtempSync(join(tmpdir(), 'marquee-seen-'));
   process.env.MARQUEE_SEEN = folder;
   return {

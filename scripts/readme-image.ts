@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { launchBrowser } from '../test/harness/browser.ts';
 import { headersOf, OWNER_KEY, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
 import { ROOT } from './program.ts';
 
@@ -37,7 +37,7 @@ async function createStream({ api }: RunningPlatform): Promise<Stream> {
 }
 
 async function startBroadcast({ api }: RunningPlatform, id: string): Promise<void> {
-  await until(
+  await waitFor(
     async () => {
       const response = await fetch(`${api}/streams/${id}/health`, { headers: headersOf(OWNER_KEY) });
       const { data }: { data: { healthy: boolean | null } } = JSON.parse(await response.text());

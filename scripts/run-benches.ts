@@ -4,7 +4,7 @@
  */
 import { globSync } from 'node:fs';
 import { basename } from 'node:path';
-import { figuresOf, keepResults, type Measured } from './bench-results.ts';
+import { figuresOf, saveResults, type Measured } from './bench-results.ts';
 import { ROOT, runProgram } from './program.ts';
 import { runSteps } from './steps.ts';
 
@@ -35,5 +35,5 @@ const steps = globSync('bench/*.ts', { cwd: ROOT })
     },
   }));
 const code = await runSteps(steps);
-if (figures.length > 0) process.stdout.write(`\n${keepResults(figures, isQuick, Date.now())}`);
+if (figures.length > 0) process.stdout.write(`\n${saveResults(figures, isQuick, Date.now())}`);
 process.exit(code);

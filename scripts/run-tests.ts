@@ -5,16 +5,16 @@
  * with what is promised (`promises.ts`). With folders, only the tests below those whose path has such a part; with
  * `--changed`, only those that depend on what changed since the branch left `main`.
  */
-import { promisesStep } from './promises.ts';
+import { contractCoverageStep } from './promises.ts';
 import { runSteps, staticSteps } from './steps.ts';
 import { changedTests } from './test-changes.ts';
 import { printTestSummary, testStep } from './test-step.ts';
 
 const SOURCES = ['src', 'test', 'scripts', 'sdk', 'bench', 'web'];
-const ELSEWHERE = ['node_modules/**', 'web/dist/**', 'test/dependency-rules/**', 'test/repository/**'];
-const APART = ['**/*.alone.test.ts', '**/*.full.test.ts'];
+const EXCLUDED = ['node_modules/**', 'web/dist/**', 'test/dependency-rules/**', 'test/repository/**'];
+const NOT_IN_MAIN_RUN = ['**/*.alone.test.ts', '**/*.full.test.ts'];
 /** Files that only compute: they run at a lower priority with those that run one at a time and mostly wait. */
-const PATIENT = [
+const CPU_BOUND_TESTS = [
   'e2e/processing.test.ts',
   // The excluded one tests its own priority.
   'src/media/transcode/!(hostile).test.ts',
@@ -33,7 +33,7 @@ if (changed?.length === 0) {
   process.stdout.write('No test depends on what changed.\n');
   process.exit(0);
 }
-const beside = wanted.length === 0 ? PATIENT : [];
+const cpuBoundTests = wanted.length === 0 ? CPU_BOUND_TESTS : [];
 
 /** The patterns for test files of this kind in `roots`, or in the wanted folders of them. */
 function patterns(roots: string[], kind = ''): string[] {
@@ -50,13 +50,13 @@ const everything = [...SOURCES, 'e2e'];
 const code = await runSteps([
   ...(wanted.length === 0 ? staticSteps() : []),
   ...testStep('tests', patterns(everything), {
-    exclude: [...ELSEWHERE, ...APART, ...beside],
+    exclude: [...EXCLUDED, ...NOT_IN_MAIN_RUN, ...cpuBoundTests],
     concurrency: CONCURRENCY,
     timeoutMs: 1_800_000,
   }),
   ...testStep('one at a time', patterns(everything, '.alone'), {
     exclude: ['node_modules/**', '**/*.full.test.ts'],
-    beside,
+    beside: cpuBoundTests,
     concurrency: 1,
     timeoutMs: 900_000,
   }),
@@ -67,7 +67,7 @@ const code = await runSteps([
         timeoutMs: 3_600_000,
       })
     : []),
-  ...(wanted.length === 0 ? [promisesStep()] : []),
+  ...(wanted.length === 0 ? [contractCoverageStep()] : []),
 ]);
 printTestSummary();
 process.exit(code);

@@ -6,7 +6,7 @@ import { join, relative } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { until } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait.ts';
 import { ROOT } from './program.ts';
 
 const run = promisify(execFile);
@@ -91,7 +91,7 @@ test('files that do not end are named and ended with what they started; the othe
     assert.doesNotMatch(summary, /good\.test\.mjs/);
     assert.match(output, /open\.test\.mjs was open .*; ended:\n(?: {2}\d+ {2}.*\n)* {2}\d+ {2}sleep 100\n/);
     for (const name of ['child', 'group', 'output', 'busy'])
-      await until(async () => !(await lives(name)), { message: `the end of ${name}` });
+      await waitFor(async () => !(await lives(name)), { message: `the end of ${name}` });
     assert.ok(await lives('served'), 'what serves other tests');
   } finally {
     process.kill(served, 'SIGKILL');

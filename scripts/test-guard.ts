@@ -16,7 +16,7 @@ export interface GuardOptions {
 }
 
 /** A group that was ended, and did not end. */
-export interface Hung {
+export interface HungGroup {
   group: Group;
   /** In words, for the summary. */
   why: string;
@@ -44,9 +44,9 @@ const LOOK_MS = 500;
  * @param path what the reporter writes; there may be nothing yet.
  * @returns how to end the watch, which gives the groups that had to be ended.
  */
-export function guardGroups(groups: readonly Group[], path: string, options: GuardOptions): () => Hung[] {
+export function guardGroups(groups: readonly Group[], path: string, options: GuardOptions): () => HungGroup[] {
   const watched = new Map(groups.map((group) => [group.path, watch(group)]));
-  const hung: Hung[] = [];
+  const hung: HungGroup[] = [];
   const readOn = reader(path);
   const look = () => {
     for (const { group, ended, isOver } of readOn()) note(watched.get(group), ended, isOver === true);
@@ -90,7 +90,7 @@ function whyLate({ left, heardMs, isSwept }: Watched, { graceMs, silenceMs }: Gu
 }
 
 /** Ends what is there of it. What a process that has ended left behind is told, and is no failure. */
-function sweep(one: Watched, why: string, hung: Hung[]): void {
+function sweep(one: Watched, why: string, hung: HungGroup[]): void {
   one.isSwept = true;
   const found = processesOf(one.group.path);
   if (found.length === 0) return;

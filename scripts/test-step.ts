@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT, runProgram, type Step } from './program.ts';
 import { groupsOf, writeGroup } from './test-groups.ts';
-import { guardGroups, type Hung } from './test-guard.ts';
+import { guardGroups, type HungGroup } from './test-guard.ts';
 
 /** What `test-report.mjs` wrote about one file. */
 interface FileReport {
@@ -129,7 +129,7 @@ async function runFiles(together: string[][], { concurrency, ...how }: RunOption
 }
 
 /** A process that had to be ended fails those of its files that failed, or all when it cannot be told which it was. */
-function markHung(reports: FileReport[], hung: readonly Hung[]): FileReport[] {
+function markHung(reports: FileReport[], hung: readonly HungGroup[]): FileReport[] {
   for (const { group, why } of hung) {
     const its = reports.filter(({ file }) => group.files.includes(file));
     const failed = its.filter((report) => !report.ok);

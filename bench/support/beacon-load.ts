@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 
 /** What the generator is told: first whom it plays, then how fast. */
-export type LoadOrder =
+export type LoadOptions =
   | { port: number; sessions: string[] }
   /** Beacons a second, evenly; null: as many as are answered; 0: none. */
   | { rate: number | null };
@@ -80,7 +80,7 @@ function pace(rate: number): void {
   }, TICK_MS);
 }
 
-process.on('message', (order: LoadOrder) => {
+process.on('message', (order: LoadOptions) => {
   if ('port' in order) {
     crowd = new Crowd(order.port, order.sessions);
     return;

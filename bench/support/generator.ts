@@ -22,19 +22,19 @@ export interface Load {
 }
 
 /** What was answered. */
-export interface Answered {
+export interface LoadResult {
   requests: number;
   seconds: number;
 }
 
 /** Sends one request after the other on each connection. @throws {Error} when one is not answered by 2xx. */
-export async function sendLoad(load: Load): Promise<Answered> {
+export async function sendLoad(load: Load): Promise<LoadResult> {
   const { failed, ...answered } = hasWrk ? await runWrk(load) : await runClients(load);
   if (failed > 0) throw new Error(`${failed} requests to ${load.url} failed`);
   return answered;
 }
 
-async function runWrk(load: Load): Promise<Answered & { failed: number }> {
+async function runWrk(load: Load): Promise<LoadResult & { failed: number }> {
   const folder = await mkdtemp(join(tmpdir(), 'marquee-wrk-'));
   try {
     return await runWrkIn(folder, load);
@@ -46,7 +46,7 @@ async function runWrk(load: Load): Promise<Answered & { failed: number }> {
 async function runWrkIn(
   folder: string,
   { url, inTurn, headers, connections, seconds }: Load,
-): Promise<Answered & { failed: number }> {
+): Promise<LoadResult & { failed: number }> {
   const fields = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
   const args = ['-t1', '--timeout', '30s', `-c${connections}`, `-d${seconds}s`, ...fields];
   if (inTurn !== undefined) {
@@ -71,7 +71,7 @@ function init() for n, path in ipairs(paths) do asked[n] = wrk.format("GET", pat
 function request() turn = turn % #asked + 1 return asked[turn] end`;
 }
 
-async function runClients(load: Load): Promise<Answered & { failed: number }> {
+async function runClients(load: Load): Promise<LoadResult & { failed: number }> {
   const results = await Promise.all(Array.from({ length: CLIENTS }, () => runClient(load)));
   const sum = (of: 'requests' | 'failed') => results.reduce((total, result) => total + result[of], 0);
   return {
@@ -91,7 +91,7 @@ async function runClient({ url, inTurn = [], headers, connections, seconds }: Lo
     connections: share,
     seconds,
   } satisfies LoadRequest);
-  const [result] = (await once(client, 'message')) as [Answered & { failed: number }];
+  const [result] = (await once(client, 'message')) as [LoadResult & { failed: number }];
   client.disconnect();
   return result;
 }

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { Bridge } from '../../src/media/bridges/bridge.ts';
-import { pulled } from '../../src/media/bridges/bridge-manager.ts';
+import { validateSource } from '../../src/media/bridges/bridge-manager.ts';
 import { createDemuxer } from '../../src/media/bridges/demuxer.ts';
 import { openFfmpeg } from '../../src/media/ffmpeg/program.ts';
 import { createEmbeddedRtmp } from '../../src/media/ingest/embedded-rtmp.ts';
@@ -44,7 +44,7 @@ process.on('message', async (message: { ca?: string; bridge?: string | null }) =
     },
     engine,
     admit: async () => GRANT,
-    source: pulled(sourceUrl),
+    source: validateSource(sourceUrl),
     outbound,
     demuxer: createDemuxer(() => ffmpeg, log),
     report: () => {},

@@ -1,7 +1,7 @@
 import { Agent, get } from 'node:http';
 
 /** Whom to watch, how many, and for how long: what the process is told. */
-export interface ViewersOrder {
+export interface ViewersOptions {
   /** Address of a media playlist. */
   playlist: string;
   count: number;
@@ -70,7 +70,7 @@ async function watch(playlist: string, settledMs: number, untilMs: number): Prom
   }
 }
 
-process.once('message', async ({ playlist, count, seconds }: ViewersOrder) => {
+process.once('message', async ({ playlist, count, seconds }: ViewersOptions) => {
   const settledMs = performance.now() + SETTLED_MS;
   const untilMs = settledMs + seconds * 1000;
   await Promise.all(Array.from({ length: count }, () => watch(playlist, settledMs, untilMs)));

@@ -3,7 +3,7 @@ import { copyFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { hasNginx, startNginx } from '../../test/harness/nginx.ts';
 import { freePort } from '../../test/harness/platform.ts';
-import { until } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait.ts';
 
 export interface NginxHls {
   /** Where an encoder publishes. */
@@ -36,7 +36,7 @@ export async function startNginxHls(): Promise<NginxHls | null> {
     publishTo: `rtmp://127.0.0.1:${port}/live/camera`,
     page: `${nginx.url}/index.html`,
     untilPlayable: () =>
-      until(async () => (await fetch(`${nginx.url}/hls/camera.m3u8`)).ok, { timeoutMs: 30_000 }).then(
+      waitFor(async () => (await fetch(`${nginx.url}/hls/camera.m3u8`)).ok, { timeoutMs: 30_000 }).then(
         () => {},
       ),
     close: () => nginx.close(),

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { until } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait.ts';
 
 export interface RtmpServer {
   /** The process that does the work. */
@@ -33,7 +33,7 @@ export async function startEngine(): Promise<RtmpServer> {
     if ('port' in message && typeof message.port === 'number') port = message.port;
     if ('readPort' in message && typeof message.readPort === 'number') readPorts.push(message.readPort);
   });
-  await until(() => port > 0, { timeoutMs: 10_000 });
+  await waitFor(() => port > 0, { timeoutMs: 10_000 });
   return {
     pid: child.pid ?? -1,
     publishUrl: (index) => `rtmp://127.0.0.1:${port}/live/key-${index}`,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
-import { until } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait.ts';
 
 let folder: string;
 before(async () => {
@@ -47,8 +47,8 @@ async function run(command: string, args: string[]): Promise<Run> {
 }
 
 async function drained({ pid }: Run): Promise<void> {
-  await until(() => readFile(join(folder, 'drained'), 'utf8'), { message: 'the program to drain' });
-  await until(
+  await waitFor(() => readFile(join(folder, 'drained'), 'utf8'), { message: 'the program to drain' });
+  await waitFor(
     async () => {
       const state = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z');
       return state.includes(') Z');

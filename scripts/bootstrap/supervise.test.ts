@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { childrenOf } from '../../test/harness/processes.ts';
-import { until } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait.ts';
 
 const SUPERVISOR = join(import.meta.dirname, 'supervise.sh');
 const PARENTS = join(import.meta.dirname, '../../src/main/parents.ts');
@@ -54,7 +54,7 @@ async function run(command: string, args: string[], environment: Record<string, 
   createInterface({ input: parent.stdout }).on('line', (line) => {
     if (/^\d+$/.test(line)) pids.push(Number(line));
   });
-  await until(() => pids[0], { message: 'the first start' });
+  await waitFor(() => pids[0], { message: 'the first start' });
   return { parent, pids, errors: () => errors };
 }
 
@@ -62,15 +62,15 @@ const supervise = (environment: Record<string, string> = {}) =>
   run('sh', [SUPERVISOR, process.execPath, join(folder, 'program.mjs')], environment);
 
 async function drained(pid = -1): Promise<void> {
-  await until(() => readFile(join(folder, 'drained'), 'utf8'), { message: 'the program to drain' });
+  await waitFor(() => readFile(join(folder, 'drained'), 'utf8'), { message: 'the program to drain' });
   const ended = async () => (await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z')).includes(') Z');
-  await until(ended, { message: 'the program to end' });
+  await waitFor(ended, { message: 'the program to end' });
 }
 
 test('a killed program is started again, with the reason, and the supervisor ends with it when asked to', async () => {
   const { parent, pids, errors } = await supervise();
   process.kill(pids[0] ?? -1, 'SIGKILL');
-  const second = await until(() => pids[1], { timeoutMs: 10_000, message: 'the second start' });
+  const second = await waitFor(() => pids[1], { timeoutMs: 10_000, message: 'the second start' });
   assert.match(errors(), /the platform died: killed by SIGKILL/);
   parent.kill('SIGTERM');
   const [code] = await once(parent, 'exit');
@@ -81,7 +81,7 @@ test('a killed program is started again, with the reason, and the supervisor end
 test('a signal while the supervisor waits to start again ends it', async () => {
   const { parent, pids, errors } = await supervise();
   process.kill(pids[0] ?? -1, 'SIGKILL');
-  await until(() => errors().includes('starting it again'));
+  await waitFor(() => errors().includes('starting it again'));
   parent.kill('SIGTERM');
   const [code] = await once(parent, 'exit');
   assert.equal(code, 143);
@@ -107,7 +107,7 @@ for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     const [supervisor = -1] = childrenOf(parent.pid ?? -1, 'supervise.sh');
     parent.kill(signal);
     await drained(pids[0]);
-    await until(() =>
+    await waitFor(() =>
       readFile(`/proc/${supervisor}/stat`, 'utf8').then(
         (stat) => stat.includes(') Z'),
         () => true,

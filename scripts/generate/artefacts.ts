@@ -13,12 +13,12 @@ import { configurationReference } from './configuration.ts';
 import { endpointTables } from './endpoints.ts';
 import { errorReference } from './error-reference.ts';
 import { eventReference } from './event-reference.ts';
-import { type Artefact, FROM_DATABASE } from './from-database.ts';
+import { type Artifact, DATABASE_ARTIFACTS } from './from-database.ts';
 import { withPlansTable, withReleases } from './tables-in-documents.ts';
 
 /** Every generated file. `npm run generate` writes them; a test fails when one is stale. */
-export const ARTEFACTS: Artefact[] = [
-  ...FROM_DATABASE,
+export const ARTIFACTS: Artifact[] = [
+  ...DATABASE_ARTIFACTS,
   { path: 'openapi.json', build: openApi },
   { path: 'docs/configuration.md', build: async () => configurationReference() },
   {

@@ -62,7 +62,7 @@ function row(route: Route, source: string): string {
 }
 
 function policyOf(route: Route): string {
-  const { permission, gate, writes, onlyMode, ownKey, originLock, freshPassword, ownOrigin } = route;
+  const { permission, gate, writes, onlyMode, ownKey, originLock, recentPassword, ownOrigin } = route;
   const asks = [
     ...(permission === null ? [] : [`\`${permission}\``]),
     ...(gate === null ? [] : [GATES[gate]]),
@@ -70,7 +70,7 @@ function policyOf(route: Route): string {
     ...(onlyMode === undefined ? [] : [`a ${onlyMode} key`]),
     ...(ownKey === undefined ? [] : ['or the key that it is about']),
     ...(originLock ? ['a verified origin'] : []),
-    ...(freshPassword === true ? ["a session's password"] : []),
+    ...(recentPassword === true ? ["a session's password"] : []),
     ...(ownOrigin === true ? ['a page of the platform'] : []),
   ];
   return asks.length === 0 && route.auth === 'key' ? 'any' : asks.join(', ');

@@ -3,7 +3,7 @@ import { schemaSnapshot } from './schema-snapshot.ts';
 import { tableTypes } from './tables.ts';
 
 /** A committed file that is made from the code. */
-export interface Artefact {
+export interface Artifact {
   /** From the root of the checkout. */
   path: string;
   /** The text that the file should have. `database` is freshly migrated. */
@@ -11,7 +11,7 @@ export interface Artefact {
 }
 
 /** What the migrations alone decide. The program itself needs it: it is written before the program is loaded. */
-export const FROM_DATABASE: readonly Artefact[] = [
+export const DATABASE_ARTIFACTS: readonly Artifact[] = [
   { path: 'src/platform/db/schema.snapshot.sql', build: ({ sql }) => schemaSnapshot(sql) },
   { path: 'src/platform/db/tables.generated.ts', build: ({ sql }) => tableTypes(sql) },
 ];

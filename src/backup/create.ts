@@ -5,8 +5,8 @@ import { createZstdCompress } from 'node:zlib';
 import type { Sql } from 'postgres';
 import type { Clock } from '../kernel/clock.ts';
 import type { BlobStore } from '../media/contract/index.ts';
-import { asOnlyBackup, type Snapshot, withSnapshot } from '../platform/db/dump.ts';
-import { listBackups, type Manifest, meter, tableKey, writeManifest } from './layout.ts';
+import { withBackupLock, type Snapshot, withSnapshot } from '../platform/db/dump.ts';
+import { listBackups, type Manifest, createHashingStream, tableKey, writeManifest } from './layout.ts';
 import { createMediaCopy } from './media.ts';
 import { prune } from './prune.ts';
 
@@ -42,7 +42,7 @@ export interface BackupReport {
  */
 export function createBackup(options: BackupOptions): Promise<BackupReport> {
   const { sql, store, dataDir, target, fingerprint, clock, keep } = options;
-  return asOnlyBackup(sql, async () => {
+  return withBackupLock(sql, async () => {
     const startedAt = clock.now().toISOString();
     // They sort by the time, also two of one second.
     const id = `${startedAt.slice(0, -1).replaceAll(/[:.]/g, '-')}-${randomBytes(2).toString('hex')}`;
@@ -90,8 +90,8 @@ async function dumpTable(
     yield first.value;
     yield* rows;
   };
-  const plain = meter();
-  const packed = meter();
+  const plain = createHashingStream();
+  const packed = createHashingStream();
   const passed = pipeline(Readable.from(all()), plain, createZstdCompress(), packed);
   await Promise.all([target.put(tableKey(id, table.name), packed, 'application/zstd'), passed]);
   return {

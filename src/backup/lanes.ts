@@ -1,5 +1,5 @@
 /** Takes what comes by so many at a time; after a failure nothing new is begun, and it rejects when all have ended. */
-export async function inLanes<T>(
+export async function forEachConcurrent<T>(
   source: AsyncGenerator<T>,
   width: number,
   work: (item: T) => Promise<void>,

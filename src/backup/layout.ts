@@ -108,14 +108,14 @@ export async function readManifest(target: BlobStore, id?: string): Promise<Mani
 }
 
 /** Passes everything on, and knows in the end what it was. */
-export interface Meter extends Transform {
+export interface HashingStream extends Transform {
   sizeBytes: number;
   /** Line feeds. */
   lines: number;
   digest(): string;
 }
 
-export function meter(): Meter {
+export function createHashingStream(): HashingStream {
   const hash = createHash('sha256');
   const seen = { sizeBytes: 0, lines: 0, digest: () => hash.copy().digest('hex') };
   const stream = new Transform({
@@ -128,7 +128,7 @@ export function meter(): Meter {
       done(null, chunk);
     },
   });
-  const measured: Meter = Object.assign(stream, seen);
+  const measured: HashingStream = Object.assign(stream, seen);
   return measured;
 }
 

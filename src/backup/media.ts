@@ -2,10 +2,10 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdCompress } from 'node:zlib';
 import type { BlobStore } from '../media/contract/index.ts';
-import { inLanes } from './lanes.ts';
-import { blobKey, MEDIA, type MediaFile, type Meter, mediaListKey, meter } from './layout.ts';
+import { forEachConcurrent } from './lanes.ts';
+import { blobKey, MEDIA, type MediaFile, type HashingStream, mediaListKey, createHashingStream } from './layout.ts';
 import { type Source, sourcesOf } from './sources.ts';
-import { nowhere, readMediaList } from './stored.ts';
+import { discardStream, readMediaList } from './stored.ts';
 
 const PARALLEL = 4;
 /** A file that is written anew under its name while it is read is read again so often. */
@@ -59,7 +59,7 @@ export async function createMediaCopy({ id, store, dataDir, target, before }: De
       if (blobs.has(file.sha256)) return file;
       const content = await source.read();
       if (content === null) return null;
-      const second = meter();
+      const second = createHashingStream();
       const passed = pipeline(content, second);
       await Promise.all([target.put(blobKey(file.sha256), second, BLOB), passed]);
       if (second.digest() !== file.sha256) {
@@ -83,10 +83,10 @@ export async function createMediaCopy({ id, store, dataDir, target, before }: De
         known.set(name, file);
         found.delete(name);
       }
-      await inLanes(sourcesOf(store, dataDir), PARALLEL, take);
+      await forEachConcurrent(sourcesOf(store, dataDir), PARALLEL, take);
     },
     async writeList() {
-      const measured = meter();
+      const measured = createHashingStream();
       const lines = function* () {
         for (const file of found.values()) yield `${JSON.stringify(file)}\n`;
       };
@@ -109,10 +109,10 @@ async function blobsOf(target: BlobStore): Promise<Set<string>> {
   return blobs;
 }
 
-async function readThrough(source: Source): Promise<Meter | null> {
+async function readThrough(source: Source): Promise<HashingStream | null> {
   const content = await source.read();
   if (content === null) return null;
-  const measured = meter();
-  await pipeline(content, measured, nowhere());
+  const measured = createHashingStream();
+  await pipeline(content, measured, discardStream());
   return measured;
 }

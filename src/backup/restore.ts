@@ -8,10 +8,10 @@ import { contentTypeOf } from '../kernel/media-keys.ts';
 import type { BlobStore } from '../media/contract/index.ts';
 import { claimForRestore, loadTables } from '../platform/db/load.ts';
 import { knownMigrations, migrate } from '../platform/db/migrate.ts';
-import { inLanes } from './lanes.ts';
-import { blobKey, type Manifest, type MediaFile, meter } from './layout.ts';
+import { forEachConcurrent } from './lanes.ts';
+import { blobKey, type Manifest, type MediaFile, createHashingStream } from './layout.ts';
 import { isDataPath } from './sources.ts';
-import { mediaListOf, nowhere, readChecked, readMediaList, tableOf } from './stored.ts';
+import { mediaListOf, discardStream, readVerified, readMediaList, tableOf } from './stored.ts';
 
 const PARALLEL = 4;
 
@@ -59,11 +59,11 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
     );
   }
   await claimForRestore(sql, migrations);
-  await readChecked(target, mediaListOf(manifest), nowhere());
+  await readVerified(target, mediaListOf(manifest), discardStream());
   const copied = await restoreMedia(options);
   await migrate(sql, migrations);
   await loadTables(sql, { tables, sequences }, (table, into) =>
-    readChecked(target, tableOf(manifest, table), into),
+    readVerified(target, tableOf(manifest, table), into),
   );
   const applied = await migrate(sql);
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
@@ -73,7 +73,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
 async function restoreMedia(options: RestoreOptions): Promise<number> {
   const { target, manifest } = options;
   let copied = 0;
-  await inLanes(readMediaList(target, manifest.id), PARALLEL, async (file) => {
+  await forEachConcurrent(readMediaList(target, manifest.id), PARALLEL, async (file) => {
     const isNew = file.place === 'STORE' ? await storeFile(options, file) : await dataFile(options, file);
     if (isNew) copied += 1;
   });
@@ -89,7 +89,7 @@ async function storeFile({ store, target }: RestoreOptions, file: MediaFile): Pr
   const content = new PassThrough();
   const blob = { key: blobKey(sha256), sizeBytes, sha256, isCompressed: false };
   const stored = store.put(key, content, contentTypeOf(key));
-  await Promise.all([stored, readChecked(target, blob, content)]).catch(async (error: unknown) => {
+  await Promise.all([stored, readVerified(target, blob, content)]).catch(async (error: unknown) => {
     content.destroy();
     await stored.catch(() => {});
     throw error;
@@ -100,8 +100,8 @@ async function storeFile({ store, target }: RestoreOptions, file: MediaFile): Pr
 async function hashOf(store: BlobStore, key: string): Promise<string | null> {
   const file = await store.open(key);
   if (file === null) return null;
-  const measured = meter();
-  await pipeline(file.body, measured, nowhere());
+  const measured = createHashingStream();
+  await pipeline(file.body, measured, discardStream());
   return measured.digest();
 }
 
@@ -111,7 +111,7 @@ async function dataFile({ dataDir, target }: RestoreOptions, file: MediaFile): P
   const path = join(dataDir, key);
   await mkdir(dirname(path), { recursive: true });
   const blob = { key: blobKey(sha256), sizeBytes, sha256, isCompressed: false };
-  await readChecked(target, blob, createWriteStream(`${path}.restored`, { flush: true }));
+  await readVerified(target, blob, createWriteStream(`${path}.restored`, { flush: true }));
   await rename(`${path}.restored`, path);
   return true;
 }

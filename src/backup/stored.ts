@@ -3,10 +3,10 @@ import { PassThrough, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
 import type { BlobStore } from '../media/contract/index.ts';
-import { type Manifest, type MediaFile, mediaListKey, meter, parseMediaFile, tableKey } from './layout.ts';
+import { type Manifest, type MediaFile, mediaListKey, createHashingStream, parseMediaFile, tableKey } from './layout.ts';
 
 /** What a file in a backup should be, as the manifest or the list says. */
-export interface Expected {
+export interface ExpectedFile {
   key: string;
   sizeBytes: number;
   sha256: string;
@@ -17,24 +17,24 @@ export interface Expected {
 export class DamagedError extends Error {}
 
 /** Writes a file of a backup, plain, into `into`, and ends it. @throws {DamagedError} after the last byte. */
-export async function readChecked(target: BlobStore, expected: Expected, into: Writable): Promise<void> {
+export async function readVerified(target: BlobStore, expected: ExpectedFile, into: Writable): Promise<void> {
   await read(target, expected, into).catch(async (error: unknown) => {
     // Who takes it may refuse what is damaged before its end has come.
-    if (!(error instanceof DamagedError)) await read(target, expected, nowhere());
+    if (!(error instanceof DamagedError)) await read(target, expected, discardStream());
     throw error;
   });
 }
 
 /** Takes all, and keeps nothing. */
-export function nowhere(): Writable {
+export function discardStream(): Writable {
   return new Writable({ write: (_chunk, _encoding, done) => done() });
 }
 
-async function read(target: BlobStore, expected: Expected, into: Writable): Promise<void> {
+async function read(target: BlobStore, expected: ExpectedFile, into: Writable): Promise<void> {
   const { key, sizeBytes, sha256, isCompressed } = expected;
   const file = await target.open(key);
   if (file === null) throw new DamagedError(`${key} is missing`);
-  const measured = meter();
+  const measured = createHashingStream();
   const plain = isCompressed ? createZstdDecompress() : new PassThrough();
   await pipeline(file.body, measured, plain, into).catch((error: unknown) => {
     // zstd finds before the end that it is none of its own.
@@ -49,7 +49,7 @@ function isBroken(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('ZSTD_');
 }
 
-export function tableOf({ id, tables }: Manifest, name: string): Expected {
+export function tableOf({ id, tables }: Manifest, name: string): ExpectedFile {
   const table = tables.find((one) => one.name === name);
   if (table === undefined) throw new Error(`the backup ${id} has no table ${name}`);
   return {
@@ -60,7 +60,7 @@ export function tableOf({ id, tables }: Manifest, name: string): Expected {
   };
 }
 
-export function mediaListOf({ id, media }: Manifest): Expected {
+export function mediaListOf({ id, media }: Manifest): ExpectedFile {
   return { key: mediaListKey(id), sizeBytes: media.listBytes, sha256: media.sha256, isCompressed: true };
 }
 

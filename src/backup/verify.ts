@@ -2,10 +2,10 @@ import type { BlobStore } from '../media/contract/index.ts';
 import { blobKey, type Manifest } from './layout.ts';
 import {
   DamagedError,
-  type Expected,
+  type ExpectedFile,
   mediaListOf,
-  nowhere,
-  readChecked,
+  discardStream,
+  readVerified,
   readMediaList,
   tableOf,
 } from './stored.ts';
@@ -13,9 +13,9 @@ import {
 /** Reads a whole backup. @returns what is missing or damaged, in words; nothing when it can be restored. */
 export async function verifyBackup(target: BlobStore, manifest: Manifest): Promise<string[]> {
   const problems: string[] = [];
-  const check = async (expected: Expected) => {
+  const check = async (expected: ExpectedFile) => {
     try {
-      await readChecked(target, expected, nowhere());
+      await readVerified(target, expected, discardStream());
       return true;
     } catch (error) {
       if (!(error instanceof DamagedError)) throw error;

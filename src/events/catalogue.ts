@@ -1,5 +1,5 @@
 import type { Static, TObject } from 'typebox';
-import { shapeOf } from '../platform/shapes.ts';
+import { compileSchema } from '../platform/shapes.ts';
 
 /**
  * A declared event type. Features declare theirs in `events.ts`; the root gathers them. Whoever appends one or
@@ -23,10 +23,10 @@ export type Severity = 'INFO' | 'WARNING' | 'CRITICAL';
 export interface EventNotice<D extends TObject = TObject> {
   readonly severity: Severity;
   /** @returns null for an event that nobody needs to be told of. */
-  words(data: Static<D>): NoticeWords | null;
+  words(data: Static<D>): NoticeText | null;
 }
 
-export interface NoticeWords {
+export interface NoticeText {
   /** One line, without a full stop. */
   title: string;
   body: string;
@@ -73,9 +73,9 @@ export function createCatalogue(definitions: readonly EventDefinition[]): EventC
     const { type, data } = definition;
     if (!TYPE.test(type)) throw new Error(`"${type}" is not an event type`);
     if (known.has(type)) throw new Error(`the event ${type} is declared twice`);
-    const shape = shapeOf(data);
+    const shape = compileSchema(data);
     const refuse = (value: unknown) => {
-      const fault = shape.fault(value);
+      const fault = shape.firstError(value);
       return fault === null ? null : `data${fault}`;
     };
     known.set(type, { definition, refuse });

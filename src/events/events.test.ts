@@ -6,7 +6,7 @@ import { otherMade, testCatalogue, thingMade } from '../../test/webhooks/fixture
 import { isUuidV4 } from '../kernel/ids.ts';
 import { createLogger } from '../platform/logger.ts';
 import { defineEvent } from './catalogue.ts';
-import { createEvents, type Events, type EventsOptions, isEvent, on, onEvery } from './index.ts';
+import { createEvents, type Events, type EventsOptions, isEvent, on, onAny } from './index.ts';
 import { maintainPartitions, preparePartitions } from './partitions.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00.750Z');
@@ -25,7 +25,7 @@ beforeEach(async () => {
   await database.sql`delete from event`;
 });
 
-const note = onEvery(async (_tx, event) => void consumed.push(event.type));
+const note = onAny(async (_tx, event) => void consumed.push(event.type));
 
 type Options = Partial<Pick<EventsOptions, 'strict' | 'consumers' | 'onRefused' | 'onCommitted'>>;
 
@@ -184,7 +184,7 @@ test('a name or a type that the definition does not have does not compile', asyn
     // @ts-expect-error as what it is
     event.data.n.length;
   });
-  onEvery(async (_tx, event) => {
+  onAny(async (_tx, event) => {
     // @ts-expect-error nobody knows the data of any event
     event.data.n.toFixed();
     if (isEvent(event, otherMade)) event.data.n.toFixed();

@@ -56,7 +56,7 @@ export function on<D extends TObject>(
 }
 
 /** Listens for every event there is. */
-export function onEvery(handler: EventHandler): EventConsumer {
+export function onAny(handler: EventHandler): EventConsumer {
   return { handle: handler };
 }
 

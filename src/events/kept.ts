@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { PageRequest } from '../kernel/page.ts';
 import { type Db, sqlState } from '../platform/db/index.ts';
-import { plannedWithValues } from '../platform/db/page.ts';
+import { CUSTOM_PLAN } from '../platform/db/page.ts';
 
 /** An event as it is kept: for 30 days. */
-export interface KeptEvent {
+export interface RetainedEvent {
   id: string;
   type: string;
   created_at: Date;
@@ -15,7 +15,7 @@ export interface KeptEvent {
 const COLUMNS = ['id', 'type', 'created_at', 'body'] as const;
 
 /** @param id any text: one that is no UUID finds nothing. */
-export function findEvent(db: Db, workspaceId: string, id: string): Promise<KeptEvent | undefined> {
+export function findEvent(db: Db, workspaceId: string, id: string): Promise<RetainedEvent | undefined> {
   if (!UUID.test(id)) return Promise.resolve(undefined);
   return db
     .selectFrom('event')
@@ -28,7 +28,7 @@ export function findEvent(db: Db, workspaceId: string, id: string): Promise<Kept
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** A place in the list of events: event ids are random, so the time comes first. */
-export interface PlacedEvent extends KeptEvent {
+export interface EventPosition extends RetainedEvent {
   place: string;
 }
 
@@ -45,21 +45,21 @@ export async function listEvents(
   workspaceId: string,
   types: readonly string[] | null,
   page: PageRequest,
-): Promise<PlacedEvent[]> {
+): Promise<EventPosition[]> {
   const direction = sql.raw(page.order);
   const ordered = (take: number) => sql`order by created_at ${direction}, id ${direction} limit ${take}`;
   const from = sql`select id, type, created_at, body from event`;
   const range = inRange(workspaceId, page);
   // Of each type there is a page in its index, which has the page of all (docs/decisions/lists-and-ids.md#logs).
-  const ofTypes = () => sql`${plannedWithValues}
+  const ofTypes = () => sql`${CUSTOM_PLAN}
     with newest as (${from} where ${range} ${ordered(NEAR)}),
-      near as materialized (select * from newest where type = any(${types}::text[]) ${ordered(page.take)}),
+      near as materialized (select * from newest where type = any(${types}::text[]) ${ordered(page.fetchLimit)}),
       found as (select one.* from unnest(${types}::text[]) of_type, lateral (
-        ${from} where (select count(*) from near) < ${page.take} and ${range} and type = of_type ${ordered(page.take)}
-      ) one ${ordered(page.take)})
-    select * from near where (select count(*) from near) = ${page.take} union all select * from found ${ordered(page.take)}`;
-  const query = types === null ? sql`${from} where ${range} ${ordered(page.take)}` : ofTypes();
-  const { rows } = await sql<KeptEvent>`${query}`.execute(db);
+        ${from} where (select count(*) from near) < ${page.fetchLimit} and ${range} and type = of_type ${ordered(page.fetchLimit)}
+      ) one ${ordered(page.fetchLimit)})
+    select * from near where (select count(*) from near) = ${page.fetchLimit} union all select * from found ${ordered(page.fetchLimit)}`;
+  const query = types === null ? sql`${from} where ${range} ${ordered(page.fetchLimit)}` : ofTypes();
+  const { rows } = await sql<RetainedEvent>`${query}`.execute(db);
   return rows.map((row) => ({ ...row, place: `${row.created_at.toISOString()} ${row.id}` }));
 }
 
@@ -81,7 +81,7 @@ function inRange(workspaceId: string, page: PageRequest): RawBuilder<unknown> {
  * twice; a change that waited for another one is never in an earlier snapshot than that one, and has a higher
  * `seq`, so the events about one resource come in their order.
  */
-export interface TailPlace {
+export interface TailPosition {
   /** `xmin:xmax:xip,…`, as PostgreSQL writes a snapshot. */
   before: string;
   now: string;
@@ -89,7 +89,7 @@ export interface TailPlace {
   seq: string;
 }
 
-export interface TailEvent extends KeptEvent {
+export interface TailEvent extends RetainedEvent {
   seq: string;
   workspaceId: string;
 }
@@ -104,7 +104,7 @@ export async function currentSnapshot(db: Db): Promise<string> {
 }
 
 /** Where the tails of one workspace are. */
-export interface WorkspacePlace extends TailPlace {
+export interface WorkspaceTailPosition extends TailPosition {
   workspaceId: string;
 }
 
@@ -113,9 +113,9 @@ export interface WorkspacePlace extends TailPlace {
  *
  * @param limit for each workspace. @throws when they are no snapshots.
  */
-export async function eventsOfSteps(
+export async function readEventsBetween(
   db: Db,
-  places: readonly WorkspacePlace[],
+  places: readonly WorkspaceTailPosition[],
   limit: number,
 ): Promise<TailEvent[]> {
   const open = places.filter(({ before, now }) => before !== now);
@@ -140,7 +140,7 @@ export async function eventsOfSteps(
 }
 
 /** Could PostgreSQL have written both snapshots? */
-export async function isPlace(db: Db, { before, now }: TailPlace): Promise<boolean> {
+export async function isTailPosition(db: Db, { before, now }: TailPosition): Promise<boolean> {
   const check = sql`select ${before}::text::pg_snapshot, ${now}::text::pg_snapshot`.execute(db);
   return check.then(
     () => true,

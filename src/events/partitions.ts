@@ -13,9 +13,9 @@ const TABLES = [
 ] as const;
 
 /** What the operator says of how long tables are kept. */
-export type KeptDays = Pick<Config, 'ANALYTICS_RAW_DAYS'>;
+export type RetentionDays = Pick<Config, 'ANALYTICS_RAW_DAYS'>;
 
-function tablesOf({ ANALYTICS_RAW_DAYS: factDays }: KeptDays) {
+function tablesOf({ ANALYTICS_RAW_DAYS: factDays }: RetentionDays) {
   // docs/decisions/analytics.md#usage-events
   return [...TABLES, { table: 'usage_event', keptDays: factDays }];
 }
@@ -38,7 +38,7 @@ const LOCK = 7_220_413;
 export async function maintainPartitions(
   sql: Sql,
   clock: Clock,
-  kept: KeptDays,
+  kept: RetentionDays,
 ): Promise<{ made: string[]; dropped: string[] }> {
   const { made, dropped, late } = await changePartitions(sql, clock, kept);
   if (late.length > 0) throw inUse(late);
@@ -50,7 +50,7 @@ export async function maintainPartitions(
  *
  * @throws {Error} when one of today is missing, and its table is read for too long.
  */
-export async function preparePartitions(sql: Sql, clock: Clock, kept: KeptDays): Promise<void> {
+export async function preparePartitions(sql: Sql, clock: Clock, kept: RetentionDays): Promise<void> {
   const { late } = await changePartitions(sql, clock, kept);
   const today = dayName(dayOf(clock));
   const missing = late.filter((name) => name.endsWith(today));
@@ -63,7 +63,7 @@ function inUse(late: string[]): Error {
   );
 }
 
-async function changePartitions(sql: Sql, clock: Clock, kept: KeptDays) {
+async function changePartitions(sql: Sql, clock: Clock, kept: RetentionDays) {
   const today = dayOf(clock);
   const made: string[] = [];
   const dropped: string[] = [];

@@ -22,13 +22,13 @@ export interface LogEntry extends LogPosition {
   body: string | null;
 }
 
-export interface LogPlace {
+export interface LogCursor {
   streamId: string;
   tail: LoggedTail;
 }
 
 /** How far back a tail resumes: what was missed is at most so many entries, none older than `ageMs`. */
-export const LOG_KEPT: Readonly<Record<LoggedTail, { entries: number; ageMs: number }>> = {
+export const LOG_RETENTION: Readonly<Record<LoggedTail, { entries: number; ageMs: number }>> = {
   CHAT: { entries: 1000, ageMs: 10 * MINUTE_MS },
   RESTREAM: { entries: 300, ageMs: 60 * MINUTE_MS },
   STATUS: { entries: 100, ageMs: 60 * MINUTE_MS },
@@ -42,7 +42,7 @@ export const LOG_KEPT: Readonly<Record<LoggedTail, { entries: number; ageMs: num
  */
 export async function appendToLog(
   tx: Tx,
-  { streamId, tail }: LogPlace,
+  { streamId, tail }: LogCursor,
   event: string,
   { body, at }: { body: (position: LogPosition) => object; at: Date },
 ): Promise<LogPosition> {
@@ -62,9 +62,9 @@ export async function appendToLog(
 }
 
 /** Takes back what entries said: whoever resumes is not shown it. @param seqs one, or all before one. */
-export async function blankLog(
+export async function redactLogEntries(
   tx: Tx,
-  { streamId, tail }: LogPlace,
+  { streamId, tail }: LogCursor,
   event: string,
   seqs: { is: number } | { before: number },
 ): Promise<void> {
@@ -79,10 +79,10 @@ export async function blankLog(
 }
 
 /** The last position of each place; one without an entry is left out. */
-export async function headsOf(
+export async function latestPositions(
   db: Db,
-  places: readonly LogPlace[],
-): Promise<(LogPlace & { position: LogPosition })[]> {
+  places: readonly LogCursor[],
+): Promise<(LogCursor & { position: LogPosition })[]> {
   const { rows } = await sql<{ stream_id: string; tail: LoggedTail; seq: number; at: Date }>`
     select head.stream_id, head.tail, head.seq, head.at
       from unnest(${places.map(({ streamId }) => streamId)}::text[], ${places.map(({ tail }) => tail)}::text[])
@@ -98,9 +98,9 @@ export async function headsOf(
 /** What follows each place, in order, at most `limit` entries for each. */
 export async function entriesAfter(
   db: Db,
-  places: readonly (LogPlace & { seq: number })[],
+  places: readonly (LogCursor & { seq: number })[],
   limit: number,
-): Promise<(LogPlace & LogEntry)[]> {
+): Promise<(LogCursor & LogEntry)[]> {
   const { rows } = await sql<Omit<LogEntry, 'atMs'> & { stream_id: string; tail: LoggedTail; at: Date }>`
     select entry.*
       from unnest(
@@ -118,7 +118,7 @@ export async function entriesAfter(
 
 /** Removes what no tail resumes from any more. The last entry that is too old stays: who knows it has missed nothing older. */
 export async function pruneLog(db: Db, now: Date): Promise<void> {
-  for (const [tail, { entries, ageMs }] of Object.entries(LOG_KEPT)) {
+  for (const [tail, { entries, ageMs }] of Object.entries(LOG_RETENTION)) {
     const before = dateFromMs(now.getTime() - ageMs);
     await sql`
       with old as (

@@ -8,28 +8,28 @@ type Writing = Extract<Permission, `${string}:write`>;
 export const anyKey = { auth: 'key', permission: null, gate: null } as const;
 
 /** Needs a key that holds the permission. */
-export function reads(permission: Reading) {
+export function requiresRead(permission: Reading) {
   return { auth: 'key', permission, gate: null } as const;
 }
 
 /** Needs a key that holds the permission and may write. */
-export function writes(permission: Writing) {
+export function requiresWrite(permission: Writing) {
   return { auth: 'key', permission, gate: null } as const;
 }
 
 /** A surface with a rule of its own, which asks for no permission beside it. */
-export function gated(gate: Gate) {
+export function requiresGate(gate: Gate) {
   return { auth: 'key', permission: null, gate } as const;
 }
 
 /** About the session of the dashboard that asks: no key is read, and the address need not be confirmed. */
-export const signedIn = { auth: 'session', permission: null, gate: null } as const;
+export const sessionOnly = { auth: 'session', permission: null, gate: null } as const;
 
 /** Works without a key; a valid one is counted, any other is ignored. */
-export const open = { auth: 'public', permission: null, gate: null } as const;
+export const optionalKey = { auth: 'public', permission: null, gate: null } as const;
 
 /** Works without a key; one that is sent must be valid, and is counted. */
 export const keyOptional = { auth: 'optional', permission: null, gate: null } as const;
 
 /** No key is read. */
-export const keyless = { auth: 'none', permission: null, gate: null } as const;
+export const noKey = { auth: 'none', permission: null, gate: null } as const;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AllowTable } from './allow-table.ts';
+import { AllowedMethods } from './allow-table.ts';
 
-function table(...routes: string[]): AllowTable {
-  const made = new AllowTable();
+function table(...routes: string[]): AllowedMethods {
+  const made = new AllowedMethods();
   for (const route of routes) {
     const [method = '', path = ''] = route.split(' ');
     made.add(method, path);

@@ -1,7 +1,7 @@
 import findMyWay from 'find-my-way';
 
 /** Which methods a path has, for the `Allow` header of a 405 (docs/concepts/conventions.md#headers). */
-export class AllowTable {
+export class AllowedMethods {
   readonly #router = findMyWay({ maxParamLength: 65_536 });
   readonly #methods = new Map<string, string[]>();
   readonly #added: { method: string; path: string }[] = [];
@@ -23,7 +23,7 @@ export class AllowTable {
 
   methods(path: string): readonly string[] {
     const found = this.#router.find('GET', path);
-    return Array.isArray(found?.store) && !lacksParameter(found.params) ? found.store.map(String) : [];
+    return Array.isArray(found?.store) && !hasEmptyParameter(found.params) ? found.store.map(String) : [];
   }
 
   /**
@@ -45,7 +45,7 @@ export class AllowTable {
 }
 
 /** `/streams/` is not `/streams/{id}`, although the router finds an empty id in it. */
-export function lacksParameter(params: unknown): boolean {
+export function hasEmptyParameter(params: unknown): boolean {
   return Object.values(Object(params)).includes('');
 }
 

@@ -1,16 +1,16 @@
 import './augment.ts';
 import { type FastifyInstance, fastify } from 'fastify';
-import { AllowTable } from './allow-table.ts';
+import { AllowedMethods } from './allow-table.ts';
 import { EventStreams } from './event-stream.ts';
-import { mountRefusal, mountRoute } from './mount.ts';
+import { mountMethodNotAllowed, mountRoute } from './mount.ts';
 import { accessLog } from './plugins/access-log.ts';
-import { answerHeaders } from './plugins/answer-headers.ts';
+import { securityHeaders } from './plugins/answer-headers.ts';
 import { authenticate, userToken } from './plugins/authenticate.ts';
 import { BODY_LIMIT_BYTES, bodyDeadline, jsonBody } from './plugins/body.ts';
 import { cors } from './plugins/cors.ts';
-import { assertNotice, deprecation } from './plugins/deprecation.ts';
+import { assertDeprecationPolicy, deprecation } from './plugins/deprecation.ts';
 import { endpoint } from './plugins/endpoint.ts';
-import { answerBrokenRequest, errorHandler } from './plugins/errors.ts';
+import { handleClientError, errorHandler } from './plugins/errors.ts';
 import { limits } from './plugins/limits.ts';
 import { originLock } from './plugins/origin-lock.ts';
 import { policy } from './plugins/policy.ts';
@@ -104,7 +104,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     return503OnClosing: false,
     // Answered by `unroutable`, with the envelope that Node's own refusal lacks.
     http: { requireHostHeader: false, shouldUpgradeCallback: isWebSocket },
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: handleClientError,
   });
   // Without this, Node refuses other expectations than 100-continue with a bare 417.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
@@ -113,14 +113,14 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   requestId(app);
   bodyDeadline(app);
   versionHeader(app);
-  answerHeaders(app, BASE_PATH);
+  securityHeaders(app, BASE_PATH);
   noteAnswers(app, ports);
   cors(app, { methods: METHODS, accepted: ACCEPTED, exposed: EXPOSED, maxAgeSec: 86_400 });
   deprecation(app, { ...ports, basePath: BASE_PATH });
   authenticate(app, ports);
   rateLimit(app, ports);
   version(app);
-  const allow = new AllowTable();
+  const allow = new AllowedMethods();
   unroutable(app, { withdrawn: WITHDRAWN, allowed: (path) => allow.methods(path) });
   userToken(app, ports);
   policy(app, ports);
@@ -133,7 +133,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const mounted = { ...ports, streams };
 
   for (const route of routes) {
-    assertNotice(route);
+    assertDeprecationPolicy(route);
     allow.add(route.method, BASE_PATH + route.path);
     if (route.upload === undefined) mountRoute(app, BASE_PATH, route, mounted);
   }
@@ -141,7 +141,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     await acceptUploads(scope);
     for (const route of routes) if (route.upload !== undefined) mountRoute(scope, BASE_PATH, route, mounted);
   });
-  for (const { method, path } of allow.shadowed()) mountRefusal(app, method, path);
+  for (const { method, path } of allow.shadowed()) mountMethodNotAllowed(app, method, path);
   routeUpgrades(app);
   for (const page of options.pages) page(app);
   return app;

@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../kernel/access.ts';
-import type { Visit } from '../kernel/visit.ts';
+import type { ClientInfo } from '../kernel/visit.ts';
 import type { Logger } from '../platform/logger.ts';
-import type { RequestContext, SessionKeeper, UploadedFile } from './context.ts';
+import type { RequestContext, SessionCookieWriter, UploadedFile } from './context.ts';
 import type { HttpPorts } from './ports.ts';
-import { visitOf } from './visit.ts';
+import { clientInfoOf } from './visit.ts';
 
-interface Given {
+interface HandlerContextDeps {
   request: FastifyRequest;
   reply: FastifyReply;
   sessions: HttpPorts['sessions'];
@@ -15,27 +15,27 @@ interface Given {
 }
 
 /** What a handler gets. What few of them ask for is made when they do: every request would pay for it. */
-export class Asked implements RequestContext<Caller | null> {
-  readonly #given: Given;
+export class HandlerContext implements RequestContext<Caller | null> {
+  readonly #given: HandlerContextDeps;
   readonly caller: Caller | null;
   readonly ip: string;
-  readonly acceptsEvents: boolean;
+  readonly acceptsEventStream: boolean;
   readonly acceptsCsv: boolean;
   readonly operationId: string | null;
 
-  constructor(given: Given, accepts: { events: boolean; csv: boolean }, operationId: string | null = null) {
+  constructor(given: HandlerContextDeps, accepts: { events: boolean; csv: boolean }, operationId: string | null = null) {
     this.#given = given;
     this.caller = given.request.caller;
     // Now: a connection that has ended has none any more.
     this.ip = given.request.ip;
-    this.acceptsEvents = accepts.events;
+    this.acceptsEventStream = accepts.events;
     this.acceptsCsv = accepts.csv;
     this.operationId = operationId;
   }
 
   /** The same, as a leased request. */
-  as(operationId: string): Asked {
-    return new Asked(this.#given, { events: this.acceptsEvents, csv: this.acceptsCsv }, operationId);
+  withOperationId(operationId: string): HandlerContext {
+    return new HandlerContext(this.#given, { events: this.acceptsEventStream, csv: this.acceptsCsv }, operationId);
   }
 
   get requestId(): string {
@@ -50,9 +50,9 @@ export class Asked implements RequestContext<Caller | null> {
     return this.#given.request.headers['user-agent'] ?? '';
   }
 
-  get visit(): () => Visit {
+  get client(): () => ClientInfo {
     const { request } = this.#given;
-    return () => visitOf(request);
+    return () => clientInfoOf(request);
   }
 
   get log(): Logger {
@@ -63,11 +63,11 @@ export class Asked implements RequestContext<Caller | null> {
     return this.#given.upload;
   }
 
-  get session(): SessionKeeper {
+  get session(): SessionCookieWriter {
     const { reply, sessions } = this.#given;
     return {
-      keep: (token) => void reply.header('Set-Cookie', sessions.cookie.keep(token)),
-      drop: () => void reply.header('Set-Cookie', sessions.cookie.drop()),
+      set: (token) => void reply.header('Set-Cookie', sessions.cookie.keep(token)),
+      clear: () => void reply.header('Set-Cookie', sessions.cookie.drop()),
     };
   }
 }

@@ -1,6 +1,6 @@
 import type { Caller } from '../kernel/access.ts';
 import type { AppError, ErrorCode } from '../kernel/errors.ts';
-import type { QuotaRefusal } from '../kernel/plans.ts';
+import type { QuotaExceededDetails } from '../kernel/plans.ts';
 import type { EventStreams } from './event-stream.ts';
 import type { Route } from './route.ts';
 
@@ -26,7 +26,7 @@ declare module 'fastify' {
     /** It was counted among the requests of its caller. */
     isCounted: boolean;
     /** The plan refused it. */
-    quotaRefusal: QuotaRefusal | null;
+    quotaRefusal: QuotaExceededDetails | null;
     /** The endpoint has reached its sunset. */
     gone: AppError | null;
   }

@@ -1,5 +1,5 @@
 import type { Caller } from '../kernel/access.ts';
-import type { Visit } from '../kernel/visit.ts';
+import type { ClientInfo } from '../kernel/visit.ts';
 import type { Logger } from '../platform/logger.ts';
 
 /** A file that came as a part of a multipart body. */
@@ -8,10 +8,10 @@ export interface UploadedFile {
 }
 
 /** The cookie of the dashboard's session. */
-export interface SessionKeeper {
+export interface SessionCookieWriter {
   /** The answer has the browser keep it, or drop it. */
-  keep(token: string): void;
-  drop(): void;
+  set(token: string): void;
+  clear(): void;
 }
 
 /** What a handler gets besides its validated input. */
@@ -24,15 +24,15 @@ export interface RequestContext<C extends Caller | null = Caller> {
   /** Empty when the client names none. */
   userAgent: string;
   /** For endpoints that count who comes. */
-  visit(): Visit;
+  client(): ClientInfo;
   /** The client asks for `text/event-stream`, where the endpoint has a tail. */
-  acceptsEvents: boolean;
+  acceptsEventStream: boolean;
   /** The client asks for `text/csv`, where the endpoint has a table. */
   acceptsCsv: boolean;
   log: Logger;
   /** Of a leased idempotent request: the same for each of its repetitions. Null without an Idempotency-Key. */
   operationId: string | null;
-  session: SessionKeeper;
+  session: SessionCookieWriter;
   /** Where the endpoint takes a file and one came. */
   upload: UploadedFile | undefined;
 }

@@ -9,7 +9,7 @@ const STEP_MS = 25;
  *
  * @returns the function that drains; call it once.
  */
-export function prepareDrain(app: FastifyInstance, patienceMs: number): () => Promise<void> {
+export function createDrain(app: FastifyInstance, patienceMs: number): () => Promise<void> {
   let underWay = 0;
   app.server.on('request', (_request, response) => {
     underWay += 1;

@@ -3,14 +3,14 @@ import { afterEach, beforeEach, mock, test } from 'node:test';
 import Type from 'typebox';
 import { needsOwnProcess } from '../../test/harness/needs.ts';
 import { noSessions } from '../../test/harness/no-sessions.ts';
-import { until } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait.ts';
 import type { Caller } from '../kernel/access.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { AppError } from '../kernel/errors.ts';
 import { createLeases } from '../platform/leases.ts';
 import { createLogger } from '../platform/logger.ts';
 import { createApp } from './app.ts';
-import type { EventWriter, Tail } from './event-stream.ts';
+import type { EventWriter, EventStreamHandler } from './event-stream.ts';
 import { defineRoute, NoBody, NoParams, NoQuery } from './route.ts';
 
 needsOwnProcess();
@@ -31,7 +31,7 @@ const caller: Caller = {
 };
 
 let verify: () => Caller;
-let tail: Tail;
+let tail: EventStreamHandler;
 
 const route = defineRoute({
   operationId: 'test.stream',
@@ -183,7 +183,7 @@ test('the places of an account are shared by its keys, and the answer says which
     [200, 200, 200],
   );
   await response.body?.cancel();
-  await until(async () => {
+  await waitFor(async () => {
     const again = await as({ actor: { kind: 'key', id: 'key_3', userId: 'usr_1' } });
     others.push(again);
     return again.status === 200;

@@ -2,16 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../kernel/access.ts';
 import { AppError } from '../kernel/errors.ts';
-import type { Lease } from '../platform/leases.ts';
-import { type Ended, type EventWriter, OpenStream } from './open-stream.ts';
+import type { ConcurrencyLease } from '../platform/leases.ts';
+import { type RevocationReason, type EventWriter, OpenStream } from './open-stream.ts';
 import { identify } from './plugins/authenticate.ts';
-import { countRequest, noteRequest } from './plugins/request-log.ts';
+import { countRequest, recordRequest } from './plugins/request-log.ts';
 import type { HttpPorts } from './ports.ts';
 
 export type { EventWriter, StreamEvent } from './open-stream.ts';
 
 /** Writes until `out` is over: what the handler of an event stream returns. */
-export type Tail = (out: EventWriter) => Promise<void>;
+export type EventStreamHandler = (out: EventWriter) => Promise<void>;
 
 /** Open event streams of one API key or session, all kinds together (docs/concepts/conventions.md#rate-limits). */
 export const MAX_STREAMS_PER_KEY = 25;
@@ -23,7 +23,7 @@ const CAP_RETRY_SEC = 5;
 type Ports = Pick<HttpPorts, 'keys' | 'sessions' | 'leases' | 'clock' | 'log' | 'requestLog'>;
 
 /** So many may be open at once under a name, on all nodes. */
-export interface Place {
+export interface StreamSlotLimit {
   name: string;
   max: number;
   /** Of the refusal. */
@@ -33,11 +33,11 @@ export interface Place {
 interface Opening {
   request: FastifyRequest;
   reply: FastifyReply;
-  places: readonly Place[];
+  places: readonly StreamSlotLimit[];
   /** May the client go on? Throws an AppError of 401, 403 or 404 when not. */
   check: () => unknown;
   /** What the client is told when it may not. */
-  ended: Ended;
+  ended: RevocationReason;
 }
 
 /**
@@ -73,7 +73,7 @@ export class EventStreams {
     { request, reply }: Pick<Opening, 'request' | 'reply'>,
     { actor, accountId }: Caller,
     perAccount: number | undefined,
-    tail: Tail,
+    tail: EventStreamHandler,
   ): Promise<void> {
     const { headers, ip, method } = request;
     const isKey = actor.kind === 'key';
@@ -98,7 +98,7 @@ export class EventStreams {
    *
    * @throws {AppError} SSE_PER_KEY_CAP before a byte was sent.
    */
-  async open({ request, reply, places, check, ended }: Opening, tail: Tail): Promise<void> {
+  async open({ request, reply, places, check, ended }: Opening, tail: EventStreamHandler): Promise<void> {
     const leases = await this.#take(places);
     const turn = this.#turns[this.#turn];
     const stream: OpenStream = new OpenStream({
@@ -120,7 +120,7 @@ export class EventStreams {
     try {
       reply.hijack();
       // Now, and not in an hour: whoever looks for it has it open.
-      noteRequest(this.#ports.requestLog, request, { status: 200, ms: reply.elapsedTime });
+      recordRequest(this.#ports.requestLog, request, { status: 200, ms: reply.elapsedTime });
       countRequest(this.#ports.requestLog, request, 200);
       if (stream.begin(reply.getHeaders(), request.method === 'HEAD')) await tail(stream);
     } catch (error) {
@@ -157,8 +157,8 @@ export class EventStreams {
     await sleep(CHECK_PAUSE_MS, undefined, { ref: false });
   }
 
-  async #take(places: readonly Place[]): Promise<Lease[]> {
-    const held: Lease[] = [];
+  async #take(places: readonly StreamSlotLimit[]): Promise<ConcurrencyLease[]> {
+    const held: ConcurrencyLease[] = [];
     for (const { name, max, message } of places) {
       const lease = await this.#ports.leases.acquire(name, max);
       if (lease !== null) {

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../kernel/errors.ts';
 import type { WebAssets } from './assets.ts';
-import { notice, type Page, sendPage } from './page.ts';
+import { messagePage, type Page, sendPage } from './page.ts';
 
 /** One field of a form or of a query; '' when it is missing, given more than once, or has a NUL, which no database takes. */
-export function textOf(fields: unknown, name: string): string {
+export function formField(fields: unknown, name: string): string {
   if (typeof fields !== 'object' || fields === null) return '';
   // Not by a list of all: a form may have a hundred thousand.
   const value: unknown = Object.getOwnPropertyDescriptor(fields, name)?.value;
@@ -16,7 +16,7 @@ export function textOf(fields: unknown, name: string): string {
  *
  * @throws {AppError} origin_not_allowed.
  */
-export async function refuseOtherSites({ method, headers }: FastifyRequest): Promise<void> {
+export async function rejectCrossSite({ method, headers }: FastifyRequest): Promise<void> {
   const site = headers['sec-fetch-site'];
   if (method !== 'POST' || site === undefined || site === 'same-origin' || site === 'none') return;
   throw new AppError('origin_not_allowed', { message: 'Open this page directly and try again.' });
@@ -40,5 +40,5 @@ export function failurePage(
   missing: { heading: string; text: string },
 ): Page {
   const words = code === 'NOT_FOUND' ? missing : { heading: 'Something went wrong', text: message };
-  return { status, title: words.heading, body: notice({ ...words, isOff: true }), frames: "'none'" };
+  return { status, title: words.heading, body: messagePage({ ...words, isOff: true }), frames: "'none'" };
 }

@@ -34,7 +34,7 @@ const COUNTED: Record<string, [bound: string, one: string, many: string]> = {
 };
 
 /** What is wrong with an input that its schema refuses, to follow its name: `must be an integer`. */
-export function inputWords({ keyword, params, message }: ErrorObject): string {
+export function validationMessage({ keyword, params, message }: ErrorObject): string {
   switch (keyword) {
     case 'required':
       return 'is required';

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from '../platform/html.ts';
 import type { WebAssets } from './assets.ts';
-import { notice, staticPage } from './page.ts';
+import { messagePage, staticPage } from './page.ts';
 
 /** `GET /`: what this server is, for whoever opens its address in a browser. */
 export function landingPage({ assets }: { assets: WebAssets }): (app: FastifyInstance) => void {
-  const body = notice({
+  const body = messagePage({
     heading: 'This is a Marquee server.',
     text: 'It receives live video from encoders, plays it to viewers, and provides a partner API with signed webhooks. To watch, open the link from a creator.',
     links: html`<ul class="links">

@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { AppError } from '../kernel/errors.ts';
-import { Asked } from './asked.ts';
+import { HandlerContext } from './asked.ts';
 import { isCsvRows, sendCsv, tableName } from './csv.ts';
-import type { EventStreams, Tail } from './event-stream.ts';
-import { named } from './named.ts';
-import { answerOnce, idempotencyKeyOf, JSON_TYPE } from './plugins/idempotency.ts';
+import type { EventStreams, EventStreamHandler } from './event-stream.ts';
+import { namedSchema } from './named.ts';
+import { replayOrRun, idempotencyKeyOf, JSON_TYPE } from './plugins/idempotency.ts';
 import { readUpload } from './plugins/upload.ts';
 import type { HttpPorts } from './ports.ts';
-import { Existing, type Page, type Route } from './route.ts';
+import { ExistingResource, type Page, type Route } from './route.ts';
 import { Nullable } from './schema.ts';
 
 /** `{name}` of a declaration becomes `:name` of the router. */
@@ -41,18 +41,18 @@ export function mountRoute(app: FastifyInstance, base: string, route: Route, por
         return route.prepare({ params: request.params, query: request.query, body });
       };
       const asked = { request, reply, sessions: ports.sessions, log: ports.log, upload: upload?.file };
-      const context = new Asked(asked, acceptedOf(route, request, reply));
+      const context = new HandlerContext(asked, acceptedOf(route, request, reply));
       if (key !== null && caller !== null) {
         const handler = () => {
           const run = prepare();
           return async (operationId: string | null) =>
-            written(await run(operationId === null ? context : context.as(operationId)), request, reply);
+            written(await run(operationId === null ? context : context.withOperationId(operationId)), request, reply);
         };
         const isLeased = route.idempotent === 'leased';
-        return answerOnce(ports, { key, caller, isLeased, request, reply, prepare: handler });
+        return replayOrRun(ports, { key, caller, isLeased, request, reply, prepare: handler });
       }
       const run = prepare();
-      if (context.acceptsEvents) return openTail({ request, reply, route, ports, tail: await run(context) });
+      if (context.acceptsEventStream) return openTail({ request, reply, route, ports, tail: await run(context) });
       if (context.acceptsCsv) return openTable(reply, route, await run(context));
       const text = written(await run(context), request, reply);
       reply.header('content-type', JSON_TYPE);
@@ -67,7 +67,7 @@ type Write = (value: Record<string, unknown>) => string;
 function writer(route: Route) {
   let write: Write | undefined;
   return (given: unknown, request: FastifyRequest, reply: FastifyReply): string => {
-    const isThere = given instanceof Existing;
+    const isThere = given instanceof ExistingResource;
     reply.status(isThere ? 200 : route.reply.status);
     const result = isThere ? given.value : given;
     // With the first answer: to compile those of all routes takes as long as the rest of a start.
@@ -98,7 +98,7 @@ function prefers(type: string, accept = ''): boolean {
   return quality > 0 && quality >= (wanted.get('application/json') ?? 0);
 }
 
-function isTail(value: unknown): value is Tail {
+function isTail(value: unknown): value is EventStreamHandler {
   return typeof value === 'function';
 }
 
@@ -138,7 +138,7 @@ function envelope(
 }
 
 /** Keeps the router from taking the path for one with a parameter; `unroutable` answers 405. */
-export function mountRefusal(app: FastifyInstance, method: string, path: string): void {
+export function mountMethodNotAllowed(app: FastifyInstance, method: string, path: string): void {
   app.route({
     method,
     url: routerPath(path),
@@ -160,7 +160,7 @@ function listEnvelope(
   reply: FastifyReply,
   page: Page<unknown>,
 ): Record<string, unknown> {
-  const { items, nextCursor, limit, beside } = page;
+  const { items, nextCursor, limit, meta } = page;
   if (nextCursor !== null) {
     // As the router reads it.
     const [path = ''] = request.url.split(/[?#]/, 1);
@@ -170,11 +170,11 @@ function listEnvelope(
     const links = [reply.getHeader('Link'), `<${at}?${next}>; rel="next"`];
     reply.header('Link', links.filter((link) => link !== undefined).join(', '));
   }
-  const data = beside === undefined ? items : { ...beside, rows: items };
+  const data = meta === undefined ? items : { ...meta, rows: items };
   return { success: true, data, pagination: { nextCursor, hasMore: nextCursor !== null, limit } };
 }
 
-const Pagination = named(
+const Pagination = namedSchema(
   'Pagination',
   Type.Object({
     nextCursor: Nullable(
@@ -188,7 +188,7 @@ const Pagination = named(
 
 /** The success envelope of docs/concepts/conventions.md#envelopes, and the page of docs/concepts/conventions.md#lists. */
 export function envelopeSchema(route: Route): Record<string, unknown> {
-  const { schema, list, beside } = route.reply;
+  const { schema, list, meta } = route.reply;
   const success = { type: 'boolean', const: true };
   if (route.reply.envelope === 'flat') {
     const { required, properties } = route.reply.schema;
@@ -199,9 +199,9 @@ export function envelopeSchema(route: Route): Record<string, unknown> {
   }
   const rows = { type: 'array', items: schema };
   const data =
-    beside === undefined
+    meta === undefined
       ? rows
-      : { ...beside, required: [...beside.required, 'rows'], properties: { ...beside.properties, rows } };
+      : { ...meta, required: [...meta.required, 'rows'], properties: { ...meta.properties, rows } };
   return {
     type: 'object',
     required: ['success', 'data', 'pagination'],

@@ -8,10 +8,10 @@ const components = new Map<string, TSchema>();
  * @param examples valid values; the first is the example of the operations that take or answer the shape.
  * @throws {Error} when another shape has the name: a mistake in the program.
  */
-export function named<S extends TSchema>(name: string, schema: S, ...examples: Static<S>[]): S {
+export function namedSchema<S extends TSchema>(name: string, schema: S, ...examples: Static<S>[]): S {
   const component = examples.length === 0 ? schema : Object.assign(schema, { examples });
   const known = components.get(name);
-  if (known !== undefined && wordless(known) !== wordless(component)) {
+  if (known !== undefined && withoutText(known) !== withoutText(component)) {
     throw new Error(`two different schemas are named ${name}`);
   }
   components.set(name, component);
@@ -24,7 +24,7 @@ export function namedSchemas(): ReadonlyMap<string, TSchema> {
 }
 
 /** The words of a shape may depend on what the program is composed of; what it takes may not. */
-function wordless(schema: TSchema): string {
+function withoutText(schema: TSchema): string {
   return JSON.stringify(schema, (key, value: unknown) =>
     (key === 'description' && typeof value === 'string') || key === 'examples' ? undefined : value,
   );

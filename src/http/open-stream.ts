@@ -30,12 +30,12 @@ export interface EventWriter {
    */
   push(event: StreamEvent): void;
   /** Tells the client why, and ends the stream. */
-  bye(reason: ByeReason, reconnect: boolean): void;
+  bye(reason: CloseReason, reconnect: boolean): void;
 }
 
 /** What its client asks by is not good any more. */
-export type Ended = 'KEY_REVOKED' | 'SESSION_ENDED';
-export type ByeReason = 'LIFETIME' | 'SHUTDOWN' | 'STREAM_DELETED' | Ended;
+export type RevocationReason = 'KEY_REVOKED' | 'SESSION_ENDED';
+export type CloseReason = 'LIFETIME' | 'SHUTDOWN' | 'STREAM_DELETED' | RevocationReason;
 
 const RETRY_MS = 3000;
 const LIFETIME_SEC = 3600;
@@ -49,7 +49,7 @@ export interface OpenStreamOptions {
   /** May the client go on? Throws an AppError of 401 or 403 when not. */
   check: () => unknown;
   /** What the client is told when it may not. */
-  ended: Ended;
+  ended: RevocationReason;
   onOver: () => void;
 }
 
@@ -64,7 +64,7 @@ export class OpenStream implements EventWriter {
   readonly over: Promise<void>;
   readonly #raw: FastifyReply['raw'];
   readonly #check: () => unknown;
-  readonly #ended: Ended;
+  readonly #ended: RevocationReason;
   readonly #openedAt = performance.now();
   readonly #onOver: () => void;
   #isOver = false;
@@ -139,7 +139,7 @@ export class OpenStream implements EventWriter {
     this.#waiting.push(text);
   }
 
-  bye(reason: ByeReason, reconnect: boolean): void {
+  bye(reason: CloseReason, reconnect: boolean): void {
     if (this.#isOver) return;
     this.#raw.write(wireOf({ event: 'bye', data: JSON.stringify({ reason, reconnect }) }));
     this.end();

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html, type SafeHtml } from '../platform/html.ts';
 import { NOT_BUILT, type PageAssets, type WebAssets } from './assets.ts';
-import { staticAnswer } from './static-answer.ts';
+import { staticResponse } from './static-answer.ts';
 
 /** One server-rendered page: complete before any script runs. */
 export interface Page {
@@ -43,12 +43,12 @@ export function staticPage(
   assets: WebAssets,
   page: Page,
 ): (request: FastifyRequest, reply: FastifyReply) => FastifyReply {
-  let known: { text: string; answer: ReturnType<typeof staticAnswer> } | null = null;
+  let known: { text: string; answer: ReturnType<typeof staticResponse> } | null = null;
   return (request, reply) => {
     setHeaders(reply, page);
     const text = textOf(assets, page);
     if (text === null) return sendNotBuilt(reply);
-    if (known?.text !== text) known = { text, answer: staticAnswer(HTML, text) };
+    if (known?.text !== text) known = { text, answer: staticResponse(HTML, text) };
     return known.answer(request, reply.status(page.status));
   };
 }
@@ -129,7 +129,7 @@ ${page.body}
 }
 
 /** The frame that every full page has: skip link, header, main, footer. */
-export function siteFrame(mainClass: string, main: SafeHtml): SafeHtml {
+export function siteLayout(mainClass: string, main: SafeHtml): SafeHtml {
   return html`<a class="skip" href="#main">Skip to content</a>
 <header class="site-header"><a class="brand" href="/">${LOGO}Marquee</a></header>
 <main class="${mainClass}" id="main">
@@ -141,13 +141,13 @@ ${main}
 const LOGO = html`<svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="#1c1714"/><g fill="#f6b73c"><circle cx="7" cy="7" r="1.6"/><circle cx="13" cy="7" r="1.6"/><circle cx="19" cy="7" r="1.6"/><circle cx="25" cy="7" r="1.6"/><circle cx="7" cy="25" r="1.6"/><circle cx="13" cy="25" r="1.6"/><circle cx="19" cy="25" r="1.6"/><circle cx="25" cy="25" r="1.6"/></g><path d="M12.5 11.6v8.8a.9.9 0 0 0 1.37.77l7.1-4.4a.9.9 0 0 0 0-1.54l-7.1-4.4a.9.9 0 0 0-1.37.77Z" fill="#fff"/></svg>`;
 
 /** A short page of words: something is missing, or what this server is. */
-export function notice(options: {
+export function messagePage(options: {
   heading: string;
   text: string;
   links?: SafeHtml;
   isOff?: boolean;
 }): SafeHtml {
-  return siteFrame(
+  return siteLayout(
     'page notice',
     html`<div class="bulbs" aria-hidden="true"${options.isOff && html` data-off`}></div>
 <h1>${options.heading}</h1>
@@ -157,12 +157,12 @@ ${options.links}`,
 }
 
 /** A page that a link in a mail leads to: a heading, and words or a form below it. Not for search engines. */
-export function linkPage(status: number, title: string, content: SafeHtml): Page {
+export function emailLinkPage(status: number, title: string, content: SafeHtml): Page {
   return {
     status,
     title: `${title} · Marquee`,
     head: html`<meta name="robots" content="noindex">`,
-    body: siteFrame('page notice', html`<h1>${title}</h1>\n${content}`),
+    body: siteLayout('page notice', html`<h1>${title}</h1>\n${content}`),
     frames: "'none'",
     forms: true,
   };

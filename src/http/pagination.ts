@@ -32,7 +32,7 @@ export function listQuery<F extends TProperties>(filters: F, max = MAX, byDefaul
 }
 
 /** Of a list that is one page unless told otherwise: there are few of what it has. */
-export function shortListQuery<F extends TProperties>(filters: F) {
+export function unpagedListQuery<F extends TProperties>(filters: F) {
   return listQuery(filters, MAX, MAX);
 }
 
@@ -69,7 +69,7 @@ export class ListReader {
       throw badRequest('cursor', 'The cursor is not valid for this list and these filters.');
     }
     this.request = {
-      take: limit + 1,
+      fetchLimit: limit + 1,
       limit,
       order: input.order,
       after,

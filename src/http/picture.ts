@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 
 /** Sends a picture with an id of its own; one that was removed has to go from caches, too. */
-export function sendPicture(
+export function sendImage(
   reply: FastifyReply,
   type: 'image/webp' | 'image/jpeg',
   image: Uint8Array,

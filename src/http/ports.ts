@@ -1,12 +1,12 @@
 import type { Caller, Mode, SessionActor, TeamRole } from '../kernel/access.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { AppError } from '../kernel/errors.ts';
-import type { Plan, QuotaRefusal } from '../kernel/plans.ts';
+import type { Plan, QuotaExceededDetails } from '../kernel/plans.ts';
 import type { Counter, WindowCount } from '../platform/counters.ts';
 import type { Idempotency } from '../platform/db/idempotency.ts';
 import type { Leases } from '../platform/leases.ts';
 import type { AccessLine, Logger } from '../platform/logger.ts';
-import type { OwnOrigin } from './own-origin.ts';
+import type { SameOriginCheck } from './own-origin.ts';
 import type { SessionCookie } from './session-cookie.ts';
 
 /** What the wire needs from the rest of the program; the composition root fills it. */
@@ -31,7 +31,7 @@ export interface HttpPorts {
   /** One line for each answered request; neither waits nor throws. */
   accessLog: { note(line: AccessLine): void };
   requestLog: RequestRecorder;
-  quotas: QuotaHints;
+  quotas: QuotaSignals;
   /** Told of calls of deprecated endpoints by keys; neither waits nor throws. */
   deprecatedUses: { note(use: { workspaceId: string; endpoint: string }): void };
 }
@@ -77,7 +77,7 @@ interface SessionFrom {
 /** The sessions of the dashboard, and what proves that its own pages ask (docs/decisions/authentication.md#sessions). */
 export interface Sessions {
   cookie: SessionCookie;
-  isOwnOrigin: OwnOrigin;
+  isOwnOrigin: SameOriginCheck;
   /**
    * @param token the value of the cookie.
    * @returns at once when the session is known here, otherwise a promise; null when it is unknown, ended or over, or
@@ -115,7 +115,7 @@ export interface RequestCounters {
 }
 
 /** A request of a caller who is known, as its caller may see it later. */
-export interface AnsweredRequest {
+export interface CompletedRequest {
   requestId: string;
   workspaceId: string;
   /** Null where no key was needed. */
@@ -132,16 +132,16 @@ export interface AnsweredRequest {
 
 /** Neither waits, and neither throws. */
 export interface RequestRecorder {
-  note(request: AnsweredRequest): void;
+  note(request: CompletedRequest): void;
   /** Every request of a known caller, once: what it is billed by. */
-  count(request: Pick<AnsweredRequest, 'workspaceId' | 'keyId' | 'status'>): void;
+  count(request: Pick<CompletedRequest, 'workspaceId' | 'keyId' | 'status'>): void;
 }
 
 /** Neither waits, and neither throws. */
-export interface QuotaHints {
+export interface QuotaSignals {
   /** More or less of the plan may be used now. */
   changed(workspaceId: string): void;
-  refused(refusal: QuotaRefusal): void;
+  refused(refusal: QuotaExceededDetails): void;
 }
 
 export interface RequestMetrics {

@@ -48,11 +48,11 @@ export interface Page<T> {
   nextCursor: string | null;
   limit: number;
   /** What stands in `data` beside the rows, where `reply.beside` is set. */
-  beside?: object;
+  meta?: object;
 }
 
 /** What a handler has not made but found: sent with 200, where `reply.existing` is set. */
-export class Existing {
+export class ExistingResource {
   readonly value: unknown;
 
   constructor(value: unknown) {
@@ -79,9 +79,9 @@ interface Policy {
    */
   onlyMode?: Mode;
   /** Of a session it is about nobody but the person themselves: any role in the team may. Keys need the permission. */
-  personal?: true;
+  selfService?: true;
   /** A session has to have confirmed its password a moment ago (docs/concepts/authentication.md#sessions). */
-  freshPassword?: true;
+  recentPassword?: true;
   /** Only pages of the platform may call it: it signs a browser in. */
   ownOrigin?: true;
   /** Caps of this endpoint, checked in order; the first that is reached refuses and the rest do not count. */
@@ -105,7 +105,7 @@ interface Policy {
   optionalBody?: true;
   upload?: Upload;
   /** Programs ask for it over and over: the request log leaves its successes out. */
-  isPolled?: true;
+  skipSuccessLog?: true;
   reply: Reply;
   /** Codes beyond those that the policy and the shapes imply. A path with a parameter implies NOT_FOUND. */
   errors?: readonly ErrorCode[];
@@ -122,7 +122,7 @@ interface EnvelopedReply {
   /** Of 201: what is there already is answered with 200, by an `Existing`. */
   existing?: true;
   /** Of a list: `data` is an object of these members and the `rows`, instead of the rows themselves. */
-  beside?: TObject;
+  meta?: TObject;
   envelope?: 'data';
   description?: string;
   /**
@@ -143,7 +143,7 @@ interface FlatReply {
   schema: TObject;
   list?: false;
   existing?: undefined;
-  beside?: undefined;
+  meta?: undefined;
   envelope: 'flat';
   description?: string;
   tail?: undefined;
@@ -157,7 +157,7 @@ interface EventReply {
   schema: TSchema;
   list?: false;
   existing?: undefined;
-  beside?: undefined;
+  meta?: undefined;
   envelope: 'events';
   /** Open at once on each account, beside what each key may have. */
   perAccount?: number;

@@ -3,7 +3,7 @@ import { MODES, PERMISSIONS, SCOPES } from '../kernel/access.ts';
 import { badRequest } from '../kernel/errors.ts';
 import type { IdPrefix } from '../kernel/ids.ts';
 import { VISIBILITIES } from '../kernel/visibility.ts';
-import { named } from './named.ts';
+import { namedSchema } from './named.ts';
 
 /** The JSON types a schema can be null beside, in the form that the serialiser handles fastest. */
 type Scalar = { type: 'string' | 'integer' | 'number' | 'boolean' };
@@ -73,13 +73,13 @@ export function IdParams(prefix: IdPrefix, noun: string) {
 }
 
 /** The answer of a DELETE that removes the resource. */
-export const Deleted = named('Deleted', Type.Object({ id: Type.String(), deleted: Type.Literal(true) }), {
+export const Deleted = namedSchema('Deleted', Type.Object({ id: Type.String(), deleted: Type.Literal(true) }), {
   id: exampleId('str'),
   deleted: true,
 });
 
 /** Why something failed. */
-export const Problem = named(
+export const Problem = namedSchema(
   'Problem',
   Type.Object({
     code: Type.String({ description: 'Machine-readable code.' }),
@@ -89,10 +89,10 @@ export const Problem = named(
 );
 
 // Shapes that stand in many places are known by their content: naming them once is enough.
-named('Mode', OneOf(MODES));
-named('KeyScope', OneOf(SCOPES));
-named('Permission', OneOf(PERMISSIONS));
-export const Visibility = named('Visibility', OneOf(VISIBILITIES));
+namedSchema('Mode', OneOf(MODES));
+namedSchema('KeyScope', OneOf(SCOPES));
+namedSchema('Permission', OneOf(PERMISSIONS));
+export const Visibility = namedSchema('Visibility', OneOf(VISIBILITIES));
 /** Whose members see what is for TIER. */
 export const TierIds = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
   maxItems: 20,
@@ -110,7 +110,7 @@ export const SourceUrl = Type.String({
 export const AnyObject = Type.Unsafe<object>({ type: 'object', additionalProperties: true });
 
 /** At most 20 keys of 40 characters with values of 500 (docs/concepts/conventions.md#values). */
-export const Metadata = named(
+export const Metadata = namedSchema(
   'Metadata',
   Type.Record(Type.String({ pattern: '^[\\s\\S]{1,40}$' }), Type.String({ maxLength: 500 }), {
     maxProperties: 20,

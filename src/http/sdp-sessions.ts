@@ -105,7 +105,7 @@ async function trickle({ iceOf, verb }: SdpSessions, request: SessionRequest, re
 }
 
 /** @throws {AppError} BAD_REQUEST for a body that is none. */
-export function offerIn(body: unknown): string {
+export function parseSdpOffer(body: unknown): string {
   if (typeof body !== 'string') throw badRequest('body', 'The body must be a session description (SDP).');
   return body;
 }

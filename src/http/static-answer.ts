@@ -18,7 +18,7 @@ interface Variant {
  *
  * @param text or what makes it, once, when it is first asked for.
  */
-export function staticAnswer(type: string, text: string | (() => string)) {
+export function staticResponse(type: string, text: string | (() => string)) {
   let variants: Variant[] | undefined;
   return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     variants ??= variantsOf(typeof text === 'string' ? text : text());

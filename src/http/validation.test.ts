@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import Type from 'typebox';
 import { AppError } from '../kernel/errors.ts';
 import { Nullable, OneOf } from './schema.ts';
-import { assertStorable, compileInput, type InputPart } from './validation.ts';
+import { assertNoInvalidText, compileInput, type InputPart } from './validation.ts';
 
 const Body = Type.Object({
   name: Type.String({ minLength: 1 }),
@@ -159,7 +159,7 @@ test('a NUL in a path parameter is an id of nobody', () => {
 });
 
 describe('assertStorable', () => {
-  const check = (text: string) => assertStorable(text, JSON.parse(text));
+  const check = (text: string) => assertNoInvalidText(text, JSON.parse(text));
 
   test('lets everything through that PostgreSQL can hold', () => {
     check('{"a":"\\ud83c\\udfac","b":["\\u0001","\\\\u0000"]}');

@@ -2,7 +2,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { Static, TSchema } from 'typebox';
 import { type AppError, badRequest, notFound } from '../kernel/errors.ts';
 import { schemaValidator } from '../platform/shapes.ts';
-import { inputWords } from './input-words.ts';
+import { validationMessage } from './input-words.ts';
 
 const options = { useDefaults: true, removeAdditional: false };
 /** Bodies are taken as they are: `"100"` is no integer (docs/decisions/lists-and-ids.md#bodies). */
@@ -43,7 +43,7 @@ function toBadRequest(error: ErrorObject | undefined, part: InputPart): AppError
   const unexpected: unknown = error?.params.additionalProperty;
   if (typeof unexpected === 'string') segments.push(unexpected);
   const field = segments.join('.').slice(0, FIELD_LENGTH);
-  const reason = error === undefined ? 'is not valid' : inputWords(error);
+  const reason = error === undefined ? 'is not valid' : validationMessage(error);
   return field === '' ? badRequest(part, `The ${part} ${reason}.`) : badRequest(field, `${field} ${reason}.`);
 }
 
@@ -58,7 +58,7 @@ const SUSPECT = /\\u(?:0000|d[89a-f])/i;
  *
  * @param text the raw JSON, which can only hide them behind an escape.
  */
-export function assertStorable(text: string, value: unknown): void {
+export function assertNoInvalidText(text: string, value: unknown): void {
   if (!SUSPECT.test(text)) return;
   const stack: [string, unknown][] = [['', value]];
   for (let entry = stack.pop(); entry !== undefined; entry = stack.pop()) {

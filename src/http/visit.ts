@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import type { Visit } from '../kernel/visit.ts';
+import type { ClientInfo } from '../kernel/visit.ts';
 
-export function visitOf(request: Pick<FastifyRequest, 'ip' | 'ips' | 'headers' | 'hostname'>): Visit {
+export function clientInfoOf(request: Pick<FastifyRequest, 'ip' | 'ips' | 'headers' | 'hostname'>): ClientInfo {
   const { ip, ips, headers, hostname: host } = request;
   // The first of them is whoever connected; another one is there only where that one is trusted.
   return { ip, userAgent: headers['user-agent'] ?? '', headers, host, isProxied: (ips?.length ?? 0) > 1 };

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../kernel/errors.ts';
-import { originHost, sentKey } from './plugins/authenticate.ts';
+import { originHost, presentedKey } from './plugins/authenticate.ts';
 import type { HttpPorts } from './ports.ts';
 
 /** Who looks at a public page, where that is known. */
-export interface Visitor {
+export interface PageViewer {
   accountId: string;
   /** Of the dashboard, in the same browser; null for a program that acts for the account. */
   sessionId: string | null;
@@ -13,7 +13,7 @@ export interface Visitor {
 }
 
 /** Null for everybody who is not signed in, and for an account whose address is not confirmed. */
-export type Visitors = (asking: Pick<FastifyRequest, 'headers' | 'ip'>) => Promise<Visitor | null>;
+export type PageViewers = (asking: Pick<FastifyRequest, 'headers' | 'ip'>) => Promise<PageViewer | null>;
 
 interface Ports extends Pick<HttpPorts, 'keys' | 'verifyUserToken'> {
   sessions: Pick<HttpPorts['sessions'], 'cookie' | 'verify'>;
@@ -23,11 +23,11 @@ interface Ports extends Pick<HttpPorts, 'keys' | 'verifyUserToken'> {
  * Known by the session of the dashboard, or by a key with the user token of the same account
  * (docs/concepts/authentication.md#user-tokens).
  */
-export function createVisitors(ports: Ports): Visitors {
+export function createPageViewers(ports: Ports): PageViewers {
   return async (asking) => (await bySession(ports, asking)) ?? byToken(ports, asking);
 }
 
-const bySession = async ({ sessions }: Ports, { headers, ip }: Parameters<Visitors>[0]) => {
+const bySession = async ({ sessions }: Ports, { headers, ip }: Parameters<PageViewers>[0]) => {
   const token = sessions.cookie.read(headers);
   if (token === null) return null;
   const session = await sessions.verify(token, {
@@ -40,9 +40,9 @@ const bySession = async ({ sessions }: Ports, { headers, ip }: Parameters<Visito
   return { accountId: own.accountId, sessionId, teams: teams.map(({ accountId }) => accountId) };
 };
 
-const byToken = async (ports: Ports, { headers, ip }: Parameters<Visitors>[0]) => {
+const byToken = async (ports: Ports, { headers, ip }: Parameters<PageViewers>[0]) => {
   const token = headers['x-user-token'];
-  const key = sentKey(headers);
+  const key = presentedKey(headers);
   if (typeof token !== 'string' || token === '' || !key?.startsWith('pk_')) return null;
   try {
     const { accountId } = await ports.keys.verify(key, { ip, origin: originHost(headers) });

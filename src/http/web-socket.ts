@@ -57,7 +57,7 @@ export function webSocketRoute(
   });
   app.get(path, async (request, reply) => {
     const upgrade = upgrades.get(request.raw);
-    if (upgrade === undefined || !offeredProtocols(request).includes(protocol)) {
+    if (upgrade === undefined || !requestedSubprotocols(request).includes(protocol)) {
       const message = `This endpoint requires a WebSocket connection with the subprotocol ${protocol}.`;
       throw new AppError('BAD_REQUEST', { message });
     }
@@ -68,6 +68,6 @@ export function webSocketRoute(
 }
 
 /** The sub-protocols that the client offers, in its order. */
-export function offeredProtocols({ headers }: Pick<FastifyRequest, 'headers'>): string[] {
+export function requestedSubprotocols({ headers }: Pick<FastifyRequest, 'headers'>): string[] {
   return (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
 }

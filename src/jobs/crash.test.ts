@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts';
-import { until } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait.ts';
 import { jobRows, type LabelRun, labelJob, openQueue } from '../../test/jobs/fixture.ts';
 import { startJobWorkers } from './worker.ts';
 
@@ -39,7 +39,7 @@ test('jobs of a killed and of a suspended worker run elsewhere, and the resumed 
   for (const label of ['a', 'b']) {
     await open.db.transaction().execute((tx) => open.jobs.enqueue(tx, job, { label }));
   }
-  await until(() => killed.messages.length === 1 && paused.messages.length === 1, { timeoutMs: 15_000 });
+  await waitFor(() => killed.messages.length === 1 && paused.messages.length === 1, { timeoutMs: 15_000 });
   const startedAt = performance.now();
   killed.child.kill('SIGKILL');
   paused.child.kill('SIGSTOP');
@@ -51,7 +51,7 @@ test('jobs of a killed and of a suspended worker run elsewhere, and the resumed 
     return new Promise<void>((resolve) => ends.push(resolve));
   };
   const workers = startJobWorkers(open.workersOf([{ job, concurrency: 2, run }]));
-  await until(() => runs.length === 2, { timeoutMs: 20_000 });
+  await waitFor(() => runs.length === 2, { timeoutMs: 20_000 });
   assert.ok(performance.now() - startedAt > 8000, 'no takeover while a lease may hold');
   assert.deepEqual(
     runs.map(({ attempt, lost }) => [attempt, lost]),
@@ -62,14 +62,14 @@ test('jobs of a killed and of a suspended worker run elsewhere, and the resumed 
   );
 
   paused.child.kill('SIGCONT');
-  await until(() => paused.messages.length === 2);
+  await waitFor(() => paused.messages.length === 2);
   assert.match(JSON.stringify(paused.messages[1]), /"aborted":"lost"/);
   for (const { signal, confirm } of runs) {
     assert.equal(signal.aborted, false);
     await open.db.transaction().execute((tx) => confirm(tx));
   }
   for (const end of ends) end();
-  await until(async () => (await jobRows(open.db)).every(({ state }) => state === 'completed'));
+  await waitFor(async () => (await jobRows(open.db)).every(({ state }) => state === 'completed'));
   assert.equal(runs.length, 2);
   await workers.stop();
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts';
-import { until } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait.ts';
 import { type LabelRun, labelJob, openQueue } from '../../test/jobs/fixture.ts';
 import { startJobWorkers } from './worker.ts';
 
@@ -24,15 +24,15 @@ test('perGroup leaves a slot to other groups', async () => {
   const running = new Map<string, () => void>();
   const run = ({ payload }: LabelRun) => new Promise<void>((resolve) => running.set(payload.label, resolve));
   const workers = startJobWorkers(open.workersOf([{ job, concurrency: 3, perGroup: 2, run }]));
-  await until(() => running.size === 2);
+  await waitFor(() => running.size === 2);
   await add('b1', 'b');
-  await until(() => running.has('b1'), { timeoutMs: 15_000, message: 'the free slot' });
+  await waitFor(() => running.has('b1'), { timeoutMs: 15_000, message: 'the free slot' });
   assert.deepEqual([...running.keys()], ['a1', 'a2', 'b1']);
   running.get('a1')?.();
-  await until(() => running.has('a3'), { timeoutMs: 15_000 });
+  await waitFor(() => running.has('a3'), { timeoutMs: 15_000 });
   assert.equal(running.has('a4'), false);
   for (const end of running.values()) end();
-  await until(() => running.has('a4'), { timeoutMs: 15_000 });
+  await waitFor(() => running.has('a4'), { timeoutMs: 15_000 });
   running.get('a4')?.();
   await workers.stop();
 });

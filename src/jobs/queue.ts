@@ -1,6 +1,6 @@
 import type { Bus } from '../platform/bus.ts';
 import type { Tx } from '../platform/db/index.ts';
-import { shapeOf } from '../platform/shapes.ts';
+import { compileSchema } from '../platform/shapes.ts';
 import type { JobDefinition, JobQueue } from './job.ts';
 import * as repository from './repository.ts';
 
@@ -75,9 +75,9 @@ function payloadCheck({ name, payload, retrySec }: JobDefinition): (value: unkno
   if (retrySec.some((pause) => !(pause >= 0))) throw new Error(`a pause of the job ${name} is negative`);
   if (Reflect.get(payload, 'type') !== 'object')
     throw new Error(`the payload of the job ${name} is not an object`);
-  const shape = shapeOf(payload);
+  const shape = compileSchema(payload);
   return (value) => {
-    const fault = shape.fault(value);
+    const fault = shape.firstError(value);
     return fault === null ? null : `payload${fault}`;
   };
 }

@@ -6,7 +6,7 @@
  */
 import { sql } from 'kysely';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { lockNamed } from '../platform/db/named-lock.ts';
+import { advisoryLock } from '../platform/db/named-lock.ts';
 
 const RETENTION_DAYS = 3;
 
@@ -77,7 +77,7 @@ export async function claim(
 ): Promise<ClaimedJob | null> {
   return db.transaction().execute(async (tx) => {
     // Two concurrent claims would serve the same turn.
-    await lockNamed(tx, `job ${queue}`);
+    await advisoryLock(tx, `job ${queue}`);
     const { rows } = await sql<ClaimedJob>`
       with recursive groups (group_id) as (
         select min(group_id) from job where name = ${queue} and state = 'waiting'

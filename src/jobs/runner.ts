@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cut } from '../kernel/cut.ts';
+import { truncate } from '../kernel/cut.ts';
 import { inBackground } from '../platform/db/deadline.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -157,5 +157,5 @@ const labelOf = ({ state }: Outcome) => (state === 'waiting' ? 'retry' : state);
 /** Returns the error's stack without NUL, which PostgreSQL does not store. */
 function errorText(error: unknown): string {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return cut(text.replaceAll('\u0000', ''), MAX_ERROR_LENGTH);
+  return truncate(text.replaceAll('\u0000', ''), MAX_ERROR_LENGTH);
 }

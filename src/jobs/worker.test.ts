@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { sql } from 'kysely';
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts';
-import { until } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait.ts';
 import { jobRows, type LabelRun, labelJob, openQueue } from '../../test/jobs/fixture.ts';
 import { type EnqueueOptions, JobDeferredError, JobPermanentError, JobStoppedError } from './job.ts';
 import { deleteEnded, depths, hasStalledQueue, pruneGroupTurns } from './repository.ts';
@@ -61,18 +61,18 @@ async function order(count: number): Promise<string[]> {
   const seen: string[] = [];
   const run = async ({ payload }: LabelRun) => void seen.push(payload.label);
   workers = startJobWorkers(open.workersOf([{ job, concurrency: 1, run }]));
-  await until(() => seen.length === count, { message: () => `${count} runs, had ${seen.join(' ')}` });
+  await waitFor(() => seen.length === count, { message: () => `${count} runs, had ${seen.join(' ')}` });
   return seen;
 }
 
 const row = async () => (await jobRows(open.db))[0];
 const inState = (state: string) =>
-  until(async () => (await row())?.state === state && row(), { message: `a job that is ${state}` });
+  waitFor(async () => (await row())?.state === state && row(), { message: `a job that is ${state}` });
 
 test('a committed job starts immediately and completes', async () => {
   const held = hold(1, NO_POLLS);
   await enqueue('now');
-  const run = await until(() => held[0]);
+  const run = await waitFor(() => held[0]);
   assert.deepEqual([run.payload.label, run.attempt, run.isLast, run.lost], ['now', 1, false, 0]);
   run.end();
   const { failed, lost, error } = (await inState('completed')) ?? {};
@@ -82,24 +82,24 @@ test('a committed job starts immediately and completes', async () => {
 test('a delayed job starts when it is due, without a hint', async () => {
   const held = hold();
   await enqueue('later', { delaySec: 0.3 });
-  assert.equal((await until(() => held[0])).payload.label, 'later');
+  assert.equal((await waitFor(() => held[0])).payload.label, 'later');
 });
 
 test('jobs run up to the concurrency, and a freed slot is filled immediately', async () => {
   for (const label of ['a', 'b', 'c']) await enqueue(label);
   const held = hold(2, NO_POLLS);
-  await until(() => held.length === 2);
+  await waitFor(() => held.length === 2);
   await enqueue('d');
   assert.equal(held.length, 2);
   held[0]?.end();
-  await until(() => held.length === 3);
+  await waitFor(() => held.length === 3);
 });
 
 test('a failing job is retried once per pause, then failed with its last error', async () => {
   const held = hold();
   await enqueue('bad');
   for (const attempt of [1, 2, 3]) {
-    const run = await until(() => held[attempt - 1]);
+    const run = await waitFor(() => held[attempt - 1]);
     assert.deepEqual([run.attempt, run.isLast], [attempt, attempt === 3]);
     run.end(new Error(`failure ${attempt} with \u0000`));
   }
@@ -111,8 +111,8 @@ test('a failing job is retried once per pause, then failed with its last error',
 test('a permanent error fails the job without retry, and a deferral does not count as an attempt', async () => {
   const held = hold();
   await enqueue('x');
-  (await until(() => held[0])).end(new JobDeferredError('the disk is full', 0.1));
-  const again = await until(() => held[1]);
+  (await waitFor(() => held[0])).end(new JobDeferredError('the disk is full', 0.1));
+  const again = await waitFor(() => held[1]);
   assert.equal(again.attempt, 1);
   again.end(new JobPermanentError('no try could succeed'));
   assert.equal((await inState('failed'))?.failed, 1);
@@ -137,10 +137,10 @@ test('fifty jobs of one group do not delay another group', async () => {
 test('a group that arrives later takes turns immediately, without accumulated turns', async () => {
   for (let i = 0; i < 8; i++) await enqueue(`a${i}`, { group: 'A' });
   const held = hold();
-  for (let i = 0; i < 4; i++) (await until(() => held[i])).end();
-  await until(() => held[4]);
+  for (let i = 0; i < 4; i++) (await waitFor(() => held[i])).end();
+  await waitFor(() => held[4]);
   for (let i = 0; i < 3; i++) await enqueue(`b${i}`, { group: 'B' });
-  for (let i = 4; i < 11; i++) (await until(() => held[i])).end();
+  for (let i = 4; i < 11; i++) (await waitFor(() => held[i])).end();
   assert.deepEqual(
     held.slice(5).map(({ payload }) => payload.label),
     ['b0', 'a5', 'b1', 'a6', 'b2', 'a7'],
@@ -161,13 +161,13 @@ test('a higher priority runs first within its group and gets more turns between 
 test('canceling a running job aborts its signal, and the run can no longer confirm', async () => {
   const held = hold();
   await enqueue('x', { key: 'k' });
-  const run = await until(() => held[0]);
+  const run = await waitFor(() => held[0]);
   const tx = await open.db.transaction().execute(async (inner) => {
     await open.jobs.cancel(inner, job, 'k');
     return inner;
   });
   open.jobs.committed(tx);
-  await until(() => run.signal.aborted, { timeoutMs: 1000 });
+  await waitFor(() => run.signal.aborted, { timeoutMs: 1000 });
   assert.equal(run.signal.reason.reason, 'canceled');
   await assert.rejects(
     open.db.transaction().execute((inner) => run.confirm(inner)),
@@ -179,21 +179,21 @@ test('canceling a running job aborts its signal, and the run can no longer confi
 test('a cancellation reaches the run without its hint', async () => {
   const held = hold();
   await enqueue('x', { key: 'k' });
-  const run = await until(() => held[0]);
+  const run = await waitFor(() => held[0]);
   await open.db.transaction().execute((tx) => open.jobs.cancel(tx, job, 'k'));
-  await until(() => run.signal.aborted, { timeoutMs: 3000 });
+  await waitFor(() => run.signal.aborted, { timeoutMs: 3000 });
 });
 
 test('stop aborts the runs and requeues their jobs without counting an attempt', async () => {
   const held = hold();
   await enqueue('x');
-  const first = await until(() => held[0]);
+  const first = await waitFor(() => held[0]);
   await workers?.stop();
   assert.equal(first.signal.reason.reason, 'shutdown');
   const { state, failed, lost } = (await row()) ?? {};
   assert.deepEqual([state, failed, lost], ['waiting', 0, 0]);
   const again = hold();
-  assert.deepEqual((({ attempt, lost }) => [attempt, lost])(await until(() => again[0])), [1, 0]);
+  assert.deepEqual((({ attempt, lost }) => [attempt, lost])(await waitFor(() => again[0])), [1, 0]);
 });
 
 test('stop requeues the job of a run that ignores its signal, and completes one that succeeds', async () => {
@@ -206,7 +206,7 @@ test('stop requeues the job of a run that ignores its signal, and completes one 
   workers = startJobWorkers({ ...open.workersOf([{ job, concurrency: 2, run }]), drainMs: 200 });
   await enqueue('stuck');
   await enqueue('done');
-  await until(async () => (await jobRows(open.db)).every(({ state }) => state === 'active'));
+  await waitFor(async () => (await jobRows(open.db)).every(({ state }) => state === 'active'));
   await workers.stop();
   assert.equal(ends, 1);
   assert.deepEqual(
@@ -221,7 +221,7 @@ test('stop requeues the job of a run that ignores its signal, and completes one 
 test('a run whose job was taken over is aborted, cannot confirm and changes nothing', async () => {
   const held = hold();
   await enqueue('x');
-  const first = await until(() => held[0]);
+  const first = await waitFor(() => held[0]);
   await open.db.transaction().execute((tx) => first.confirm(tx));
   // As another node does when the lease has expired.
   await requeueRunning(open.db);
@@ -229,7 +229,7 @@ test('a run whose job was taken over is aborted, cannot confirm and changes noth
     open.db.transaction().execute((tx) => first.confirm(tx)),
     (error: unknown) => error instanceof JobStoppedError && error.reason === 'lost',
   );
-  const second = await until(() => held[1]);
+  const second = await waitFor(() => held[1]);
   assert.deepEqual([second.attempt, second.lost], [1, 1]);
   first.end();
   await open.db.transaction().execute((tx) => second.confirm(tx));
@@ -257,7 +257,7 @@ test('a queue is stalled when jobs are due for a minute and none of them runs', 
   await wait('b', 61);
   assert.equal(await hasStalledQueue(open.db), true);
   const held = hold();
-  await until(() => held[0]);
+  await waitFor(() => held[0]);
   assert.equal(await hasStalledQueue(open.db), false);
   assert.deepEqual(
     [...(await depths(open.db, open.jobs.names))],
@@ -277,7 +277,7 @@ test('pruning deletes the turns of groups that start at the current position any
 test('ended jobs are deleted after three days, jobs that wait or run are not', async () => {
   const held = hold();
   await enqueue('running');
-  await until(() => held[0]);
+  await waitFor(() => held[0]);
   for (const label of ['recent', 'old', 'waiting']) await enqueue(label);
   const end = (label: string, days: number) =>
     sql`update job set state = 'completed', ended_at = now() - make_interval(days => ${days})

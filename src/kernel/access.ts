@@ -10,7 +10,7 @@ export const MODES = ['live', 'test'] as const;
 export type Mode = (typeof MODES)[number];
 
 const ACTIONS = ['read', 'write', '*'] as const;
-const NOUNS = [
+const RESOURCES = [
   'profile',
   'videos',
   'streams',
@@ -30,11 +30,11 @@ const NOUNS = [
   'finance',
 ] as const;
 
-export type Permission = `${(typeof NOUNS)[number]}:${(typeof ACTIONS)[number]}` | '*';
+export type Permission = `${(typeof RESOURCES)[number]}:${(typeof ACTIONS)[number]}` | '*';
 
 /** Every permission that a key can hold. */
 export const PERMISSIONS: readonly Permission[] = [
-  ...NOUNS.flatMap((noun) => ACTIONS.map((action) => `${noun}:${action}` as const)),
+  ...RESOURCES.flatMap((noun) => ACTIONS.map((action) => `${noun}:${action}` as const)),
   '*',
 ];
 
@@ -72,7 +72,7 @@ export interface SessionActor {
 }
 
 /** So long a checked password is good for what wants one. */
-export const FRESH_PASSWORD_MS = 10 * MINUTE_MS;
+export const PASSWORD_CONFIRMATION_TTL_MS = 10 * MINUTE_MS;
 
 export type Actor = KeyActor | SessionActor;
 
@@ -88,7 +88,7 @@ export interface Caller extends Authority {
 }
 
 /** The member of the team who acts, by the id of the user; null for the owner, and for keys. */
-export function memberOf({ actor }: Pick<Caller, 'actor'>): string | null {
+export function teamMemberIdOf({ actor }: Pick<Caller, 'actor'>): string | null {
   return actor.kind === 'session' && !actor.isOwner ? actor.userId : null;
 }
 
@@ -117,7 +117,7 @@ function impliesContentReads(permissions: readonly string[]): boolean {
  * Reports whether the key holds the permission (docs/decisions/authorization.md#permissions). Whether its scope lets it
  * write is a separate question: `mayWrite`.
  */
-export function holds({ scope, permissions }: Authority, permission: Permission): boolean {
+export function hasPermission({ scope, permissions }: Authority, permission: Permission): boolean {
   if (scope === 'FULL_ACCESS') return true;
   const [noun, action] = permission.split(':');
   if (permissions.length === 0) return permission !== '*' && noun !== 'finance';
@@ -131,7 +131,7 @@ export function holds({ scope, permissions }: Authority, permission: Permission)
 }
 
 /** What each role may do, beside what only an owner's session may (docs/concepts/team.md#roles). */
-const CONTENT: readonly (typeof NOUNS)[number][] = [
+const CONTENT: readonly (typeof RESOURCES)[number][] = [
   'videos',
   'streams',
   'restreams',
@@ -144,12 +144,12 @@ const CONTENT: readonly (typeof NOUNS)[number][] = [
 
 const everything: Authority = { scope: 'FULL_ACCESS', permissions: [] };
 
-export const RIGHTS: Readonly<Record<TeamRole, Authority>> = {
+export const ROLE_PERMISSIONS: Readonly<Record<TeamRole, Authority>> = {
   OWNER: everything,
   ADMIN: everything,
   EDITOR: {
     scope: 'STANDARD',
-    permissions: NOUNS.filter((noun) => noun !== 'finance').map((noun) =>
+    permissions: RESOURCES.filter((noun) => noun !== 'finance').map((noun) =>
       CONTENT.includes(noun) ? `${noun}:*` : `${noun}:read`,
     ),
   },
@@ -157,10 +157,10 @@ export const RIGHTS: Readonly<Record<TeamRole, Authority>> = {
 };
 
 /** Does `outer` include all that `inner` may do? */
-export function covers(outer: Authority, inner: Authority): boolean {
+export function includesAuthority(outer: Authority, inner: Authority): boolean {
   return (
     SCOPES.indexOf(outer.scope) >= SCOPES.indexOf(inner.scope) &&
-    PERMISSIONS.every((permission) => holds(outer, permission) || !holds(inner, permission))
+    PERMISSIONS.every((permission) => hasPermission(outer, permission) || !hasPermission(inner, permission))
   );
 }
 
@@ -170,7 +170,7 @@ export function intersect(a: Authority, b: Authority): Authority {
   if (a.scope === 'FULL_ACCESS') return { scope, permissions: b.permissions };
   if (b.scope === 'FULL_ACCESS') return { scope, permissions: a.permissions };
   if (a.permissions.length + b.permissions.length === 0) return { scope, permissions: [] };
-  const permissions = PERMISSIONS.filter((permission) => holds(a, permission) && holds(b, permission));
+  const permissions = PERMISSIONS.filter((permission) => hasPermission(a, permission) && hasPermission(b, permission));
   return { scope, permissions: impliesContentReads(permissions) ? [...permissions, NOTHING] : permissions };
 }
 
@@ -181,15 +181,15 @@ export function keyIdOf({ actor }: Pick<Caller, 'actor'>): string | null {
 
 /** May the key do what the permission names, writes included? */
 export function mayWrite(key: Authority, permission: Permission): boolean {
-  return key.scope !== 'READ_ONLY' && holds(key, permission);
+  return key.scope !== 'READ_ONLY' && hasPermission(key, permission);
 }
 
 /** Returns what a list of permissions grants: what it names, with the reads that it implies; of an empty list, all. */
-export function spelledOut(permissions: readonly string[]): readonly Permission[] {
+export function expandPermissions(permissions: readonly string[]): readonly Permission[] {
   const isEmpty = permissions.length === 0;
   return PERMISSIONS.filter(
     (permission) =>
       permissions.includes(permission) ||
-      ((isEmpty || isContentRead(permission)) && holds({ scope: 'STANDARD', permissions }, permission)),
+      ((isEmpty || isContentRead(permission)) && hasPermission({ scope: 'STANDARD', permissions }, permission)),
   );
 }

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
 /** An IPv6 client holds a whole /64, so that is what counts as its address. */
-export function addressBlock(ip: string): string {
+export function ipBlock(ip: string): string {
   const plain = plainAddress(ip);
   return isIPv6(plain) ? ipv6Prefix(plain, 4) : plain;
 }

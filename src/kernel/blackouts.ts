@@ -7,7 +7,7 @@ export const DAY = /^\d{4}-\d\d-\d\d$/;
  * @param blackout each end a day (`2026-12-24`) of the zone, the last one included, or an instant (RFC 3339).
  * @param timezone IANA.
  */
-export function blackoutInstants(
+export function expandBlackout(
   { start, end }: { start: string; end: string },
   timezone: string,
 ): { startMs: number; endMs: number } {

@@ -3,13 +3,13 @@ import { isDeepStrictEqual } from 'node:util';
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** Without the members that are undefined. */
-export function defined<T extends object>(values: T): Defined<T>;
-export function defined(values: object): object {
+export function omitUndefined<T extends object>(values: T): Defined<T>;
+export function omitUndefined(values: object): object {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
 /** Each member that differs, with its old and its new value, as events tell of changes. */
-export function changesBetween(
+export function diffFields(
   before: object,
   after: object,
 ): Record<string, { from: unknown; to: unknown }> {

@@ -1,5 +1,5 @@
 /** At most so many UTF-16 units of a text. No character is cut in two: JSON columns take no half of one. */
-export function cut(text: string, most: number): string {
+export function truncate(text: string, most: number): string {
   return text
     .slice(0, most)
     .replace(/[\ud800-\udbff]$/, '')

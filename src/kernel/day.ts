@@ -1,7 +1,7 @@
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
 /** Is it a day of the calendar as ISO 8601 writes it, such as `2026-11-20`? */
-export function isDay(text: string): boolean {
+export function isIsoDate(text: string): boolean {
   if (!DAY.test(text)) return false;
   try {
     Temporal.PlainDate.from(text);

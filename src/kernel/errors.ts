@@ -1,4 +1,4 @@
-import type { QuotaRefusal } from './plans.ts';
+import type { QuotaExceededDetails } from './plans.ts';
 
 /**
  * The one registry of error codes (docs/concepts/conventions.md#errors, docs/decisions/errors.md#additional-error-codes).
@@ -313,11 +313,11 @@ interface AppErrorOptions {
   cause?: unknown;
   headers?: Record<string, string>;
   /** Of QUOTA_EXCEEDED: what was refused to whom. */
-  refusal?: QuotaRefusal;
+  quota?: QuotaExceededDetails;
   /** Replaces the `error` object of the body by this text (docs/concepts/conventions.md#errors). */
-  plain?: string;
+  plainText?: string;
   /** Members of the body beside `error` (docs/concepts/conventions.md#errors). */
-  beside?: Readonly<Record<string, string | number | boolean>>;
+  extra?: Readonly<Record<string, string | number | boolean>>;
 }
 
 /** Headers of the responses with a code, unless the failure names others. */
@@ -332,9 +332,9 @@ export class AppError extends Error {
   readonly field: string | undefined;
   readonly internal: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  readonly refusal: QuotaRefusal | undefined;
+  readonly quota: QuotaExceededDetails | undefined;
   readonly #plain: string | undefined;
-  readonly #beside: AppErrorOptions['beside'];
+  readonly #beside: AppErrorOptions['extra'];
 
   constructor(code: ErrorCode, options: AppErrorOptions = {}) {
     super(options.message ?? ERRORS[code].message, { cause: options.cause });
@@ -344,9 +344,9 @@ export class AppError extends Error {
     this.field = options.field;
     this.internal = options.internal;
     this.headers = options.headers ?? DEFAULT_HEADERS[code] ?? {};
-    this.refusal = options.refusal;
-    this.#plain = options.plain ?? (STRING_BODY.has(code) ? code : undefined);
-    this.#beside = options.beside;
+    this.quota = options.quota;
+    this.#plain = options.plainText ?? (STRING_BODY.has(code) ? code : undefined);
+    this.#beside = options.extra;
   }
 
   /** The response body (docs/concepts/conventions.md#envelopes, docs/concepts/integration-domains.md#the-origin-lock). */
@@ -359,8 +359,8 @@ export class AppError extends Error {
 }
 
 /** 403 QUOTA_EXCEEDED: the plan of a workspace has no more of a resource. */
-export function quotaExceeded(refusal: QuotaRefusal, message: string): AppError {
-  return new AppError('QUOTA_EXCEEDED', { message, refusal });
+export function quotaExceeded(quota: QuotaExceededDetails, message: string): AppError {
+  return new AppError('QUOTA_EXCEEDED', { message, quota });
 }
 
 /** 400 BAD_REQUEST that names the offending input. */
@@ -373,14 +373,14 @@ export function badRequest(field: string, message: string): AppError {
  *
  * @param form the code; `plain` is RATE_LIMITED with `error` as a text (docs/concepts/conventions.md#errors).
  */
-export function tooMany(
+export function tooManyRequests(
   form: 'plain' | 'RATE_LIMITED' | 'RATE_LIMIT' | 'DAILY_QUOTA_EXCEEDED',
   resetInMs: number,
 ): AppError {
   const retryAfter = Math.max(1, Math.ceil(resetInMs / 1000));
   const headers = { 'Retry-After': String(retryAfter) };
   if (form !== 'plain') return new AppError(form, { headers });
-  return new AppError('RATE_LIMITED', { headers, plain: 'Too many requests', beside: { retryAfter } });
+  return new AppError('RATE_LIMITED', { headers, plainText: 'Too many requests', extra: { retryAfter } });
 }
 
 /**

@@ -14,7 +14,7 @@ function added(title: string, description: string, text: string): ReleaseEntry {
 }
 
 /** The interface as it is first promised; every endpoint of it stands here. */
-export const FIRST_RELEASE: Release = {
+export const BASELINE_ENDPOINTS: Release = {
   version: '1.0.0',
   date: '2026-11-01',
   entries: [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Clock, dateFromMs, systemClock } from './clock.ts';
-import { idAt, isUuidV4, newId, newUuid } from './ids.ts';
+import { minIdAt, isUuidV4, newId, newUuid } from './ids.ts';
 
 test('an id is a prefix and 26 characters that read as a UUIDv7', () => {
   const before = systemClock.ms();
@@ -27,7 +27,7 @@ test('an id has the time of its clock, also where that is set back', () => {
   const made = () => {
     const ids = Array.from({ length: 100 }, () => newId('vid', clock));
     assert.deepEqual(ids.toSorted(), ids);
-    for (const id of ids) assert.ok(idAt('vid', ms) <= id && id < idAt('vid', ms + 1), id);
+    for (const id of ids) assert.ok(minIdAt('vid', ms) <= id && id < minIdAt('vid', ms + 1), id);
     return ids;
   };
   const before = made();
@@ -35,7 +35,7 @@ test('an id has the time of its clock, also where that is set back', () => {
   assert.ok(String(before.at(-1)) < String(made()[0]));
   ms -= 3_600_000;
   assert.ok(String(made().at(-1)) < String(before[0]));
-  assert.ok(idAt('vid', -1) < idAt('vid', 1) && idAt('vid', 1) < idAt('vid', Infinity));
+  assert.ok(minIdAt('vid', -1) < minIdAt('vid', 1) && minIdAt('vid', 1) < minIdAt('vid', Infinity));
 });
 
 test('a clock beside all times makes ids all the same, and one without a time none', () => {
@@ -43,7 +43,7 @@ test('a clock beside all times makes ids all the same, and one without a time no
   for (const ms of [-1, 0, 0.7, 2 ** 48, Infinity])
     assert.match(newId('str', at(ms)), /^str_[0-7][0-9a-z]{25}$/);
   assert.throws(() => newId('str', at(Number.NaN)), RangeError);
-  assert.throws(() => idAt('str', Number.NaN), RangeError);
+  assert.throws(() => minIdAt('str', Number.NaN), RangeError);
 });
 
 test('a UUIDv4 is told from other versions, other variants and other texts', () => {

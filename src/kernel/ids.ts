@@ -154,7 +154,7 @@ export function newId(prefix: IdPrefix, clock: Clock = systemClock): string {
 }
 
 /** What is before every id of this time and of later ones. @param ms epoch milliseconds, of any size. */
-export function idAt(prefix: IdPrefix, ms: number): string {
+export function minIdAt(prefix: IdPrefix, ms: number): string {
   return `${prefix}_${encodeUuid({ ms: wholeMs(ms), high: 0, low: 0 })}`;
 }
 

@@ -12,11 +12,11 @@ export function canonicalLanguage(tag: string): string | null {
 /** In the language itself, as those who need it read it; the tag where it has no name. */
 export function languageName(language: string): string {
   const name = new Intl.DisplayNames([language], { type: 'language' });
-  return name.of(plainLanguage(language)) ?? language;
+  return name.of(baseLanguageTag(language)) ?? language;
 }
 
 /** Without extensions and private parts, which have no names: `en-x-sdh` is `en`. */
-export function plainLanguage(language: string): string {
+export function baseLanguageTag(language: string): string {
   return new Intl.Locale(language).baseName;
 }
 

@@ -1,7 +1,7 @@
 import { dateFromMs } from './clock.ts';
 
 /** A row that one node at a time works on. */
-export interface Leased {
+export interface LeasedRow {
   id: string;
   node_id: string | null;
   lease_until: Date | null;
@@ -23,7 +23,7 @@ const RENEWED_AFTER = 1 / 6;
  *
  * @param rows that are to be worked on, and that the node has, or nobody.
  */
-export async function holdLeases<R extends Leased>(
+export async function claimLeases<R extends LeasedRow>(
   rows: readonly R[],
   { nodeId, now, leaseMs, claim }: Claiming,
 ): Promise<R[]> {

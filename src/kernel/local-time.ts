@@ -1,15 +1,15 @@
 /** A day and a time as people read them, in a zone that is named: `Monday 30 November 2026 at 10:00 (Europe/Berlin)`. */
-export function inZone(at: Date, timezone: string): string {
-  return `${dayIn(at, timezone)} at ${timeIn(at, timezone)} (${timezone})`;
+export function formatInZone(at: Date, timezone: string): string {
+  return `${formatDate(at, timezone)} at ${formatTime(at, timezone)} (${timezone})`;
 }
 
 /** `Monday 30 November 2026`. */
-export function dayIn(at: Date, timezone: string): string {
+export function formatDate(at: Date, timezone: string): string {
   return formatter('full', timezone).format(at);
 }
 
 /** `10:00`. */
-export function timeIn(at: Date, timezone: string): string {
+export function formatTime(at: Date, timezone: string): string {
   return formatter('time', timezone).format(at);
 }
 

@@ -1,7 +1,7 @@
 import { dateFromMs } from './clock.ts';
 import { MINUTE_MS } from './durations.ts';
 
-export interface Piece {
+export interface MinuteBucket {
   from: Date;
   /** Excluded. */
   to: Date;
@@ -9,8 +9,8 @@ export interface Piece {
 }
 
 /** A span of time in pieces, none of which reaches over the end of a minute; nothing where it is empty. */
-export function minutePieces(from: Date, to: Date): Piece[] {
-  const pieces: Piece[] = [];
+export function splitByMinute(from: Date, to: Date): MinuteBucket[] {
+  const pieces: MinuteBucket[] = [];
   const endMs = to.getTime();
   for (let at = from.getTime(); at < endMs; ) {
     const next = Math.min(endMs, (Math.floor(at / MINUTE_MS) + 1) * MINUTE_MS);
@@ -21,6 +21,6 @@ export function minutePieces(from: Date, to: Date): Piece[] {
 }
 
 /** Whole minutes. */
-export function minutesOf(ms: number): number {
+export function wholeMinutes(ms: number): number {
   return Math.floor(ms / MINUTE_MS);
 }

@@ -1,7 +1,7 @@
 /** What a repository needs to read one page of a list (docs/concepts/conventions.md#lists). */
 export interface PageRequest {
   /** Rows to fetch: one more than asked for, to see whether another page follows. */
-  take: number;
+  fetchLimit: number;
   limit: number;
   order: 'asc' | 'desc';
   /** Rows start behind this id. */

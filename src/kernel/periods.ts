@@ -3,7 +3,7 @@ import { dateFromMs } from './clock.ts';
 type Interval = 'MONTH' | 'YEAR';
 
 /** From where the periods of a subscription are counted: neither moves for as long as it lasts. */
-export interface Anchor {
+export interface BillingAnchor {
   anchorAt: Date;
   /** IANA. */
   timezone: string;
@@ -16,7 +16,7 @@ export const MONTHS: Readonly<Record<Interval, number>> = { MONTH: 1, YEAR: 12 }
  * The anchor's day and wall time so many months later; a month that has no such day gives its last one, and the next
  * one has it again: 31 January, 28 February, 31 March (docs/decisions/money.md#periods).
  */
-export function monthsAfter({ anchorAt, timezone }: Anchor, months: number): Date {
+export function monthsAfter({ anchorAt, timezone }: BillingAnchor, months: number): Date {
   return dateFromMs(zoned(anchorAt, timezone).add({ months }).epochMilliseconds);
 }
 
@@ -36,8 +36,8 @@ export interface Period {
  * The period that begins `month` months after the anchor; or, when that one has passed as well, the one that `now` is
  * in: nobody pays for a time in which nothing was renewed.
  */
-export function periodFrom(
-  anchor: Anchor,
+export function billingPeriodAt(
+  anchor: BillingAnchor,
   interval: Interval,
   { month, now }: { month: number; now: Date },
 ): Period {

@@ -146,7 +146,7 @@ export const RESOURCE_KEYS = [
 export type ResourceKey = (typeof RESOURCE_KEYS)[number];
 
 /** More of a resource was wanted than the plan has. */
-export interface QuotaRefusal {
+export interface QuotaExceededDetails {
   workspaceId: string;
   resource: ResourceKey;
 }

@@ -1,7 +1,7 @@
-import { MAX_PUSH_ADDRESS, type PushAddress, parsePushAddress } from './push-address.ts';
+import { MAX_PUSH_URL_LENGTH, type PushUrl, parsePushUrl } from './push-address.ts';
 
 /** Where a live source is fetched from, out of the text of its address (docs/concepts/bridges.md#sources). */
-export type PullAddress = HlsAddress | RtmpAddress | SrtAddress | RtspAddress;
+export type PullUrl = HlsUrl | RtmpUrl | SrtUrl | RtspUrl;
 
 /** A user and a password that stood in the address. */
 export interface Credentials {
@@ -16,27 +16,27 @@ interface Common {
   shown: string;
 }
 
-export interface HlsAddress extends Common {
+export interface HlsUrl extends Common {
   scheme: 'https';
   /** Without the credentials. */
   url: string;
   credentials: Credentials | null;
 }
 
-export interface RtmpAddress extends Common {
+export interface RtmpUrl extends Common {
   scheme: 'rtmp' | 'rtmps';
-  server: PushAddress;
+  server: PushUrl;
   /** What is played of the application; often a secret. */
   name: string;
 }
 
-export interface SrtAddress extends Common {
+export interface SrtUrl extends Common {
   scheme: 'srt';
-  server: PushAddress;
+  server: PushUrl;
   streamId: string | null;
 }
 
-export interface RtspAddress extends Common {
+export interface RtspUrl extends Common {
   scheme: 'rtsp' | 'rtsps';
   /** Without the credentials: what the server is asked for. */
   url: string;
@@ -44,15 +44,15 @@ export interface RtspAddress extends Common {
   credentials: Credentials | null;
 }
 
-export const MAX_PULL_ADDRESS = MAX_PUSH_ADDRESS;
+export const MAX_PULL_URL_LENGTH = MAX_PUSH_URL_LENGTH;
 const HIDDEN = '***';
 const SCHEME = /^([a-z]+):\/\//i;
 const PARTS = /^[a-z]+:\/\/(?:([^/?#@]*)@)?([^/?#@]+)([^?#]*)(\?[^#]*)?$/i;
 const RTSP_PORTS = { rtsp: 554, rtsps: 322 } as const;
 
 /** @returns why the text is no such address, in words for its sender. */
-export function parsePullAddress(text: string): PullAddress | string {
-  if (text.length > MAX_PULL_ADDRESS) return `it is longer than ${MAX_PULL_ADDRESS} characters`;
+export function parsePullUrl(text: string): PullUrl | string {
+  if (text.length > MAX_PULL_URL_LENGTH) return `it is longer than ${MAX_PULL_URL_LENGTH} characters`;
   if (!/^[\x21-\x7e]*$/.test(text) || text.includes('\\')) return 'it has characters that an address has not';
   const scheme = SCHEME.exec(text)?.[1]?.toLowerCase();
   if (scheme === 'https') return hls(text);
@@ -94,7 +94,7 @@ function decoded(text: string): string {
   }
 }
 
-function hls(text: string): HlsAddress | string {
+function hls(text: string): HlsUrl | string {
   const parts = partsOf(text.replace(/#.*$/, ''), 'https');
   if (parts === null || !URL.canParse(text)) return 'it is malformed';
   const { credentials, authority, path, search, shown } = parts;
@@ -102,19 +102,19 @@ function hls(text: string): HlsAddress | string {
   return { scheme: 'https', url, credentials, shown, guarded: `https://${authority}/` };
 }
 
-function rtmp(text: string, scheme: 'rtmp' | 'rtmps'): RtmpAddress | string {
+function rtmp(text: string, scheme: 'rtmp' | 'rtmps'): RtmpUrl | string {
   const parts = partsOf(text, scheme, true);
   if (parts === null) return 'it is malformed';
   if (parts.credentials !== null) return 'a user name in an RTMP URL is not supported';
   const cut = parts.path.lastIndexOf('/');
   const name = `${parts.path.slice(cut + 1)}${parts.search}`;
   if (cut < 1 || parts.path.length === cut + 1) return 'it must name an application and a stream';
-  const server = parsePushAddress(`${scheme}://${parts.authority}${parts.path.slice(0, cut)}`);
+  const server = parsePushUrl(`${scheme}://${parts.authority}${parts.path.slice(0, cut)}`);
   if (typeof server === 'string') return server;
   return { scheme, server, name, guarded: server.guarded, shown: parts.shown };
 }
 
-function srt(text: string): SrtAddress | string {
+function srt(text: string): SrtUrl | string {
   const parts = partsOf(text, 'srt');
   if (parts === null) return 'it is malformed';
   if (parts.credentials !== null) return 'an SRT URL cannot contain a user name';
@@ -124,12 +124,12 @@ function srt(text: string): SrtAddress | string {
   if (streamId !== null && Buffer.byteLength(streamId) > 512) return 'the streamid is longer than 512 bytes';
   query.delete('streamid');
   const rest = query.size === 0 ? '' : `?${query}`;
-  const server = parsePushAddress(`srt://${parts.authority}${parts.path}${rest}`);
+  const server = parsePushUrl(`srt://${parts.authority}${parts.path}${rest}`);
   if (typeof server === 'string') return server;
   return { scheme: 'srt', server, streamId, guarded: server.guarded, shown: parts.shown };
 }
 
-function rtsp(text: string, scheme: 'rtsp' | 'rtsps'): RtspAddress | string {
+function rtsp(text: string, scheme: 'rtsp' | 'rtsps'): RtspUrl | string {
   const parts = partsOf(text, scheme);
   if (parts === null) return 'it is malformed';
   const { credentials, authority, path, search, shown } = parts;

@@ -1,5 +1,5 @@
 /** Where a broadcast is sent on to, out of the text of its address. */
-export interface PushAddress {
+export interface PushUrl {
   scheme: 'rtmp' | 'rtmps' | 'srt';
   /** As it is spelled, in lower case; an IPv6 address in brackets. */
   host: string;
@@ -11,7 +11,7 @@ export interface PushAddress {
   guarded: string;
 }
 
-export const MAX_PUSH_ADDRESS = 2048;
+export const MAX_PUSH_URL_LENGTH = 2048;
 const FORM = /^(rtmps?|srt):\/\/([^/?#@]*)(\/[^?#]*)?(\?[^#]*)?$/i;
 const AUTHORITY = /^(\[[0-9a-f:.]+\]|[^[\]:]+)(?::(\d{1,5}))?$/i;
 const DEFAULT_PORTS = { rtmp: 1935, rtmps: 443, srt: 0 } as const;
@@ -20,8 +20,8 @@ const SRT_OPTIONS = new Set(['latency', 'mode', 'pbkeylen']);
 const KEY_BYTES = new Set(['16', '24', '32']);
 
 /** @returns why the text is no such address, in words for its sender. */
-export function parsePushAddress(text: string): PushAddress | string {
-  if (text.length > MAX_PUSH_ADDRESS) return `it is longer than ${MAX_PUSH_ADDRESS} characters`;
+export function parsePushUrl(text: string): PushUrl | string {
+  if (text.length > MAX_PUSH_URL_LENGTH) return `it is longer than ${MAX_PUSH_URL_LENGTH} characters`;
   if (!/^[\x21-\x7e]*$/.test(text)) return 'it has characters that an address has not';
   const [, schemeText = '', authority = '', path = '', search = ''] = FORM.exec(text) ?? [];
   const scheme = schemeOf(schemeText);
@@ -39,7 +39,7 @@ export function parsePushAddress(text: string): PushAddress | string {
   return { scheme, host: host.toLowerCase(), port, app: scheme === 'srt' ? '' : app, query, guarded };
 }
 
-function schemeOf(text: string): PushAddress['scheme'] | null {
+function schemeOf(text: string): PushUrl['scheme'] | null {
   const scheme = text.toLowerCase();
   return scheme === 'rtmp' || scheme === 'rtmps' || scheme === 'srt' ? scheme : null;
 }

@@ -13,11 +13,11 @@ export interface ReleaseEntry {
   /** A client may have to be changed. */
   breaking?: true;
   /** Of DEPRECATED: how its endpoints end. */
-  ending?: Ending;
+  ending?: DeprecationOutcome;
 }
 
 /** How a deprecated endpoint ends (docs/decisions/versions.md#deprecation). */
-export interface Ending {
+export interface DeprecationOutcome {
   /** An ISO day, at least twelve months after the release. */
   sunset: string;
   /** Path below the base URL of the endpoint to use instead. */
@@ -27,7 +27,7 @@ export interface Ending {
 }
 
 /** A deprecated endpoint: announced for at least twelve months, 410 from its sunset on. */
-export interface Deprecation extends Ending {
+export interface Deprecation extends DeprecationOutcome {
   /** The ISO day of the release that announced it. */
   since: string;
 }
@@ -44,13 +44,13 @@ export interface PublishedRelease extends Release {
   date: string;
 }
 
-export function published(releases: readonly Release[]): PublishedRelease[] {
+export function publishedReleases(releases: readonly Release[]): PublishedRelease[] {
   return releases.flatMap(({ date, ...release }) => (date === null ? [] : [{ ...release, date }]));
 }
 
 /** The latest that is published. */
-export function latestOf(releases: readonly Release[]): PublishedRelease {
-  const latest = published(releases).at(-1);
+export function latestPublished(releases: readonly Release[]): PublishedRelease {
+  const latest = publishedReleases(releases).at(-1);
   if (latest === undefined) throw new Error('no release is published');
   return latest;
 }

@@ -1,13 +1,13 @@
 import { dateFromMs } from './clock.ts';
 import { DAY_MS, HOUR_MS, QUARTER_MS } from './durations.ts';
 import { badRequest } from './errors.ts';
-import { normaliseTimezone } from './timezone.ts';
+import { normalizeTimezone } from './timezone.ts';
 
 export const GRANULARITIES = ['HOUR', 'DAY', 'WEEK', 'MONTH'] as const;
 export type Granularity = (typeof GRANULARITIES)[number];
 
 /** Moments from `from` until before `to`. */
-export interface Span {
+export interface Interval {
   from: Date;
   to: Date;
 }
@@ -22,7 +22,7 @@ export interface RangeQuery<G extends Granularity = Granularity> {
 }
 
 /** A span of time in pieces. Both ends are on quarter-hours, which all days and hours begin on. */
-export interface TimeRange<G extends Granularity = Granularity> extends Span {
+export interface TimeRange<G extends Granularity = Granularity> extends Interval {
   /** Canonical. */
   timezone: string;
   granularity: G;
@@ -48,8 +48,8 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/i;
  *
  * @throws {AppError} BAD_REQUEST, field `from`, `to`, `timezone` or `granularity`.
  */
-export function readRange<G extends Granularity>(query: RangeQuery<G>, nowMs: number): TimeRange<G> {
-  const timezone = normaliseTimezone(query.timezone ?? 'UTC');
+export function parseDateRange<G extends Granularity>(query: RangeQuery<G>, nowMs: number): TimeRange<G> {
+  const timezone = normalizeTimezone(query.timezone ?? 'UTC');
   const today = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(timezone).toPlainDate();
   const to =
     query.to === undefined ? startOf(today.add({ days: 1 }), timezone) : read('to', query.to, timezone);
@@ -87,7 +87,7 @@ export function readRange<G extends Granularity>(query: RangeQuery<G>, nowMs: nu
  * The span directly before a range, of equal length: as many local days where the range begins and ends with days,
  * as much time otherwise.
  */
-export function previousOf({ from, to, timezone }: TimeRange): Span {
+export function previousRange({ from, to, timezone }: TimeRange): Interval {
   const [begin, end] = [zoned(from.getTime(), timezone), zoned(to.getTime(), timezone)];
   const isDays = [begin, end].every((moment) => startOf(moment.toPlainDate(), timezone).equals(moment));
   if (!isDays) return { from: dateFromMs(from.getTime() * 2 - to.getTime()), to: from };
@@ -96,13 +96,13 @@ export function previousOf({ from, to, timezone }: TimeRange): Span {
 }
 
 /** The pieces of a range, cut off at its ends. */
-export function piecesOf({ from, to, buckets }: TimeRange): Span[] {
+export function clippedBuckets({ from, to, buckets }: TimeRange): Interval[] {
   const begins = buckets.map(({ start }) => (start < from ? from : start));
   return begins.map((begin, index) => ({ from: begin, to: begins[index + 1] ?? to }));
 }
 
 /** The UTC days that are whole in a span (none: an empty span), and what is left of it at its ends. */
-export function wholeDays({ from, to }: Span): { days: Span; edges: Span[] } {
+export function splitWholeDays({ from, to }: Interval): { days: Interval; edges: Interval[] } {
   const first = Math.ceil(from.getTime() / DAY_MS) * DAY_MS;
   const last = Math.floor(to.getTime() / DAY_MS) * DAY_MS;
   if (first >= last) return { days: { from, to: from }, edges: [{ from, to }] };

@@ -7,7 +7,7 @@ import { badRequest } from './errors.ts';
  * @param field where it was given.
  * @returns it in the letters of IANA. @throws {AppError} BAD_REQUEST naming the field.
  */
-export function normaliseTimezone(timezone: string, field = 'timezone'): string {
+export function normalizeTimezone(timezone: string, field = 'timezone'): string {
   try {
     const { timeZoneId: id } = Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(timezone);
     // It also reads times that name a zone.

@@ -3,6 +3,6 @@ export const VISIBILITIES = ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER
 export type Visibility = (typeof VISIBILITIES)[number];
 
 /** Everybody who has the address may watch. */
-export function isOpen(visibility: Visibility): boolean {
+export function isLinkAccessible(visibility: Visibility): boolean {
   return visibility === 'PUBLIC' || visibility === 'UNLISTED';
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** What a request tells of who makes it. Nothing of it is kept as it is. */
-export interface Visit {
+export interface ClientInfo {
   ip: string;
   /** Empty when the client names none. */
   userAgent: string;

@@ -7,7 +7,7 @@ interface Stretch {
 }
 
 /** A zone between two moments. Wall times are milliseconds as if the wall showed UTC. */
-export interface Zone {
+export interface ZoneOffsets {
   /** What the wall shows. */
   wallMs(instantMs: number): number;
   /** When the wall shows this for the first time; null for a time that it skips. */
@@ -17,7 +17,7 @@ export interface Zone {
 }
 
 /** Times outside of `fromMs` to `toMs` have the offset of the nearer end. @param timezone an IANA name. */
-export function zoneBetween(timezone: string, fromMs: number, toMs: number): Zone {
+export function loadZoneOffsets(timezone: string, fromMs: number, toMs: number): ZoneOffsets {
   const stretches = stretchesOf(timezone, fromMs, toMs);
   const [first] = stretches;
   const at = (ms: number) => stretches.find((one) => ms < one.toMs) ?? first;

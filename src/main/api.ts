@@ -1,26 +1,26 @@
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { createQuotaHints } from '../features/quota/index.ts';
+import { createQuotaSignals } from '../features/quota/index.ts';
 import { BASE_PATH, createApp } from '../http/app.ts';
 import { loadAssets } from '../http/assets.ts';
 import { dashboardPage } from '../http/dashboard.ts';
-import { prepareDrain } from '../http/drain.ts';
+import { createDrain } from '../http/drain.ts';
 import { landingPage } from '../http/landing.ts';
 import { openApiDocument } from '../http/openapi/document.ts';
-import { createOwnOrigin } from '../http/own-origin.ts';
+import { createSameOriginCheck } from '../http/own-origin.ts';
 import type { HttpPorts } from '../http/ports.ts';
 import type { Route } from '../http/route.ts';
 import { createSessionCookie } from '../http/session-cookie.ts';
-import { staticAnswer } from '../http/static-answer.ts';
+import { staticResponse } from '../http/static-answer.ts';
 import { AppError } from '../kernel/errors.ts';
-import { brokenConstraint, isPassing, sqlState } from '../platform/db/index.ts';
+import { violatedConstraint, isTransientError, sqlState } from '../platform/db/index.ts';
 import { createAccessLog } from '../platform/logger.ts';
 import { ROOT } from '../platform/root.ts';
 import type { Container } from './container.ts';
 import type { HeldPort } from './held-ports.ts';
 import { mediaOriginsOf } from './media-origins.ts';
 import type { Page, PageRole, Service } from './part.ts';
-import { endServices, startServices } from './services.ts';
+import { stopServices, startServices } from './services.ts';
 
 const WEB_DIST = join(ROOT, 'web/dist');
 const UNIQUE_VIOLATION = '23505';
@@ -28,9 +28,9 @@ const DRAIN_MS = 10_000;
 
 /** Translates a failure of the database that no feature has translated. */
 function databaseFailure(error: unknown): AppError | null {
-  if (isPassing(error)) return new AppError('SERVICE_UNAVAILABLE', { cause: error });
+  if (isTransientError(error)) return new AppError('SERVICE_UNAVAILABLE', { cause: error });
   if (sqlState(error) !== UNIQUE_VIOLATION) return null;
-  return new AppError('CONFLICT', { cause: error, internal: brokenConstraint(error) ?? 'unique' });
+  return new AppError('CONFLICT', { cause: error, internal: violatedConstraint(error) ?? 'unique' });
 }
 
 /** Every endpoint below the base URL; the releases say which of them end. */
@@ -63,7 +63,7 @@ function httpPorts(container: Container): HttpPorts {
     sessions: {
       ...auth.sessions,
       cookie: createSessionCookie(config.PUBLIC_URL),
-      isOwnOrigin: createOwnOrigin(config),
+      isOwnOrigin: createSameOriginCheck(config),
     },
     counters: {
       perMinute: (key) => perMinute.hit(key),
@@ -80,7 +80,7 @@ function httpPorts(container: Container): HttpPorts {
     log,
     accessLog: createAccessLog(config.LOG_LEVEL, 'api'),
     requestLog: container.requestLog,
-    quotas: createQuotaHints(container.bus),
+    quotas: createQuotaSignals(container.bus),
     deprecatedUses: { note: container.changelog.noteUse },
   };
 }
@@ -113,11 +113,11 @@ export async function buildApi(container: Container, mediaRuns: () => boolean): 
     routes,
     pages: [
       ...(await pagesOf(container, { assets, mediaRuns })),
-      (instance) => instance.get('/openapi.json', staticAnswer('application/json', document)),
+      (instance) => instance.get('/openapi.json', staticResponse('application/json', document)),
     ],
     trustProxy: config.TRUST_PROXY,
   });
-  const drain = prepareDrain(app, DRAIN_MS);
+  const drain = createDrain(app, DRAIN_MS);
   await container.durableWindows?.load();
   await app.ready();
   let services: Service[] = [];
@@ -131,7 +131,7 @@ export async function buildApi(container: Container, mediaRuns: () => boolean): 
     },
     async drain() {
       await drain();
-      await endServices(services);
+      await stopServices(services);
     },
   };
 }

@@ -9,7 +9,7 @@ import { oneOf, optional, required, several, UsageError, type Values } from './c
 import { remoteCommands } from './cli-webhooks.ts';
 import type { CommandDefinition, Result } from './command.ts';
 import type { Container } from './container.ts';
-import type { Noun } from './core.ts';
+import type { OptionalModule } from './core.ts';
 import * as nouns from './nouns.ts';
 
 const OPTIONS: ParseArgsOptionsConfig = {
@@ -263,7 +263,7 @@ const coreCommands: readonly [name: string, command: Command][] = [
 ];
 
 /** Those of the optional nouns, whose parts do them. */
-const nounCommands: readonly CommandDefinition[] = Object.values<Noun>(nouns).flatMap(
+const nounCommands: readonly CommandDefinition[] = Object.values<OptionalModule>(nouns).flatMap(
   (noun) => noun.commands ?? [],
 );
 

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../test/harness/app.ts';
 import { commandLine, runCommand } from '../../test/harness/command-line.ts';
 import type { TestAccount } from '../../test/harness/factories.ts';
-import { until } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait.ts';
 import { addVideo, FOLDER } from '../../test/videos/fixture.ts';
 
 let app: TestApp;
@@ -48,7 +48,7 @@ test('a video that is taken down is shown to nobody, says why to its owner, and 
     Promise.all(addresses.map(async (address) => (await fetch(app.url + address)).status));
   const listed = async () => (await get(`/channel/${account.id}/videos`)).list('data').length;
   const settled = (status: number) =>
-    until(async () => (await statuses()).every((one) => one === status), { message: `${status} for all` });
+    waitFor(async () => (await statuses()).every((one) => one === status), { message: `${status} for all` });
   await settled(200);
   assert.equal(await listed(), 1);
 
@@ -92,7 +92,7 @@ test('a stream that is taken down is ended and cannot be enabled before it is re
   assert.equal((await app.container.signals.authorise(grant))?.streamId, id);
 
   await json('content', 'takedown', '--id', id, '--reason', 'Not theirs.');
-  await until(async () => (await page()) === 404, { message: 'the page is gone' });
+  await waitFor(async () => (await page()) === 404, { message: 'the page is gone' });
   const stream = await get(`/streams/${id}`);
   assert.deepEqual([stream.at('data.enabled'), stream.at('data.isLive')], [false, false]);
   assert.equal(stream.at('data.takedown.reason'), 'Not theirs.');
@@ -106,7 +106,7 @@ test('a stream that is taken down is ended and cannot be enabled before it is re
 
   await json('content', 'restore', '--id', id);
   (await enable()).assertOk(200);
-  await until(async () => (await page()) === 200, { message: 'the page is back' });
+  await waitFor(async () => (await page()) === 200, { message: 'the page is back' });
   assert.deepEqual((await told(id)).map(({ type }) => type).sort(), ['stream.restored', 'stream.taken_down']);
 });
 

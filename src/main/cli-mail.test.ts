@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { linkToken } from '../../test/auth/fixture.ts';
 import { startTestApp, type TestApp } from '../../test/harness/app.ts';
 import { commandLine } from '../../test/harness/command-line.ts';
-import { until } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait.ts';
 import { startWorker } from './worker.ts';
 
 let app: TestApp;
@@ -28,7 +28,7 @@ describe('the development mailbox', () => {
     const body = { email, password: 'correct horse battery staple' };
     assert.equal((await app.request('POST', '/auth/register', { key, body })).status, 201);
     await app.container.auth.links.request('VERIFY_EMAIL', email);
-    const mails = await until(
+    const mails = await waitFor(
       async () => {
         const list: unknown = JSON.parse(await marquee('mail', 'list', '--json'));
         assert.ok(Array.isArray(list));

@@ -11,21 +11,21 @@ import { openDatabase } from '../platform/db/index.ts';
 import { createSecrets, findSecretKey } from '../platform/secrets.ts';
 import { optional, required, UsageError, type Values } from './cli-values.ts';
 import type { Result } from './command.ts';
-import { type Closers, reachServer, startOwnServer } from './database-server.ts';
-import { type Finding, problem } from './doctor/finding.ts';
+import { type Disposers, connectOrStartServer, startOwnServer } from './database-server.ts';
+import { type CheckResult, problem } from './doctor/finding.ts';
 
 /** A command of the operator that builds nothing of the program: it works where that does not start, too. */
 export interface MaintenanceCommand {
   usage: string;
   /** What it says of a configuration that is not valid. Default: nothing, and the command fails. */
   refused?(reason: string): Result;
-  run(config: Config, values: Values, closers: Closers): Promise<Result>;
+  run(config: Config, values: Values, closers: Disposers): Promise<Result>;
 }
 
 /** Rows are read on one connection, while another one holds the lock. */
 const POOL = 3;
 
-function open(url: string, name: string, closers: Closers) {
+function open(url: string, name: string, closers: Disposers) {
   const { sql, close } = openDatabase({ url, pool: POOL, name, bounds: MAINTAINING });
   closers.push(close);
   return sql;
@@ -58,7 +58,7 @@ const backup: MaintenanceCommand = {
     const fingerprint = await fingerprintOf(config);
     // It has what the database has: hashes of passwords, addresses of people.
     if (!to.startsWith('s3://')) await mkdir(to, { recursive: true, mode: 0o700 });
-    const sql = open(await reachServer(config, closers), 'marquee backup', closers);
+    const sql = open(await connectOrStartServer(config, closers), 'marquee backup', closers);
     const report = await createBackup({
       ...{ sql, keep, fingerprint, clock: systemClock },
       store: await openBlobStore(config),
@@ -122,12 +122,12 @@ const doctor: MaintenanceCommand = {
     ]),
   async run(config, _values, closers) {
     // Loaded only here, with all that it looks at.
-    const { examine } = await import('./doctor/examine.ts');
-    return shown(await examine(config, systemClock, closers));
+    const { runChecks } = await import('./doctor/examine.ts');
+    return shown(await runChecks(config, systemClock, closers));
   },
 };
 
-function shown(findings: Finding[]): Result {
+function shown(findings: CheckResult[]): Result {
   const lines = findings.flatMap(({ status, check, text, remedy }) => [
     `${status.padEnd(7)}  ${check}: ${text}`,
     ...(remedy === null ? [] : [`         -> ${remedy}`]),

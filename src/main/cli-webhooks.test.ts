@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import Stripe from 'stripe';
 import { startTestApp, type TestApp } from '../../test/harness/app.ts';
-import { until } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait.ts';
 
 const CLI = join(import.meta.dirname, 'cli.ts');
 const { webhooks: verifier } = new Stripe('sk_test_unused');
@@ -88,7 +88,7 @@ async function listen(...more: string[]) {
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => Object(JSON.parse(line)));
-  await until(
+  await waitFor(
     async () => {
       await trigger('stream.ended');
       return lines().some(({ type }) => type === 'stream.ended');
@@ -107,7 +107,7 @@ describe('marquee webhook listen', () => {
   test('forwards the events of the workspace, signed with a secret of its own that stays the same', async () => {
     const { child, ended, lines, secret } = await listen();
     const streamId = await createStream();
-    const mine = await until(() => received.find(({ body }) => body.includes(streamId)));
+    const mine = await waitFor(() => received.find(({ body }) => body.includes(streamId)));
     const { headers, body } = mine;
     const event = verifier.constructEvent(body, String(headers['svc-signature']), secret);
     assert.equal(headers['svc-event-id'], event.id);
@@ -116,7 +116,7 @@ describe('marquee webhook listen', () => {
     assert.equal(headers['user-agent'], 'svc-webhook/1.0');
     const stored = await app.container.sql`select body from event where id = ${event.id}`;
     assert.equal(body, stored[0]?.body);
-    const line = await until(() => lines().find(({ id }) => id === event.id));
+    const line = await waitFor(() => lines().find(({ id }) => id === event.id));
     assert.deepEqual([line.type, line.status, line.error], ['stream.created', 200, null]);
     assert.match(secret, /^whsec_[A-Za-z0-9_-]{43}$/);
     const printed = await run(['webhook', 'listen', '--print-secret']).ended;
@@ -132,12 +132,12 @@ describe('marquee webhook listen', () => {
     status = 500;
     await createStream();
     await trigger('stream.live');
-    const failed = await until(() => lines().find(({ type }) => type === 'stream.live'));
+    const failed = await waitFor(() => lines().find(({ type }) => type === 'stream.live'));
     assert.equal(failed.status, 500);
     assert.ok(!lines().some(({ type }) => type === 'stream.created'));
     status = 200;
     await trigger('stream.ended');
-    await until(() => lines().findLast(({ type }) => type === 'stream.ended')?.status === 200);
+    await waitFor(() => lines().findLast(({ type }) => type === 'stream.ended')?.status === 200);
   });
 
   test('a refused key or a bad command line ends it with one line', async () => {
@@ -172,7 +172,7 @@ test('marquee webhook trigger shows a sample to who listens', async () => {
   ]).ended;
   assert.equal(code, 0);
   const sample = JSON.parse(stdout);
-  const { body, headers } = await until(() => received.find((one) => one.body.includes(sample.id)));
+  const { body, headers } = await waitFor(() => received.find((one) => one.body.includes(sample.id)));
   verifier.constructEvent(body, String(headers['svc-signature']), secret);
   assert.deepEqual(JSON.parse(body), sample);
   assert.equal(sample.data.status, 'ACTIVE');

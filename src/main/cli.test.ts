@@ -10,7 +10,7 @@ import { OWN_ORIGIN } from '../../test/auth/browser.ts';
 import { startTestApp, type TestApp } from '../../test/harness/app.ts';
 import { BARE_ENVIRONMENT, type CommandOutcome, runCommand } from '../../test/harness/command-line.ts';
 import { createTestDatabase } from '../../test/harness/database.ts';
-import { until } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait.ts';
 
 const CLI = join(import.meta.dirname, 'cli.ts');
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -153,7 +153,7 @@ describe('while the server runs', { concurrency: 4 }, () => {
       ['unsuspend', 'OK'],
     ] as const) {
       assert.deepEqual(await json('account', verb, '--email', email), expected);
-      await until(async () => ((await get()).at('error.code') ?? 'OK') === code, { message: verb });
+      await waitFor(async () => ((await get()).at('error.code') ?? 'OK') === code, { message: verb });
     }
   });
 
@@ -167,7 +167,7 @@ describe('while the server runs', { concurrency: 4 }, () => {
     const { key, id } = await app.createKey();
     (await app.request('GET', '/streams', { key })).assertOk(200);
     assert.deepEqual(await json('key', 'revoke', '--id', id), { id, revoked: true });
-    await until(
+    await waitFor(
       async () => (await app.request('GET', '/streams', { key })).at('error.code') === 'KEY_DISABLED',
     );
   });

@@ -10,9 +10,9 @@ import { UsageError, type Values } from './cli-values.ts';
 import { remoteCommands } from './cli-webhooks.ts';
 import type { Result } from './command.ts';
 import { createContainer } from './container.ts';
-import { type Closers, reachServer } from './database-server.ts';
-import { describeFailure } from './failure.ts';
-import { tellMigrated } from './services.ts';
+import { type Disposers, connectOrStartServer } from './database-server.ts';
+import { describeStartupError } from './failure.ts';
+import { notifyMigrated } from './services.ts';
 
 /** Where a command prints. */
 interface Terminal {
@@ -35,7 +35,7 @@ export async function runCommandLine(
     return (await run(args, terminal, environment)) ? 0 : 1;
   } catch (error) {
     const field = error instanceof AppError && error.field !== undefined ? ` (${error.field})` : '';
-    terminal.stderr.write(`marquee: ${describeFailure(error)}${field}\n`);
+    terminal.stderr.write(`marquee: ${describeStartupError(error)}${field}\n`);
     if (error instanceof UsageError) terminal.stderr.write(`\n${usage()}`);
     return error instanceof UsageError ? 2 : 1;
   }
@@ -56,7 +56,7 @@ async function run(args: string[], { stdout }: Terminal, environment?: NodeJS.Pr
     return true;
   }
   const command = maintenanceCommands.get(name) ?? onContainer(name);
-  const closers: Closers = [];
+  const closers: Disposers = [];
   try {
     const result = await inBackground(() => outcomeOf(command, values, closers, environment));
     stdout.write(`${values.json === true ? JSON.stringify(result.data) : result.text}\n`);
@@ -69,7 +69,7 @@ async function run(args: string[], { stdout }: Terminal, environment?: NodeJS.Pr
 async function outcomeOf(
   command: MaintenanceCommand,
   values: Values,
-  closers: Closers,
+  closers: Disposers,
   environment?: NodeJS.ProcessEnv,
 ): Promise<Result> {
   let config: Config;
@@ -89,14 +89,14 @@ function onContainer(name: string): MaintenanceCommand {
   return {
     usage: command.usage,
     async run(config, values, closers) {
-      const databaseUrl = await reachServer(config, closers);
+      const databaseUrl = await connectOrStartServer(config, closers);
       const secretKey = await loadSecretKey(config);
       const silent = { ...config, LOG_LEVEL: 'silent' } as const;
       const settings = { config: silent, databaseUrl, secretKey, bounds: WORKING, name: 'cli' };
       const container = await createContainer(settings);
       closers.push(() => container.close());
       const migrated = await migrate(container.sql);
-      await tellMigrated(container.parts);
+      await notifyMigrated(container.parts);
       return command.run(container, values, migrated);
     },
   };

@@ -11,7 +11,7 @@ import { payoutEvents } from '../features/ledger/index.ts';
 import type { Mailbox, MailCaps } from '../features/mail/index.ts';
 import {
   type CollectedCard,
-  forgetCustomersJob,
+  deleteCustomersJob,
   type Payments,
   paymentEvents,
   settleRefundJob,
@@ -25,7 +25,7 @@ import { type Subscriptions, subscriptionEvents } from '../features/subscription
 import { teamEvents } from '../features/team/index.ts';
 import { tierEvents } from '../features/tiers/index.ts';
 import { uploadEvents } from '../features/uploads/index.ts';
-import type { Tally } from '../features/usage/index.ts';
+import type { UsageAggregator } from '../features/usage/index.ts';
 import { followerEvents } from '../features/users/index.ts';
 import {
   createVideoIntake,
@@ -37,11 +37,11 @@ import {
 } from '../features/videos/index.ts';
 import { waitlistEvents } from '../features/waitlist/index.ts';
 import { webhookEvents } from '../features/webhooks/index.ts';
-import type { Built, Declarations, Part } from './part.ts';
+import type { ModuleWithExports, Declarations, FeatureModule } from './part.ts';
 import { accountsPart, profilesPart } from './parts/accounts.ts';
-import { createAddresses } from './parts/addresses.ts';
+import { createPlaybackUrls } from './parts/addresses.ts';
 import { apiKeysPart } from './parts/api-keys.ts';
-import { createArriving } from './parts/arrivals.ts';
+import { createFingerprintServices } from './parts/arrivals.ts';
 import { authPart } from './parts/auth.ts';
 import { availabilityPart } from './parts/availability.ts';
 import { bookingPagesPart } from './parts/booking-pages.ts';
@@ -83,7 +83,7 @@ import { waitlistPart } from './parts/waitlist.ts';
 import { webhooksPart } from './parts/webhooks.ts';
 import { whepPart } from './parts/whep.ts';
 import { whipPart } from './parts/whip.ts';
-import type { Base } from './wiring.ts';
+import type { BaseContext } from './wiring.ts';
 
 /** What the features of the core append and enqueue. */
 export const coreDeclarations: Declarations = {
@@ -117,41 +117,41 @@ export const coreDeclarations: Declarations = {
     recordingJob,
     roomRecordingJob,
     cohortMovedJob,
-    forgetCustomersJob,
+    deleteCustomersJob,
     settleRefundJob,
   ],
 };
 
 /** Keeps the part, and hands on what it gives. */
-type Take = <T>(built: Built<T>) => T;
+type Register = <T>(built: ModuleWithExports<T>) => T;
 
 /**
  * The features that others stand on, in order of need: each is given the platform and, by name, what it needs of
  * those before it.
  */
-export function buildCore(base: Base) {
-  const parts: Part[] = [];
-  const take: Take = ({ part, gives }) => {
-    parts.push(part);
-    return gives;
+export function buildCore(base: BaseContext) {
+  const parts: FeatureModule[] = [];
+  const register: Register = ({ module, exports }) => {
+    parts.push(module);
+    return exports;
   };
-  const { tally, usage } = take(usagePart(base));
-  const people = buildPeople(base, take);
-  const { webhooks, failureWatch } = take(webhooksPart(base));
-  const media = buildMedia({ ...base, ...people, tally }, take);
-  const meeting = take(roomsPart({ ...base, ...media }));
-  const money = buildMoney({ ...base, ...people, ...media }, take);
-  const booked = buildBooking({ ...base, ...people, ...meeting, ...money }, take);
-  const carried = take(bridgesPart({ ...base, ...media, ...meeting }));
+  const { tally, usage } = register(usagePart(base));
+  const people = buildAccounts(base, register);
+  const { webhooks, failureWatch } = register(webhooksPart(base));
+  const media = buildMedia({ ...base, ...people, tally }, register);
+  const rooms = register(roomsPart({ ...base, ...media }));
+  const money = buildMoney({ ...base, ...people, ...media }, register);
+  const booking = buildBooking({ ...base, ...people, ...rooms, ...money }, register);
+  const bridges = register(bridgesPart({ ...base, ...media, ...rooms }));
   parts.push(membersPart({ ...base, ...people, ...media, ...money }));
-  const selling = take(checkoutPart({ ...base, ...people, ...media, ...money, ...booked }));
-  parts.push(bookingPagesPart({ ...base, ...people, ...booked, ...selling }));
-  const { requestLog } = take(requestLogPart({ ...base, tally }));
-  const { changelog } = take(changelogPart({ ...base, ...people }));
-  const { profiles } = take(profilesPart({ ...base, ...people }));
+  const checkout = register(checkoutPart({ ...base, ...people, ...media, ...money, ...booking }));
+  parts.push(bookingPagesPart({ ...base, ...people, ...booking, ...checkout }));
+  const { requestLog } = register(requestLogPart({ ...base, tally }));
+  const { changelog } = register(changelogPart({ ...base, ...people }));
+  const { profiles } = register(profilesPart({ ...base, ...people }));
   parts.push(
     eventLogPart(base),
-    healthPart({ ...base, ...meeting, ...money }),
+    healthPart({ ...base, ...rooms, ...money }),
     sessionsPart({ ...base, ...people, profiles }),
     platformPart(base),
   );
@@ -160,11 +160,11 @@ export function buildCore(base: Base) {
       ...base,
       ...people,
       ...media,
-      ...meeting,
-      ...carried,
+      ...rooms,
+      ...bridges,
       ...money,
-      ...booked,
-      ...selling,
+      ...booking,
+      ...checkout,
       webhooks,
       failureWatch,
       requestLog,
@@ -176,25 +176,25 @@ export function buildCore(base: Base) {
 }
 
 /** What creators sell, and the books of what moves. */
-interface Selling extends Base {
+interface MoneyDeps extends BaseContext {
   accounts: Accounts;
   mailbox: Mailbox;
   mailCaps: MailCaps;
   videos: Videos;
 }
 
-function buildMoney(base: Selling, take: Take) {
-  const books = take(ledgerPart(base));
-  const tiers = take(tiersPart(base));
-  const codes = take(discountCodesPart(base));
-  const onCardCollected = (card: CollectedCard): Promise<void> => renewed.subscriptions.giveCard(card);
-  const paid = take(paymentsPart({ ...base, ...books, onCardCollected }));
-  const renewed: { subscriptions: Subscriptions } = take(subscriptionsPart({ ...base, ...tiers, ...paid }));
-  return { ...books, ...tiers, ...codes, ...paid, ...renewed };
+function buildMoney(base: MoneyDeps, register: Register) {
+  const ledger = register(ledgerPart(base));
+  const tiers = register(tiersPart(base));
+  const discountCodes = register(discountCodesPart(base));
+  const onCardCollected = (card: CollectedCard): Promise<void> => subscriptions.subscriptions.giveCard(card);
+  const payments = register(paymentsPart({ ...base, ...ledger, onCardCollected }));
+  const subscriptions: { subscriptions: Subscriptions } = register(subscriptionsPart({ ...base, ...tiers, ...payments }));
+  return { ...ledger, ...tiers, ...discountCodes, ...payments, ...subscriptions };
 }
 
 /** Time that creators sell. */
-interface Booked extends Base {
+interface BookingDeps extends BaseContext {
   accounts: Accounts;
   mailbox: Mailbox;
   mailCaps: MailCaps;
@@ -202,46 +202,46 @@ interface Booked extends Base {
   rooms: Rooms;
 }
 
-function buildBooking(base: Booked, take: Take) {
-  const { availability } = take(availabilityPart(base));
-  const { products } = take(productsPart(base));
-  const { slots } = take(slotsPart({ ...base, products, availability }));
-  const { cohorts } = take(cohortsPart({ ...base, availability, products }));
-  const selling = { ...base, availability, products, slots, cohorts };
-  const { waitlist } = take(waitlistPart(selling));
-  const booked = take(bookingsPart({ ...selling, waitlist }));
-  return { availability, products, slots, cohorts, waitlist, ...booked };
+function buildBooking(base: BookingDeps, register: Register) {
+  const { availability } = register(availabilityPart(base));
+  const { products } = register(productsPart(base));
+  const { slots } = register(slotsPart({ ...base, products, availability }));
+  const { cohorts } = register(cohortsPart({ ...base, availability, products }));
+  const checkout = { ...base, availability, products, slots, cohorts };
+  const { waitlist } = register(waitlistPart(checkout));
+  const booking = register(bookingsPart({ ...checkout, waitlist }));
+  return { availability, products, slots, cohorts, waitlist, ...booking };
 }
 
 /** Accounts, and who may act for them. */
-function buildPeople(base: Base, take: Take) {
-  const { accounts } = take(accountsPart(base));
-  const { mailbox, mailCaps } = take(mailPart(base));
-  const { apiKeys } = take(apiKeysPart({ ...base, mailbox }));
-  const { auth } = take(authPart({ ...base, accounts, mailbox, mailCaps, apiKeys }));
-  const { team } = take(teamPart({ ...base, accounts, mailbox, mailCaps, apiKeys, auth }));
-  const { domains } = take(domainsPart(base));
-  const known = take(usersPart({ ...base, accounts, apiKeys, auth }));
+function buildAccounts(base: BaseContext, register: Register) {
+  const { accounts } = register(accountsPart(base));
+  const { mailbox, mailCaps } = register(mailPart(base));
+  const { apiKeys } = register(apiKeysPart({ ...base, mailbox }));
+  const { auth } = register(authPart({ ...base, accounts, mailbox, mailCaps, apiKeys }));
+  const { team } = register(teamPart({ ...base, accounts, mailbox, mailCaps, apiKeys, auth }));
+  const { domains } = register(domainsPart(base));
+  const known = register(usersPart({ ...base, accounts, apiKeys, auth }));
   return { accounts, mailbox, mailCaps, apiKeys, auth, team, domains, ...known };
 }
 
 /** Who watches. */
-type Known = Pick<ReturnType<typeof buildPeople>, 'follows' | 'followBox' | 'visitors'>;
+type MediaDeps = Pick<ReturnType<typeof buildAccounts>, 'follows' | 'followBox' | 'visitors'>;
 
 /** Videos with all that brings and makes them, streams, and how both are watched. */
-function buildMedia(base: Base & Known & { tally: Tally }, take: Take) {
-  const arriving = createArriving(base);
-  const addresses = createAddresses(base);
-  const { processing } = take(
+function buildMedia(base: BaseContext & MediaDeps & { tally: UsageAggregator }, register: Register) {
+  const fingerprints = createFingerprintServices(base);
+  const addresses = createPlaybackUrls(base);
+  const { processing } = register(
     processingPart({ ...base, ...addresses, onPlayable: [recordingReady(base), roomRecordingReady(base)] }),
   );
   const videoPurge = createVideoPurge(base);
   const intake = createVideoIntake({ ...base, processing, trash: videoPurge });
-  const { uploads, uploadSessions } = take(uploadsPart({ ...base, intake }));
-  const video = take(
+  const { uploads, uploadSessions } = register(uploadsPart({ ...base, intake }));
+  const video = register(
     videosPart({
       ...base,
-      ...arriving,
+      ...fingerprints,
       ...addresses,
       processing,
       intake,
@@ -250,24 +250,24 @@ function buildMedia(base: Base & Known & { tally: Tally }, take: Take) {
       videoPurge,
     }),
   );
-  const { recordings } = take(recordingsPart({ ...base, intake }));
-  const { dvr } = take(dvrPart({ ...base, intake, recordings }));
-  const live = take(streamsPart({ ...base, ...addresses, recordings }));
-  const { liveChat } = take(chatPart({ ...base, ...arriving, ...addresses, ...live }));
-  const nodes = take(liveNodesPart(base));
-  const watching = take(playbackPart({ ...base, ...arriving, ...addresses, ...nodes, recordings, liveChat }));
-  const sentOn = take(restreamsPart(base));
-  const published = take(whipPart({ ...base, ...addresses, ...live }));
-  const shown = take(whepPart({ ...base, ...arriving, ...addresses, ...watching }));
+  const { recordings } = register(recordingsPart({ ...base, intake }));
+  const { dvr } = register(dvrPart({ ...base, intake, recordings }));
+  const live = register(streamsPart({ ...base, ...addresses, recordings }));
+  const { liveChat } = register(chatPart({ ...base, ...fingerprints, ...addresses, ...live }));
+  const nodes = register(liveNodesPart(base));
+  const playback = register(playbackPart({ ...base, ...fingerprints, ...addresses, ...nodes, recordings, liveChat }));
+  const restreams = register(restreamsPart(base));
+  const whip = register(whipPart({ ...base, ...addresses, ...live }));
+  const whep = register(whepPart({ ...base, ...fingerprints, ...addresses, ...playback }));
   return {
     ...addresses,
     ...video,
-    ...watching,
+    ...playback,
     ...nodes,
     ...live,
-    ...sentOn,
-    ...published,
-    ...shown,
+    ...restreams,
+    ...whip,
+    ...whep,
     intake,
     uploads,
     recordings,
@@ -279,6 +279,6 @@ function buildMedia(base: Base & Known & { tally: Tally }, take: Take) {
 export type Core = ReturnType<typeof buildCore>['core'];
 
 /** A feature that nothing else needs: `nouns.ts` lists them. */
-export interface Noun extends Declarations {
-  build(core: Core): Part;
+export interface OptionalModule extends Declarations {
+  build(core: Core): FeatureModule;
 }

@@ -1,5 +1,5 @@
 /** A failure that keeps the program from starting, in one line for the operator. */
-export function describeFailure(error: unknown): string {
+export function describeStartupError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error ? error.code : undefined;
   const port = 'port' in error ? error.port : undefined;

@@ -5,7 +5,7 @@ import type { Simulator } from '../media/ingest/simulator.ts';
 import type { LiveManager } from '../media/live/live-manager.ts';
 import type { RecordingManager } from '../media/recording/recording-manager.ts';
 import type { RestreamManager } from '../media/restream/restream-manager.ts';
-import type { FitnessNotes } from '../media/whep/fitness.ts';
+import type { CompatibilityReports } from '../media/whep/fitness.ts';
 import type { Logger } from '../platform/logger.ts';
 
 interface Deps {
@@ -22,7 +22,7 @@ interface Deps {
 }
 
 /** What happens to a publish, from the stream key to the end of its connection; and in which order. */
-export function publishSteps({ signals, live, recorder, restreams, simulator, log }: Deps): IngestHooks {
+export function createIngestHooks({ signals, live, recorder, restreams, simulator, log }: Deps): IngestHooks {
   return {
     /** Nothing is begun for a key that may not publish. */
     authorise: (request) => signals.authorise({ ...request, key: simulator.keyOf(request.key) }),
@@ -44,7 +44,7 @@ export function publishSteps({ signals, live, recorder, restreams, simulator, lo
     },
 
     /** Its creator is told why before the connection ends. */
-    onRefused: publishRefused({ signals, log }),
+    onRefused: onPublishRejected({ signals, log }),
 
     /** Side by side: the signal falls, or begins its grace, while the last segment is still being written. */
     async onEnd(end) {
@@ -55,7 +55,7 @@ export function publishSteps({ signals, live, recorder, restreams, simulator, lo
   };
 }
 
-export function publishRefused({ signals, log }: Pick<Deps, 'signals' | 'log'>): IngestHooks['onRefused'] {
+export function onPublishRejected({ signals, log }: Pick<Deps, 'signals' | 'log'>): IngestHooks['onRefused'] {
   return async (session, issue) => {
     await signals.publishRefused(session, issue).catch((error: unknown) => {
       log.error({ err: error, streamId: session.streamId }, 'why a publish was refused could not be written');
@@ -73,7 +73,7 @@ export function reportHealth({
   log,
 }: Pick<Deps, 'signals' | 'recorder' | 'log'> & {
   ceiling: BitrateCeiling;
-  fitness: FitnessNotes;
+  fitness: CompatibilityReports;
   healthSeries: HealthSeries;
 }) {
   return (streamId: string, measured: StreamHealth): void => {

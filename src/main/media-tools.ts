@@ -6,7 +6,7 @@ import { ENCODERS } from '../media/ffmpeg/codecs.ts';
 import { createGuard, type Guard } from '../media/ffmpeg/guard.ts';
 import { hardwareEncoder } from '../media/ffmpeg/hardware.ts';
 import { createHardwarePool, type HardwarePool } from '../media/ffmpeg/hardware-pool.ts';
-import { findHardware, type HardwareFinding } from '../media/ffmpeg/hardware-probe.ts';
+import { findHardware, type HardwareProbeResult } from '../media/ffmpeg/hardware-probe.ts';
 import type { LiveHardware } from '../media/live/capacity.ts';
 import { type Config, ConfigError } from '../platform/config.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -53,7 +53,7 @@ export function createGuardCheck(config: Config): () => Promise<Guard> {
 
 /** The encoders in hardware of this machine, tried out once in each process that uses them. */
 export interface HardwareCheck {
-  find(): Promise<HardwareFinding>;
+  find(): Promise<HardwareProbeResult>;
   /** For videos; null where there are none. */
   forVideos(): Promise<HardwarePool | null>;
   /** For broadcasts; null where there are none. */
@@ -100,10 +100,10 @@ export function createHardwareCheck(config: Config, { clock, log, guard }: Hardw
 }
 
 /** The codecs that are wanted and that nothing here encodes. */
-export function codecsLacking(
+export function missingCodecs(
   { VIDEO_CODECS: wanted }: Config,
   { videoCodecs }: Pick<FfmpegInfo, 'videoCodecs'>,
-  { hardware }: HardwareFinding,
+  { hardware }: HardwareProbeResult,
 ): VideoCodec[] {
   const can = hardware?.can ?? [];
   return wanted.filter((codec) => !videoCodecs.includes(codec) && !can.includes(codec));
@@ -118,9 +118,9 @@ export interface CodecEncoder {
 }
 
 /** Of the codecs that are wanted, those that can be had. */
-export function codecEncoders(config: Config, info: FfmpegInfo, found: HardwareFinding): CodecEncoder[] {
+export function codecEncoders(config: Config, info: FfmpegInfo, found: HardwareProbeResult): CodecEncoder[] {
   const { hardware } = found;
-  const lacking = codecsLacking(config, info, found);
+  const lacking = missingCodecs(config, info, found);
   return config.VIDEO_CODECS.filter((codec) => !lacking.includes(codec)).map((codec) => {
     const isHardware = hardware?.can.includes(codec) ?? false;
     const encoder = isHardware && hardware !== null ? hardwareEncoder(hardware.kind, codec) : ENCODERS[codec];

@@ -19,15 +19,15 @@ import {
 import { createSimulator } from '../media/ingest/simulator.ts';
 import type { LiveHardware } from '../media/live/capacity.ts';
 import { createLiveManager } from '../media/live/live-manager.ts';
-import { createLastShown } from '../media/nodes/last-shown.ts';
+import { createLastServed } from '../media/nodes/last-shown.ts';
 import { createRecordingManager } from '../media/recording/recording-manager.ts';
 import { createRestreamManager } from '../media/restream/restream-manager.ts';
-import { createFitnessNotes } from '../media/whep/fitness.ts';
+import { createCompatibilityReports } from '../media/whep/fitness.ts';
 import { loadConfig } from '../platform/config.ts';
 import { readCertificate, watchCertificate } from './certificate.ts';
 import { type Container, createContainer } from './container.ts';
-import { describeFailure } from './failure.ts';
-import { publishRefused, publishSteps, reportHealth } from './ingest.ts';
+import { describeStartupError } from './failure.ts';
+import { onPublishRejected, createIngestHooks, reportHealth } from './ingest.ts';
 import { startLiveEndpoint } from './live-endpoint.ts';
 import type { MediaHandles, MediaInit, MediaMessage, MediaOrder } from './media-process.ts';
 import { nodeIdOf } from './node-id.ts';
@@ -64,8 +64,8 @@ async function createMediaPlane(container: Container, known: FfmpegInfo | null, 
   });
   const sending = createReaders(container, { engine, nodeId, ffmpeg });
   const { recorder } = sending;
-  const fitness = createFitnessNotes(engine);
-  const ceiling = createBitrateCeiling({ engine, onRefused: publishRefused({ signals, log }) });
+  const fitness = createCompatibilityReports(engine);
+  const ceiling = createBitrateCeiling({ engine, onRefused: onPublishRejected({ signals, log }) });
   const live = createLiveManager({
     engine,
     liveDir: join(config.DATA_DIR, 'live'),
@@ -75,7 +75,7 @@ async function createMediaPlane(container: Container, known: FfmpegInfo | null, 
     log,
     clock,
     lastKept: lastNumbers(container, nodeId),
-    onRefused: publishRefused({ signals, log }),
+    onRefused: onPublishRejected({ signals, log }),
     onHealth: reportHealth({ signals, recorder, ceiling, fitness, healthSeries, log }),
   });
   const history = createHistoryKeeper({ live, port: container.dvr.port, store, nodeId, log });
@@ -104,7 +104,7 @@ function hardwareOf({ hardware, log }: Container): () => LiveHardware | null {
 /** Where the numbers of a stream go on: after what is kept of it, without a gap, or after what another node has shown. */
 function lastNumbers({ dvr, mediaNodes, remoteLive: remote, clock }: Container, nodeId: string) {
   const before = (streamId: string, sinceMs: number) => mediaNodes.elsewhere(streamId, { nodeId, sinceMs });
-  const lastShown = createLastShown({ before, remote, clock });
+  const lastShown = createLastServed({ before, remote, clock });
   return async (streamId: string, sinceMs: number) =>
     (await dvr.port.lastKept(streamId)) ?? lastShown(streamId, sinceMs);
 }
@@ -175,7 +175,7 @@ async function runMedia(init: MediaInit, handles: MediaHandles): Promise<() => P
   await bridges.recover();
   const rooms = await startRoomMedia(container, plane);
   const endpoint = await startLiveEndpoint(container, nodeId, handles.nodes);
-  await engine.start(publishSteps({ signals, live, recorder, restreams, simulator, log }));
+  await engine.start(createIngestHooks({ signals, live, recorder, restreams, simulator, log }));
   const heartbeat = async () => {
     const sessions = engine.list().map((session) => session.sessionId);
     for (const id of await signals.heartbeat(nodeId, sessions)) await engine.kick(id, 'kicked');
@@ -287,7 +287,7 @@ function begin(init: MediaInit): void {
       if (stopping) void stopper().finally(() => process.exit(0));
     },
     (error: unknown) => {
-      tell({ type: 'fatal', message: describeFailure(error) });
+      tell({ type: 'fatal', message: describeStartupError(error) });
       process.exitCode = 1;
       setTimeout(() => process.exit(1), 200);
     },

@@ -11,5 +11,5 @@ export { quota } from './parts/quota.ts';
 export { revenue } from './parts/revenue.ts';
 export { subscribers } from './parts/subscribers.ts';
 export { summary } from './parts/summary.ts';
-export { sums } from './parts/sums.ts';
+export { analyticsRollups } from './parts/sums.ts';
 export { support } from './parts/support.ts';

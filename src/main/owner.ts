@@ -37,7 +37,7 @@ export async function createOwner({ config, accounts, apiKeys }: Container): Pro
 }
 
 /** What falls short of what the platform could be here. */
-export interface Notice {
+export interface StartupWarning {
   name: string;
   text: string;
 }
@@ -46,7 +46,7 @@ export interface Notice {
 export function banner(
   config: Container['config'],
   owner: Owner | null,
-  notices: readonly Notice[] = [],
+  notices: readonly StartupWarning[] = [],
 ): string {
   const lines = [
     '',

@@ -21,7 +21,7 @@ export function parentsOf(args: string[], own = process.ppid): Parents {
 }
 
 /** Calls `onGone` when one of them has ended, however: nobody is told of the kill -9 of a parent. */
-export function watchParents({ pid, others }: Parents, onGone: () => void): void {
+export function onParentExit({ pid, others }: Parents, onGone: () => void): void {
   const timer = setInterval(() => {
     if (process.ppid === pid && others.every(lives)) return;
     clearInterval(timer);
@@ -31,7 +31,7 @@ export function watchParents({ pid, others }: Parents, onGone: () => void): void
 }
 
 /** The supervisor starts again what was ready once; nobody else is told. */
-export function tellReady({ pid }: Parents, args: readonly string[]): void {
+export function signalReady({ pid }: Parents, args: readonly string[]): void {
   if (args.length > 0 && process.ppid === pid) process.kill(pid, 'SIGUSR1');
 }
 

@@ -9,7 +9,7 @@ import { HOUR_MS, MINUTE_MS } from '../kernel/durations.ts';
 import type { CommandDefinition, CommandRunner } from './command.ts';
 
 /** For tasks. */
-export const EVERY = { second: 1000, minute: MINUTE_MS, hour: HOUR_MS } as const;
+export const INTERVALS = { second: 1000, minute: MINUTE_MS, hour: HOUR_MS } as const;
 
 /** What a feature is known by before it is built: the catalogue and the queue are complete from the start. */
 export interface Declarations {
@@ -25,7 +25,7 @@ export interface Declarations {
  * A feature as the roles see it; each role takes what is its own. What is built at a cost, or has effects, is a
  * function, which the role that wants it calls once.
  */
-export interface Part {
+export interface FeatureModule {
   /** api: endpoints below the base URL. */
   routes?(role: ApiRole): Route[];
   /** api: pages and files outside the base URL; each registers its own Fastify routes. */
@@ -46,7 +46,7 @@ export interface Part {
    */
   recover?: { api?(): Promise<void>; worker?(): Promise<void> };
   /** The first process: when the database is migrated, before its first account is made. */
-  migrated?(): Promise<void>;
+  onMigrated?(): Promise<void>;
   /** All: at the end, before the ports are closed. */
   close?(): Promise<void> | void;
 }
@@ -68,11 +68,11 @@ export interface Service {
   /** Together with the others. */
   stop?(): Promise<void>;
   /** When everything of the role has stopped. */
-  leave?(): Promise<void>;
+  dispose?(): Promise<void>;
 }
 
 /** A part, and what other features need of it. */
-export interface Built<T> {
-  part: Part;
-  gives: T;
+export interface ModuleWithExports<T> {
+  module: FeatureModule;
+  exports: T;
 }

@@ -6,10 +6,10 @@ import { type BuiltApi, buildApi } from './api.ts';
 import { type Container, createContainer } from './container.ts';
 import type { HeldPort, HeldPorts } from './held-ports.ts';
 import type { MediaLaunch } from './media-process.ts';
-import { codecsLacking } from './media-tools.ts';
-import { banner, createOwner, type Notice } from './owner.ts';
+import { missingCodecs } from './media-tools.ts';
+import { banner, createOwner, type StartupWarning } from './owner.ts';
 import type { Settings } from './ports.ts';
-import { recover, tellMigrated } from './services.ts';
+import { recover, notifyMigrated } from './services.ts';
 import { startWorker } from './worker.ts';
 
 type RunSettings = Required<Pick<Settings, 'config' | 'databaseUrl' | 'secretKey' | 'rooms'>> & {
@@ -31,7 +31,7 @@ export async function runPlatform({ media, ports, closers, ...settings }: RunSet
   await migrate(sql);
   // Before anything is appended: attaching today's partition races with inserts into the default one.
   await preparePartitions(sql, clock, config);
-  await inBackground(() => tellMigrated(parts));
+  await inBackground(() => notifyMigrated(parts));
   const owner = await createOwner(container);
   warnOfPrivateAddresses(container);
   const mediaListens = beginMedia(container, settings, { media, closers });
@@ -74,7 +74,7 @@ function warnOfPrivateAddresses({ config, log }: Container): void {
 }
 
 /** Of the guard around ffmpeg, where this process tree runs any; its walls are the operator's to raise. */
-async function findWeakness({ config, guard, log }: Container): Promise<Notice | null> {
+async function findWeakness({ config, guard, log }: Container): Promise<StartupWarning | null> {
   if (!config.ROLES.some((role) => role !== 'api')) return null;
   const { weakness } = await guard();
   if (weakness === null) return null;
@@ -83,12 +83,12 @@ async function findWeakness({ config, guard, log }: Container): Promise<Notice |
 }
 
 /** What was asked for of encoders and is not to be had here, where this process tree encodes. */
-async function findEncoderLacks({ config, checkTools, hardware, log }: Container): Promise<Notice[]> {
+async function findEncoderLacks({ config, checkTools, hardware, log }: Container): Promise<StartupWarning[]> {
   if (!config.ROLES.some((role) => role !== 'api')) return [];
   const info = await checkTools().catch(() => null);
   if (info === null) return [];
   const found = await hardware.find();
-  const lacking = codecsLacking(config, info, found);
+  const lacking = missingCodecs(config, info, found);
   const texts = found.refusals.map(({ what, reason }) => `${what}: using software encoding: ${reason}`);
   if (lacking.length > 0) {
     log.warn({ codecs: lacking }, 'this ffmpeg does not support all of VIDEO_CODECS');
@@ -100,7 +100,7 @@ async function findEncoderLacks({ config, checkTools, hardware, log }: Container
 }
 
 /** Why rooms are carried by nothing but the browsers themselves, where nobody has asked for that. */
-function findRoomsLack({ roomChoice: { lack }, log }: Container): Notice | null {
+function findRoomsLack({ roomChoice: { lack }, log }: Container): StartupWarning | null {
   if (lack === null) return null;
   log.warn({ reason: lack }, 'rooms have no media server: they are peer-to-peer and limited to four people');
   const text = `at most four people: ${lack} (docs/guides/rooms-operator.md)`;

@@ -7,7 +7,7 @@ import type { Release } from '../kernel/release.ts';
 import { RELEASES } from '../kernel/releases.ts';
 import type { BlobStore } from '../media/contract/index.ts';
 import type { Guard } from '../media/ffmpeg/guard.ts';
-import type { RoomEngineChoice } from '../media/rooms/choice.ts';
+import type { RoomEngineSelection } from '../media/rooms/choice.ts';
 import { loadRoomEngine, type RoomEngineOpener } from '../media/rooms/open.ts';
 import { openBlobStore } from '../media/storage/index.ts';
 import { type Bus, createBus } from '../platform/bus.ts';
@@ -15,8 +15,8 @@ import type { Config } from '../platform/config.ts';
 import { type Counter, type CounterFactory, counterFactory } from '../platform/counters.ts';
 import type { Bounds } from '../platform/db/deadline.ts';
 import { createIdempotency, type Idempotency } from '../platform/db/idempotency.ts';
-import { type DatabaseHandle, reachDatabase } from '../platform/db/index.ts';
-import { createDiskRoom, type DiskRoom } from '../platform/disk.ts';
+import { type DatabaseHandle, waitForDatabase } from '../platform/db/index.ts';
+import { createDiskSpace, type DiskSpace } from '../platform/disk.ts';
 import { createDurableWindows, type DurableWindows } from '../platform/durable-windows.ts';
 import { createImages, type Images } from '../platform/images.ts';
 import { createLeases, type Leases } from '../platform/leases.ts';
@@ -44,7 +44,7 @@ export interface Settings {
   /** What the server lets statements of this process take. Default: those of one that answers requests. */
   bounds?: Bounds;
   /** What carries rooms, as the first process has found out. Default: the mesh. */
-  rooms?: RoomEngineChoice;
+  rooms?: RoomEngineSelection;
   /** Default: the system's. */
   clock?: Clock;
   /** Default: made by the configuration. */
@@ -79,13 +79,13 @@ export interface Ports extends Pick<DatabaseHandle, 'db' | 'sql'> {
   fetcher: Outbound;
   store: BlobStore;
   /** Of the disk of DATA_DIR. */
-  disk: DiskRoom;
+  disk: DiskSpace;
   images: Images;
   passwords: Passwords;
   /** Of the interface. */
   releases: readonly Release[];
   /** What carries rooms. */
-  roomChoice: RoomEngineChoice;
+  roomChoice: RoomEngineSelection;
   openRoomEngine: RoomEngineOpener;
   checkTools: ToolCheck;
   /** What ffmpeg runs under. */
@@ -116,7 +116,7 @@ export async function openPorts(settings: Settings): Promise<OpenPorts> {
   const clock = settings.clock ?? systemClock;
   const log = settings.log ?? createLogger(config.LOG_LEVEL, { process: name });
   // LISTEN tries again for ever; this fails when the database is out of reach.
-  const database = await reachDatabase({
+  const database = await waitForDatabase({
     url: settings.databaseUrl,
     pool: config.DATABASE_POOL,
     name: `marquee ${name}`,
@@ -152,7 +152,7 @@ export async function openPorts(settings: Settings): Promise<OpenPorts> {
     outbound,
     fetcher,
     store: await openBlobStore(config),
-    disk: createDiskRoom(config.DATA_DIR, config.DISK_RESERVE),
+    disk: createDiskSpace(config.DATA_DIR, config.DISK_RESERVE),
     images: createImages(),
     passwords: createPasswords(),
     releases: settings.releases ?? RELEASES,

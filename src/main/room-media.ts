@@ -10,11 +10,11 @@ import { startJanus } from '../media/rooms/janus/process.ts';
 import { createJanusRecorder } from '../media/rooms/janus/recorder.ts';
 import type { MirrorOptions, RoomMirror } from '../media/rooms/livekit/mirror.ts';
 import { livekitOf } from '../media/rooms/open.ts';
-import type { FitnessNotes } from '../media/whep/fitness.ts';
+import type { CompatibilityReports } from '../media/whep/fitness.ts';
 import { createWhepManager, type WhepManager } from '../media/whep/whep-manager.ts';
-import { DirectSound } from '../media/whip/direct-sound.ts';
+import { OpusPassthrough } from '../media/whip/direct-sound.ts';
 import { createWhipManager } from '../media/whip/whip-manager.ts';
-import { createDiskRoom } from '../platform/disk.ts';
+import { createDiskSpace } from '../platform/disk.ts';
 import type { Container } from './container.ts';
 
 export interface RoomMedia {
@@ -27,7 +27,7 @@ interface Plane {
   nodeId: string;
   engine: Pick<IngestEngine, 'publish' | 'refuse' | 'list' | 'feed'>;
   ffmpeg: FfmpegProgram;
-  fitness: FitnessNotes;
+  fitness: CompatibilityReports;
 }
 
 /**
@@ -55,10 +55,10 @@ export async function startRoomMedia(
   const server = isLivekit ? livekitOf(config) : null;
   const recorder = createJanusRecorder({
     ...{ port, store, disk, nodeId, linkFile, log },
-    diskOf: (place) => createDiskRoom(place, config.DISK_RESERVE),
+    diskOf: (place) => createDiskSpace(place, config.DISK_RESERVE),
     mirror: server && (await openMirror({ ...port, server, linkFile, log })),
   });
-  const sound = new DirectSound();
+  const sound = new OpusPassthrough();
   const whip = createWhipManager({
     ...{ engine, port: container.whip.port, nodeId, ffmpeg, sound, linkFile, log },
   });
@@ -88,7 +88,7 @@ export async function startRoomMedia(
 function createViewers(
   { config, log, whep }: Container,
   { nodeId, engine, ffmpeg, fitness: notes }: Plane,
-  direct: DirectSound,
+  direct: OpusPassthrough,
 ): WhepManager | null {
   const { WHEP_MAX_VIEWERS: viewers, WHEP_MAX_VIEWERS_PER_STREAM: perStream, ROOMS_LINK_FILE } = config;
   if (viewers === 0) return null;

@@ -1,13 +1,13 @@
 import { fork } from 'node:child_process';
 import type { PushReport } from '../media/contract/index.ts';
-import type { KnownPush } from '../media/restream/known-good.ts';
+import type { VerifiedPush } from '../media/restream/known-good.ts';
 import type { SenderEvents, SenderProcess } from '../media/restream/restream-manager.ts';
 import { ownEnvironment } from '../platform/config.ts';
 import type { Logger } from '../platform/logger.ts';
 import { programFile } from '../platform/root.ts';
 
 /** What a sender is told; stream keys go over the channel, never as arguments or in the environment. */
-export type SenderOrder = { type: 'want'; wanted: readonly KnownPush[] } | { type: 'stop' };
+export type SenderCommand = { type: 'want'; wanted: readonly VerifiedPush[] } | { type: 'stop' };
 
 /** What a sender says. */
 export type SenderMessage =
@@ -50,7 +50,7 @@ export function launchSender(
       if (child.pid === undefined) resolve();
     });
   });
-  const tell = (order: SenderOrder) => {
+  const tell = (order: SenderCommand) => {
     if (child.connected) child.send(order, () => {});
   };
   return {

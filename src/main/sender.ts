@@ -2,7 +2,7 @@ import { Sender } from '../media/restream/sender.ts';
 import type { Muxer } from '../media/restream/srt-push.ts';
 import { loadConfig } from '../platform/config.ts';
 import { createDialer } from '../platform/outbound/dialer.ts';
-import type { SenderMessage, SenderOrder } from './sender-process.ts';
+import type { SenderMessage, SenderCommand } from './sender-process.ts';
 
 const MEASURE_MS = 5000;
 const LEAVE_MS = 1500;
@@ -40,7 +40,7 @@ function stop(): void {
 
 process.stdin.on('data', (chunk: Buffer) => sender.input(chunk));
 process.stdin.on('error', () => {});
-process.on('message', (order: SenderOrder) => {
+process.on('message', (order: SenderCommand) => {
   if (order.type === 'want') sender.want(order.wanted);
   else stop();
 });

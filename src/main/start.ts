@@ -4,10 +4,10 @@ import { acquireInstanceLock } from '../platform/instance-lock.ts';
 import { createLogger } from '../platform/logger.ts';
 import { loadSecretKey } from '../platform/secrets.ts';
 import { readCertificate } from './certificate.ts';
-import { describeFailure } from './failure.ts';
+import { describeStartupError } from './failure.ts';
 import { holdPorts } from './held-ports.ts';
 import { launchMedia } from './media-process.ts';
-import { parentsOf, tellReady, watchParents } from './parents.ts';
+import { parentsOf, signalReady, onParentExit } from './parents.ts';
 
 /** Undone in reverse order, so that nothing is closed under what still needs it. */
 const closers: (() => Promise<void> | void)[] = [];
@@ -24,7 +24,7 @@ async function shutdown(exitCode: number): Promise<void> {
       await close();
     } catch (error) {
       code = 1;
-      process.stderr.write(`marquee: while stopping: ${describeFailure(error)}\n`);
+      process.stderr.write(`marquee: while stopping: ${describeStartupError(error)}\n`);
     }
   }
   process.exit(code);
@@ -72,7 +72,7 @@ async function start(): Promise<void> {
     import('./platform.ts'),
     server,
     loadSecretKey(config),
-    import('../media/rooms/choice.ts').then(({ chooseRoomEngine }) => chooseRoomEngine(config)),
+    import('../media/rooms/choice.ts').then(({ selectRoomEngine }) => selectRoomEngine(config)),
   ]);
   await runPlatform({ config, databaseUrl, secretKey, rooms, media, ports, closers });
 }
@@ -82,13 +82,13 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
 }
 const args = process.argv.slice(2);
 const parents = parentsOf(args);
-watchParents(parents, () => void shutdown(0));
+onParentExit(parents, () => void shutdown(0));
 
 start().then(
-  () => tellReady(parents, args),
+  () => signalReady(parents, args),
   (error: unknown) => {
     const message =
-      error instanceof ConfigError ? `bad configuration: ${error.message}` : describeFailure(error);
+      error instanceof ConfigError ? `bad configuration: ${error.message}` : describeStartupError(error);
     return fail(message);
   },
 );

@@ -5,7 +5,7 @@ import { startBridge } from '../../test/bridges/bridge.ts';
 import { startTestApp, type TestApp } from '../../test/harness/app.ts';
 import { type HttpsSink, startHttpsSink } from '../../test/harness/https-sink.ts';
 import { jobWorker, runTask } from '../../test/harness/parts.ts';
-import { until } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait.ts';
 import { startTcp } from '../../test/restream/far-ends.ts';
 import { trust } from '../../test/webhooks/fixture.ts';
 import { startJobWorkers } from '../jobs/worker.ts';
@@ -32,7 +32,7 @@ after(async () => {
 
 /** Waits for the request for `path` and returns its `User-Agent`. */
 const agentAt = (path: string) =>
-  until(() => sink.requests.find((request) => request.path === path)?.headers['user-agent'], {
+  waitFor(() => sink.requests.find((request) => request.path === path)?.headers['user-agent'], {
     message: `a request for ${path}`,
   });
 const call = (method: string, path: string, body: object) => app.request(method, path, { key, body });
@@ -64,7 +64,7 @@ test('RTSP sources are pulled under the name of the platform', async (t) => {
   let sent = '';
   const port = await startTcp(t, (socket) => socket.on('data', (data) => (sent += data)));
   await startBridge(t, `rtsp://127.0.0.1:${port}/cam`, { outbound: app.container.fetcher });
-  const [, agent] = await until(() => /^User-Agent: (.*)\r$/m.exec(sent));
+  const [, agent] = await waitFor(() => /^User-Agent: (.*)\r$/m.exec(sent));
   assert.equal(agent, EXPECTED);
 });
 

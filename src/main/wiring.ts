@@ -1,8 +1,8 @@
 import { createCatalogue, type EventCatalogue } from '../events/catalogue.ts';
 import { createEvents, type EventConsumer, type Events } from '../events/index.ts';
-import { createFacts, type Facts } from '../features/facts/index.ts';
+import { createUsageEvents, type UsageEvents } from '../features/facts/index.ts';
 import { createJobQueue, type Jobs } from '../jobs/queue.ts';
-import type { Declarations, Part } from './part.ts';
+import type { Declarations, FeatureModule } from './part.ts';
 import type { Ports } from './ports.ts';
 
 /** What features reach each other by without knowing each other: events, jobs and facts. */
@@ -11,7 +11,7 @@ export interface Wiring {
   events: Events;
   jobs: Jobs;
   /** What is counted; closed after all parts. */
-  facts: Facts;
+  facts: UsageEvents;
 }
 
 /**
@@ -22,11 +22,11 @@ export interface Wiring {
 export function createWiring(
   ports: Ports,
   { declared, strict }: { declared: readonly Declarations[]; strict: boolean },
-): Wiring & { connect(parts: readonly Part[]): void } {
+): Wiring & { connect(parts: readonly FeatureModule[]): void } {
   const { db, config, clock, bus, log, metrics } = ports;
   const catalogue = createCatalogue(declared.flatMap(({ events = [] }) => events));
   const jobs = createJobQueue({ bus, definitions: declared.flatMap((one) => one.jobs ?? []) });
-  const facts = createFacts({ db, clock, log, onDropped: metrics.factsLost });
+  const facts = createUsageEvents({ db, clock, log, onRowsDropped: metrics.factsLost });
   const consumers: EventConsumer[] = [];
   let isConnected = false;
   const events = createEvents({
@@ -59,4 +59,4 @@ export function createWiring(
 }
 
 /** What there is before any feature: what every one of them may build on. */
-export type Base = Ports & Wiring;
+export type BaseContext = Ports & Wiring;

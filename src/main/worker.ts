@@ -2,7 +2,7 @@ import { type ScheduledTask, startSchedule } from '../jobs/schedule.ts';
 import { startJobWorkers } from '../jobs/worker.ts';
 import { inBackground } from '../platform/db/deadline.ts';
 import type { Container } from './container.ts';
-import { endServices, startServices } from './services.ts';
+import { stopServices, startServices } from './services.ts';
 
 /** The worker role: jobs, webhook deliveries, mail, and what time does to all that has one. */
 export function startWorker(container: Container): { stop(): Promise<void> } {
@@ -11,7 +11,7 @@ export function startWorker(container: Container): { stop(): Promise<void> } {
   const workers = parts.flatMap((part) => part.jobs?.() ?? []);
   const jobs = startJobWorkers({ ...container, workers });
   const schedule = startSchedule(parts.flatMap((part) => part.tasks?.() ?? []).map(inBackgroundTask), log);
-  return { stop: () => endServices(services, [schedule, jobs]) };
+  return { stop: () => stopServices(services, [schedule, jobs]) };
 }
 
 function inBackgroundTask(task: ScheduledTask): ScheduledTask {

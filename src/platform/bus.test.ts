@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts';
-import { until } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait.ts';
 import { type Bus, createBus } from './bus.ts';
 import { openDatabase } from './db/index.ts';
 import { createLogger } from './logger.ts';
@@ -34,9 +34,9 @@ test('a hint is here at once, and there after a round trip, each once', async ()
   const [near, distant] = [listen(here, 'a'), listen(there, 'a')];
   here.publish('a', 'one');
   assert.deepEqual(near.heard, ['one']);
-  await until(() => distant.heard.length > 0);
+  await waitFor(() => distant.heard.length > 0);
   there.publish('a', 'two');
-  await until(() => near.heard.length > 1);
+  await waitFor(() => near.heard.length > 1);
   assert.deepEqual(near.heard, ['one', 'two']);
   assert.deepEqual(distant.heard, ['one', 'two']);
 });
@@ -46,14 +46,14 @@ test('topics are apart, and an ended subscription hears nothing', async () => {
   ended.end();
   here.publish('y');
   here.publish('x', 'last');
-  await until(() => one.heard.length > 0);
+  await waitFor(() => one.heard.length > 0);
   assert.deepEqual([one.heard, other.heard, ended.heard], [['last'], [''], []]);
 });
 
 test('a payload may have lines and any letters', async () => {
   const distant = listen(there, 'text');
   here.publish('text', "a\nb'c é🎬");
-  await until(() => distant.heard.length > 0);
+  await waitFor(() => distant.heard.length > 0);
   assert.deepEqual(distant.heard, ["a\nb'c é🎬"]);
 });
 
@@ -61,7 +61,7 @@ test('equal hints of one moment are one on the way, different ones all arrive', 
   const distant = listen(there, 'burst');
   for (let i = 0; i < 50; i++) here.publish('burst', String(i % 5));
   here.publish('burst', 'end');
-  await until(() => distant.heard.includes('end'));
+  await waitFor(() => distant.heard.includes('end'));
   assert.deepEqual(distant.heard.filter((payload) => payload === '4').length, 1);
   assert.deepEqual(new Set(distant.heard), new Set(['0', '1', '2', '3', '4', 'end']));
 });
@@ -71,7 +71,7 @@ test('it listens again after its connection was cut', async () => {
   await database.sql`
     select pg_terminate_backend(pid) from pg_stat_activity
     where application_name = 'far' and datname = current_database()`;
-  await until(() => {
+  await waitFor(() => {
     here.publish('again', 'hello');
     return distant.heard.length > 0;
   });
@@ -84,6 +84,6 @@ test('a hint that cannot be sent is a warning, not a failure', async () => {
   const bus = await createBus(lost.sql, Object.assign(createLogger('silent'), { warn }));
   await lost.close();
   bus.publish('x');
-  await until(() => lines.length > 0);
+  await waitFor(() => lines.length > 0);
   assert.match(lines[0] ?? '', /lost/);
 });

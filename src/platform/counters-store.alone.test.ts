@@ -3,7 +3,7 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import { Redis } from 'ioredis';
 import { TestClock } from '../../test/harness/clock.ts';
 import { redisProgram, startTestRedis, type TestRedis } from '../../test/harness/redis.ts';
-import { until } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait.ts';
 import { type Counter, type CounterFactory, counterFactory } from './counters.ts';
 import { createLeases } from './leases.ts';
 import { createLogger } from './logger.ts';
@@ -51,7 +51,7 @@ function behavesAsCounter(make: () => CounterFactory): void {
   test('a window that is over counts from one', async () => {
     const counter = make()({ name: 'second', window: 1, withoutStore: 'open' });
     await hits(counter, 'brief', 3);
-    await until(async () => (await counter.peek('brief')).count === 0);
+    await waitFor(async () => (await counter.peek('brief')).count === 0);
     assert.equal((await counter.hit('brief')).count, 1);
   });
 
@@ -94,7 +94,7 @@ describe('counters in Valkey or Redis', { skip }, () => {
   afterEach(async () => {
     redis.thaw();
     for (const store of stores.splice(0)) await store.close();
-    await until(() => raw.flushall());
+    await waitFor(() => raw.flushall());
   });
   after(async () => {
     raw.disconnect();
@@ -155,7 +155,7 @@ describe('counters in Valkey or Redis', { skip }, () => {
         } finally {
           await resume();
         }
-        await until(async () => (await counter.peek('key')).count >= 0);
+        await waitFor(async () => (await counter.peek('key')).count >= 0);
         assert.ok((await counter.hit('key')).count > 0);
       });
 
@@ -167,7 +167,7 @@ describe('counters in Valkey or Redis', { skip }, () => {
         await counter.hit('found out');
         await hits(counter, 'late', 200);
         await resume();
-        await until(async () => (await counter.peek('late')).count >= 0);
+        await waitFor(async () => (await counter.peek('late')).count >= 0);
         assert.equal((await counter.hit('late')).count, how === 'frozen' ? 2 : 1);
       });
 
@@ -178,7 +178,7 @@ describe('counters in Valkey or Redis', { skip }, () => {
         const counts = await hits(counter, 'login', 20);
         await resume();
         assert.deepEqual(counts, oneTo(20));
-        await until(async () => (await counter.peek('login')).count === 0);
+        await waitFor(async () => (await counter.peek('login')).count === 0);
       });
 
       test('leases are counted in this process, and entered again when it is back', async () => {
@@ -189,8 +189,8 @@ describe('counters in Valkey or Redis', { skip }, () => {
         assert.ok(kept !== null && (await leases.acquire('tail', 2)) !== null);
         assert.equal(await leases.acquire('tail', 2), null);
         await resume();
-        await until(() => store.attempt((client) => client.ping()));
-        await until(async () => (await raw.zcard('marquee:lease:tail')) === 2);
+        await waitFor(() => store.attempt((client) => client.ping()));
+        await waitFor(async () => (await raw.zcard('marquee:lease:tail')) === 2);
         await leases.close();
         assert.equal(await raw.zcard('marquee:lease:tail'), 0);
       });
@@ -202,7 +202,7 @@ describe('counters in Valkey or Redis', { skip }, () => {
     const counter = counterFactory(await open(), nowMs)(minute);
     assert.equal((await counter.hit('early')).count, -1);
     await redis.start();
-    await until(async () => (await counter.hit('early')).count >= 1);
+    await waitFor(async () => (await counter.hit('early')).count >= 1);
   });
 
   test('leases: nodes share the limit, and what a dead node held is free after its time', async () => {
@@ -232,7 +232,7 @@ describe('counters in Valkey or Redis', { skip }, () => {
     await leases.acquire('long', 1);
     assert.ok((await raw.ttl('marquee:lease:long')) <= 45);
     await raw.expire('marquee:lease:long', 5);
-    await until(async () => (await raw.ttl('marquee:lease:long')) > 40);
+    await waitFor(async () => (await raw.ttl('marquee:lease:long')) > 40);
     await leases.close();
     assert.equal(await raw.exists('marquee:lease:long'), 0);
   });

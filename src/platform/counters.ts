@@ -3,7 +3,7 @@ import { RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
 import { DAY_MS, QUARTER_MS } from '../kernel/durations.ts';
 import type { DurableWindows } from './durable-windows.ts';
 import type { RedisStore } from './redis.ts';
-import { type Counter, memoryWindows, type WindowCount } from './windows.ts';
+import { type Counter, createFixedWindowCounter, type WindowCount } from './windows.ts';
 
 export type { Counter, WindowCount } from './windows.ts';
 
@@ -12,14 +12,14 @@ export type { Counter, WindowCount } from './windows.ts';
  * the way (docs/concepts/conventions.md#rate-limits). `insured`: it counts in this process, for limits that keep
  * attackers out.
  */
-export type WithoutStore = 'open' | 'insured';
+export type StoreOutagePolicy = 'open' | 'insured';
 
 export interface CounterOptions {
   /** Sets its keys apart in the store. */
   name: string;
   /** Length of each key's window, which opens with its first hit; `day` is the UTC day. */
   window: number | 'day';
-  withoutStore: WithoutStore;
+  withoutStore: StoreOutagePolicy;
 }
 
 /** The key of a count, of one size whatever came: a counter remembers many. */
@@ -59,7 +59,7 @@ function createCounter(
   { name, window, withoutStore }: CounterOptions,
 ): Counter {
   if (store === null && durable !== null && isLong(window)) {
-    return memoryWindows(windowMs(window, nowMs), { nowMs, journal: durable.journal(name) });
+    return createFixedWindowCounter(windowMs(window, nowMs), { nowMs, journal: durable.journal(name) });
   }
   const memory = window === 'day' ? memoryDayCounter(nowMs) : memoryCounter(window);
   if (store === null) return memory;
@@ -98,12 +98,12 @@ type Limiter = Pick<RateLimiterRedis, 'consume' | 'get'>;
  * @param windowSec length of each key's window, which opens with its first hit.
  */
 export function memoryCounter(windowSec: number): Counter {
-  return memoryWindows(() => windowSec * 1000);
+  return createFixedWindowCounter(() => windowSec * 1000);
 }
 
 /** A counter whose windows are the UTC days. @param nowMs the clock, epoch milliseconds. */
 function memoryDayCounter(nowMs: () => number): Counter {
-  return memoryWindows(windowMs('day', nowMs), { nowMs });
+  return createFixedWindowCounter(windowMs('day', nowMs), { nowMs });
 }
 
 function windowCounter(limiter: Limiter, windowSec: number): StoredCounter {

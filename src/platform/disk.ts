@@ -13,7 +13,7 @@ function hasCode(error: unknown, codes: ReadonlySet<unknown>): boolean {
  * Has the disk no room, or does it fail? Then the file that was written is not at fault, and waiting may help.
  * Looks at the causes too.
  */
-export function isDiskTrouble(error: unknown): boolean {
+export function isDiskError(error: unknown): boolean {
   return isNoRoom(error) || hasCode(error, TROUBLES);
 }
 
@@ -22,7 +22,7 @@ function isNoRoom(error: unknown): boolean {
 }
 
 /** What a failed write means to whoever sent the bytes: INSUFFICIENT_STORAGE where the disk was full. */
-export function tellFullDisk(error: unknown): unknown {
+export function toDiskFullError(error: unknown): unknown {
   return hasCode(error, FULL) ? new AppError('INSUFFICIENT_STORAGE', { cause: error }) : error;
 }
 
@@ -30,7 +30,7 @@ export function tellFullDisk(error: unknown): unknown {
 export type DiskReserve = { bytes: number } | { percent: number };
 
 /** The room that new files have: what lies above the reserve is for the database and the log alone. */
-export interface DiskRoom {
+export interface DiskSpace {
   /**
    * Asked before so many bytes are written.
    *
@@ -48,7 +48,7 @@ const DEFAULT_BYTES = 2 * GB;
 /** Others write to the disk as well. */
 const FRESH_MS = 1000;
 
-export function createDiskRoom(dir: string, reserve: DiskReserve | undefined): DiskRoom {
+export function createDiskSpace(dir: string, reserve: DiskReserve | undefined): DiskSpace {
   let room = 0;
   let seenAt = Number.NEGATIVE_INFINITY;
   const look = async () => {
@@ -72,7 +72,7 @@ export function createDiskRoom(dir: string, reserve: DiskReserve | undefined): D
 async function roomIn(dir: string, reserve: DiskReserve | undefined): Promise<number> {
   try {
     const { bavail, blocks, bsize } = await statfs(dir);
-    return bavail * bsize - reservedOf(blocks * bsize, reserve);
+    return bavail * bsize - reservedBytes(blocks * bsize, reserve);
   } catch (error) {
     // The folder comes with its first file.
     if (hasCode(error, new Set(['ENOENT']))) return Number.POSITIVE_INFINITY;
@@ -81,7 +81,7 @@ async function roomIn(dir: string, reserve: DiskReserve | undefined): Promise<nu
 }
 
 /** How much of a disk of this size is kept free. */
-export function reservedOf(diskBytes: number, reserve: DiskReserve | undefined): number {
+export function reservedBytes(diskBytes: number, reserve: DiskReserve | undefined): number {
   if (reserve === undefined) return Math.min(DEFAULT_BYTES, (diskBytes * DEFAULT_PERCENT) / 100);
   return 'bytes' in reserve ? reserve.bytes : (diskBytes * reserve.percent) / 100;
 }

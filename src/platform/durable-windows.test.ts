@@ -9,14 +9,14 @@ import { TestClock } from '../../test/harness/clock.ts';
 import { runTask } from '../../test/harness/parts.ts';
 import { redisProgram, startTestRedis } from '../../test/harness/redis.ts';
 import type { TestResponse } from '../../test/harness/response.ts';
-import { until } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait.ts';
 import { createChat } from '../../test/streams/chat.ts';
 import { DAY_MS, QUARTER_MS } from '../kernel/durations.ts';
 import { counterKey } from './counters.ts';
 import { purgeWindows } from './db/counter-windows.ts';
 import { createDurableWindows } from './durable-windows.ts';
 import { createLogger } from './logger.ts';
-import { memoryWindows } from './windows.ts';
+import { createFixedWindowCounter } from './windows.ts';
 
 const NODE = join(import.meta.dirname, '../../test/harness/node-main.ts');
 
@@ -153,7 +153,7 @@ test('a node that was killed loses only hits that were not stored yet', async (t
   const before = await storedHits('day');
   for (let n = 0; n < 5; n++) await hit();
   const isStored = async () => (await storedHits('day')) === before + 5;
-  await until(isStored, { timeoutMs: 15_000, message: 'the node stores its counts every 10 seconds' });
+  await waitFor(isStored, { timeoutMs: 15_000, message: 'the node stores its counts every 10 seconds' });
   for (let n = 0; n < 3; n++) await hit();
   child.kill('SIGKILL');
   await once(child, 'exit');
@@ -233,7 +233,7 @@ describe('a database that cannot be written to', () => {
       });
       await locked.promise;
       const flushed = flush(node);
-      await until(async () => {
+      await waitFor(async () => {
         const rows = await node.container.sql`
           select 1 from pg_locks where relation = 'counter_window'::regclass and not granted`;
         return rows.length > 0;
@@ -281,7 +281,7 @@ describe('stored windows', () => {
     const { sql, secrets } = base.container;
     const durable = createDurableWindows({ sql, secrets, log, nowMs });
     const journal = durable.journal('crowd');
-    const counter = memoryWindows(() => DAY_MS - (nowMs() % DAY_MS), { maxKeys: 1500, nowMs, journal });
+    const counter = createFixedWindowCounter(() => DAY_MS - (nowMs() % DAY_MS), { maxKeys: 1500, nowMs, journal });
     for (let n = 0; n < 10_000; n++) await counter.hit(`key ${n}`);
     await durable.flush();
     assert.equal(await storedHits('crowd'), 1500);

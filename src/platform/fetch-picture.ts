@@ -9,7 +9,7 @@ const FETCH_TIMEOUT_MS = 10_000;
  * @param of `field`: what the address came in.
  * @throws {AppError} BAD_REQUEST naming the field.
  */
-export async function fetchPicture(
+export async function fetchImage(
   fetcher: Pick<Outbound, 'download'>,
   url: string,
   { field, maxBytes }: { field: string; maxBytes: number },

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RedisStore } from './redis.ts';
 
 /** One place of a key, held until it is released. */
-export interface Lease {
+export interface ConcurrencyLease {
   release(): Promise<void>;
 }
 
@@ -12,7 +12,7 @@ export interface Lease {
  */
 export interface Leases {
   /** @returns null when `limit` leases of the key are held already. */
-  acquire(key: string, limit: number): Promise<Lease | null>;
+  acquire(key: string, limit: number): Promise<ConcurrencyLease | null>;
   /** Gives back every lease of this process. */
   close(): Promise<void>;
 }

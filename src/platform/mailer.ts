@@ -1,7 +1,7 @@
 import type { Transporter } from 'nodemailer';
 
 /** A mail as it is handed to the SMTP server. */
-export interface OutgoingMail {
+export interface OutgoingEmail {
   /** Makes the Message-ID, so that a mail sent twice can be recognised. */
   id: string;
   to: string;
@@ -15,13 +15,13 @@ export interface OutgoingMail {
 
 /** The way out for mail. */
 export interface Mailer {
-  /** @throws {MailRefused} when the server will never take it; any other error is worth another try. */
-  send(mail: OutgoingMail): Promise<void>;
+  /** @throws {EmailRejectedError} when the server will never take it; any other error is worth another try. */
+  send(mail: OutgoingEmail): Promise<void>;
   close(): void;
 }
 
 /** The server said with a 5xx reply that it will not take this mail (RFC 5321 4.2.1). */
-export class MailRefused extends Error {}
+export class EmailRejectedError extends Error {}
 
 const TIMEOUT_MS = 10_000;
 
@@ -51,7 +51,7 @@ export function createMailer(url: string, from: string): Mailer {
         });
       } catch (error) {
         const status = refusalOf(error);
-        if (status !== null) throw new MailRefused(`the server answered ${status}`, { cause: error });
+        if (status !== null) throw new EmailRejectedError(`the server answered ${status}`, { cause: error });
         throw error;
       }
     },

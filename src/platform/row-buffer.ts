@@ -1,29 +1,29 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isPassing, sqlState } from './db/index.ts';
+import { isTransientError, sqlState } from './db/index.ts';
 import type { Logger } from './logger.ts';
 
 const CLOSE_MS = 5000;
 
-export interface RowBufferOptions<Row> {
+export interface BatchWriterOptions<Row> {
   /** May be repeated with the same rows after a lost connection. */
   write(rows: readonly Row[]): Promise<void>;
   /** Rows of one write: as soon as they are there, it begins. */
   batch: number;
   /** What is held while the database is slow or away. */
-  maxWaiting: number;
+  maxQueuedRows: number;
   /** Between writes of fewer rows. */
   pauseMs: number;
   log: Pick<Logger, 'warn'>;
   /** Said once for each time that the database is away. */
   warning: string;
   /** So many rows are lost. */
-  onDropped(count: number): void;
+  onRowsDropped(count: number): void;
 }
 
 /** Rows that are written in batches, beside the way of what they tell of: the first at once, the rest after a pause. */
-export class RowBuffer<Row> {
-  readonly #options: RowBufferOptions<Row>;
+export class BatchWriter<Row> {
+  readonly #options: BatchWriterOptions<Row>;
   /** A batch belongs to no request, so it runs in no transaction of one. */
   readonly #outside = AsyncLocalStorage.snapshot();
   #waiting: Row[] = [];
@@ -33,14 +33,14 @@ export class RowBuffer<Row> {
   #isFailing = false;
   #isClosed = false;
 
-  constructor(options: RowBufferOptions<Row>) {
+  constructor(options: BatchWriterOptions<Row>) {
     this.#options = options;
   }
 
   /** Never waits and never fails: what there is no room for is counted and dropped. */
   add(row: Row): void {
-    if (this.#waiting.length >= this.#options.maxWaiting) {
-      this.#options.onDropped(1);
+    if (this.#waiting.length >= this.#options.maxQueuedRows) {
+      this.#options.onRowsDropped(1);
       return;
     }
     this.#waiting.push(row);
@@ -91,8 +91,8 @@ export class RowBuffer<Row> {
       } catch (error) {
         this.#failed(error);
         // They stay for the next try, as long as there is room.
-        if (isPassing(error)) return;
-        this.#options.onDropped(batch.length);
+        if (isTransientError(error)) return;
+        this.#options.onRowsDropped(batch.length);
       }
       this.#waiting = this.#waiting.slice(batch.length);
     } while (this.#waiting.length >= size);
@@ -105,7 +105,7 @@ export class RowBuffer<Row> {
     } catch (error) {
       if (!/^2[23]/.test(sqlState(error) ?? '')) throw error;
       if (rows.length === 1) {
-        this.#options.onDropped(1);
+        this.#options.onRowsDropped(1);
         return;
       }
       const half = rows.length >> 1;

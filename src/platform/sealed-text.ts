@@ -3,7 +3,7 @@ import type { Secrets } from './secrets.ts';
 type Signing = Pick<Secrets, 'sign' | 'verify'>;
 
 /** `<head>.<signature>`: the head can be read by everybody and made by nobody else. @param of what it is good for. */
-export function sealText(
+export function signToken(
   secrets: Signing,
   purpose: string,
   { head, of }: { head: string; of: string },
@@ -12,7 +12,7 @@ export function sealText(
 }
 
 /** The head; null when it was not sealed for this purpose and thing. */
-export function unsealText(
+export function verifyToken(
   secrets: Signing,
   purpose: string,
   { text, of }: { text: string; of: string },

@@ -25,16 +25,16 @@ export function schemaValidator(options: Options): Ajv {
 }
 
 /** Tells what fits a schema. */
-export interface Shape<S extends TSchema> {
+export interface CompiledSchema<S extends TSchema> {
   matches(value: unknown): value is Static<S>;
   /** @returns where it does not fit, and why (`.size must be integer`), or null. */
-  fault(value: unknown): string | null;
+  firstError(value: unknown): string | null;
 }
 
 const plain = schemaValidator({});
 
 /** Compiled when it is first asked for: to compile all at each start would take a tenth of a second. */
-export function shapeOf<S extends TSchema>(schema: S): Shape<S> {
+export function compileSchema<S extends TSchema>(schema: S): CompiledSchema<S> {
   let compiled: ValidateFunction<Static<S>> | undefined;
   const check = () => {
     compiled ??= plain.compile<Static<S>>(schema);
@@ -42,7 +42,7 @@ export function shapeOf<S extends TSchema>(schema: S): Shape<S> {
   };
   return {
     matches: (value): value is Static<S> => check()(value),
-    fault(value) {
+    firstError(value) {
       const validate = check();
       if (validate(value)) return null;
       const [error] = validate.errors ?? [];

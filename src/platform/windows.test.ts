@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { memoryWindows } from './windows.ts';
+import { createFixedWindowCounter } from './windows.ts';
 
 test('ever new keys cost no more than the ceiling; the window that opened first is forgotten', async () => {
-  const windows = memoryWindows(() => 60_000, { maxKeys: 100 });
+  const windows = createFixedWindowCounter(() => 60_000, { maxKeys: 100 });
   for (let i = 0; i < 10_000; i++) await windows.hit(`key ${i}`);
   assert.equal(windows.size, 100);
   assert.equal((await windows.peek('key 9900')).count, 1);
@@ -12,7 +12,7 @@ test('ever new keys cost no more than the ceiling; the window that opened first 
 
 test('a clock that is set back makes no window longer', async () => {
   let now = 1_000_000;
-  const windows = memoryWindows(() => 1000, { nowMs: () => now });
+  const windows = createFixedWindowCounter(() => 1000, { nowMs: () => now });
   await windows.hit('a');
   now -= 500_000;
   assert.deepEqual(await windows.hit('a'), { count: 1, resetInMs: 1000 });
@@ -21,7 +21,7 @@ test('a clock that is set back makes no window longer', async () => {
 
 test('windows that are over make room before any that is open', async () => {
   let now = 0;
-  const windows = memoryWindows(() => 1000, { maxKeys: 3, nowMs: () => now });
+  const windows = createFixedWindowCounter(() => 1000, { maxKeys: 3, nowMs: () => now });
   await windows.hit('old');
   now = 999;
   for (const key of ['a', 'b', 'a']) await windows.hit(key);

@@ -47,7 +47,7 @@ const wholeMs = () => Math.floor(performance.now());
  * @param windowMs how long a window that opens now stays open.
  * @param nowMs milliseconds, and where there is a journal, since the epoch.
  */
-export function memoryWindows(
+export function createFixedWindowCounter(
   windowMs: () => number,
   { maxKeys = MAX_KEYS, nowMs = wholeMs, journal }: MemoryWindowOptions = {},
 ): Counter & { readonly size: number } {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Fact, Viewer } from '../../src/features/facts/index.ts';
+import type { UsageEvent, Viewer } from '../../src/features/facts/index.ts';
 import type { PlayerEvent } from '../../src/platform/db/json-columns.ts';
 
 const MIDNIGHT = Date.parse('2026-11-21T00:00:00Z');
@@ -119,8 +119,8 @@ export const historyOf = (steps: number) =>
 export type Change = ReturnType<typeof changeWithin> extends fc.Arbitrary<infer T> ? T : never;
 
 /** In a workspace and sessions of this history alone. */
-export function placed(prefix: string, fact: Change['facts'][number]): Fact {
-  const { playbackSession, ...rest }: Omit<Fact, 'workspaceId'> = fact;
+export function placed(prefix: string, fact: Change['facts'][number]): UsageEvent {
+  const { playbackSession, ...rest }: Omit<UsageEvent, 'workspaceId'> = fact;
   const ours = { ...rest, workspaceId: `${prefix}w` };
   return playbackSession === undefined ? ours : { ...ours, playbackSession: prefix + playbackSession };
 }

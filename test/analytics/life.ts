@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { maintainPartitions } from '../../src/events/partitions.ts';
-import { createSums } from '../../src/features/analytics/index.ts';
-import { createFacts } from '../../src/features/facts/index.ts';
+import { createRollups } from '../../src/features/analytics/index.ts';
+import { createUsageEvents } from '../../src/features/facts/index.ts';
 import { TestClock } from '../harness/clock.ts';
 import { createTestDatabase } from '../harness/database.ts';
 import { type Change, placed, TABLES } from './history.ts';
-import { readFacts, wrongSums } from './recount.ts';
+import { readFacts, findRollupErrors } from './recount.ts';
 
 /** A database in which sums can be made to fail before and after each statement. */
-export async function openLife() {
+export async function openFaultInjection() {
   const clock = new TestClock('2026-11-20T10:00:00Z');
   const database = await createTestDatabase({ pool: 12 });
   const { sql, db } = database;
@@ -23,12 +23,12 @@ export async function openLife() {
       await sql.unsafe(
         `create trigger fail_${when} ${when} insert or update on ${table} execute function fail()`,
       );
-  const facts = createFacts({ db, clock, log: { warn() {} }, onDropped() {} });
-  const open = (chunk: number) => createSums({ db, clock, facts, rawDays: 90, chunk });
+  const facts = createUsageEvents({ db, clock, log: { warn() {} }, onRowsDropped() {} });
+  const open = (chunk: number) => createRollups({ db, clock, facts, rawDays: 90, chunk });
   let count = 0;
 
   async function assertEqual(prefix: string): Promise<void> {
-    assert.deepEqual(await wrongSums(sql, prefix), []);
+    assert.deepEqual(await findRollupErrors(sql, prefix), []);
   }
 
   /** Facts come, are committed out of order and are added up, with kills: whatever is counted is right at each moment. */
@@ -43,7 +43,7 @@ export async function openLife() {
   }): Promise<void> {
     const prefix = `wsp_${count++}_`;
     const sums = open(chunk);
-    const facts = createFacts({ db: db, clock, log: { warn() {} }, onDropped() {} });
+    const facts = createUsageEvents({ db: db, clock, log: { warn() {} }, onRowsDropped() {} });
     const pending: { step: number; commit(): Promise<void> }[] = [];
     clock.set('2026-11-21T00:20:00Z');
     await sql`

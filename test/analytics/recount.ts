@@ -321,7 +321,7 @@ async function readSums(sql: Sql, prefix: string): Promise<Sums> {
 }
 
 /** Those of the workspaces whose ids begin so that are not what they have to be, in words. */
-export async function wrongSums(sql: Sql, prefix: string): Promise<string[]> {
+export async function findRollupErrors(sql: Sql, prefix: string): Promise<string[]> {
   const [state] = await sql`select compacted_until from rollup_state`;
   const expected = recount(await readFacts(sql, prefix), state?.compacted_until?.getTime() ?? 0);
   return differences(await readSums(sql, prefix), expected);

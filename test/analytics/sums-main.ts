@@ -1,12 +1,12 @@
-import { createSums } from '../../src/features/analytics/index.ts';
-import { createFacts } from '../../src/features/facts/index.ts';
+import { createRollups } from '../../src/features/analytics/index.ts';
+import { createUsageEvents } from '../../src/features/facts/index.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { openDatabase } from '../../src/platform/db/index.ts';
 
 /** A worker that adds up facts without a pause, until it is killed. Argument: the address of the database. */
 const { db } = openDatabase({ url: process.argv[2] ?? '', pool: 2, name: 'sums' });
-const facts = createFacts({ db, clock: systemClock, log: { warn() {} }, onDropped() {} });
-const sums = createSums({ db, clock: systemClock, facts, rawDays: 90, chunk: 150 });
+const facts = createUsageEvents({ db, clock: systemClock, log: { warn() {} }, onRowsDropped() {} });
+const sums = createRollups({ db, clock: systemClock, facts, rawDays: 90, chunk: 150 });
 for (;;) {
   const facts = await sums.run();
   process.stdout.write(`${facts}\n`);

@@ -2,7 +2,7 @@ import type { Clock } from '../../src/kernel/clock.ts';
 import { HOUR_MS } from '../../src/kernel/durations.ts';
 import type { TestApp } from '../harness/app.ts';
 import { runTask } from '../harness/parts.ts';
-import { ADDRESSES, headers, type Shop, selling } from '../money/shop.ts';
+import { ADDRESSES, headers, type Shop, checkoutClient } from '../money/shop.ts';
 
 const ALL_DAY = [{ start: '00:00', end: '24:00' }];
 
@@ -15,8 +15,8 @@ export function hoursOf(clock: Clock): (count: number) => string {
 }
 
 /** What creators and their customers do with bookings in test mode. */
-export function desk(appOf: () => TestApp) {
-  const shopping = selling(appOf);
+export function bookingClient(appOf: () => TestApp) {
+  const shopping = checkoutClient(appOf);
 
   /** A creator who has time at every hour, in UTC. */
   async function creator(): Promise<Shop> {

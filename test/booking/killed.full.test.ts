@@ -5,9 +5,9 @@ import { SECRET_KEY, startTestApp, type TestApp } from '../harness/app.ts';
 import { TestClock } from '../harness/clock.ts';
 import { runTask } from '../harness/parts.ts';
 import { type RunningPlatform, startPlatform } from '../harness/platform.ts';
-import { assertWhole } from '../money/invariants.ts';
-import { ORIGIN, type Shop, selling } from '../money/shop.ts';
-import { desk, hoursOf } from './desk.ts';
+import { assertConsistent } from '../money/invariants.ts';
+import { ORIGIN, type Shop, checkoutClient } from '../money/shop.ts';
+import { bookingClient, hoursOf } from './desk.ts';
 
 /** Looks at the database of the platforms, and is a day later in the end. */
 let app: TestApp;
@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => app.close());
 
-const { creator, product, open } = desk(() => app);
+const { creator, product, open } = bookingClient(() => app);
 const hour = hoursOf(clock);
 const SEATS = 3;
 
@@ -33,7 +33,7 @@ const start = (): Promise<RunningPlatform> =>
 /** All press Pay at a process that is killed once so many were answered. @returns how many heard nothing. */
 async function payAndKill(checkouts: readonly string[], answersBefore: number): Promise<number> {
   const platform = await start();
-  const { pay } = selling(() => ({ ...app, url: platform.url }));
+  const { pay } = checkoutClient(() => ({ ...app, url: platform.url }));
   let answered = 0;
   const tries = await Promise.allSettled(
     checkouts.map(async (id) => {
@@ -79,7 +79,7 @@ test('a process that is killed while bookings are paid leaves nothing half made'
 /** Each booking is paid and has its place, or has neither, and was told of once. */
 async function assertAtRest({ account: { test: workspaceId } }: Shop): Promise<void> {
   const { sql } = app.container;
-  await assertWhole(sql, workspaceId);
+  await assertConsistent(sql, workspaceId);
   const rows = await sql<
     { id: string; status: string; type: string; taken: number; kept: number; told: number; mailed: number }[]
   >`

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { TestApp } from '../harness/app.ts';
 import type { Shop } from '../money/shop.ts';
-import { desk } from './desk.ts';
+import { bookingClient } from './desk.ts';
 
 /** Many customers at once who want what one can have. */
-export function racing(appOf: () => TestApp) {
-  const { product, ask, open, pay, code } = desk(appOf);
+export function runConcurrently(appOf: () => TestApp) {
+  const { product, ask, open, pay, code } = bookingClient(appOf);
   const names = (count: number) => Array.from({ length: count }, (_, index) => `Buyer${index}`);
 
   /** All press Pay at once, with a code that is good once. */

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import {
   type Candidate,
   candidates,
-  type Hours,
-  type Lengths,
+  type AvailabilityWindows,
+  type SlotDurations,
   WEEKDAYS,
 } from '../../src/features/slots/rules.ts';
 import { dateFromMs } from '../../src/kernel/clock.ts';
@@ -51,7 +51,7 @@ export function wallsAround(timezone: string, dayMs: number): Walls {
 }
 
 /** What is to be offered, found by going through all minutes. */
-function byMinute({ firstMs, walls, firsts }: Walls, weekly: Hours['weekly'], lengths: Lengths): Candidate[] {
+function byMinute({ firstMs, walls, firsts }: Walls, weekly: AvailabilityWindows['weekly'], lengths: SlotDurations): Candidate[] {
   const days = Array.from({ length: 7 }, (_, i) => dateFromMs(firstMs + (i - 1) * DAY_MS));
   const found: Candidate[] = [];
   for (const day of days) {
@@ -72,7 +72,7 @@ function byMinute({ firstMs, walls, firsts }: Walls, weekly: Hours['weekly'], le
 }
 
 /** The times on the wall at which something may begin. */
-function timesOf(start: string, end: string, { durationMin, bufferMin }: Lengths): string[] {
+function timesOf(start: string, end: string, { durationMin, bufferMin }: SlotDurations): string[] {
   const toMin = (time: string) => Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5));
   const times: string[] = [];
   for (let at = toMin(start); at + durationMin <= toMin(end); at += durationMin + bufferMin) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestApp } from '../harness/app.ts';
 import { ORIGIN, type Shop } from '../money/shop.ts';
-import { desk } from './desk.ts';
+import { bookingClient } from './desk.ts';
 
 /** A page as a browser without scripts has it. */
 export class Seen {
@@ -60,8 +60,8 @@ export const all = (count: number, status: number) => Array.from({ length: count
  *
  * @param proxiedOf another node, with TRUST_PROXY.
  */
-export function visitor(appOf: () => TestApp, proxiedOf: () => TestApp) {
-  const { mails } = desk(appOf);
+export function bookingBrowser(appOf: () => TestApp, proxiedOf: () => TestApp) {
+  const { mails } = bookingClient(appOf);
 
   async function see(path: string, cookie = ''): Promise<Seen> {
     const answer = await fetch(new URL(path, appOf().url), { headers: { cookie }, redirect: 'manual' });

@@ -1,12 +1,12 @@
 import type { TestContext } from 'node:test';
 import { Bridge } from '../../src/media/bridges/bridge.ts';
-import { pulled } from '../../src/media/bridges/bridge-manager.ts';
+import { validateSource } from '../../src/media/bridges/bridge-manager.ts';
 import { createDemuxer } from '../../src/media/bridges/demuxer.ts';
 import type { BridgeReport, PublishGrant } from '../../src/media/contract/index.ts';
 import { openFfmpeg } from '../../src/media/ffmpeg/program.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { createOutbound, type Outbound } from '../../src/platform/outbound/index.ts';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 import { type FlvReader, openFlv } from '../rtmp/flv-reader.ts';
 import { startIngest, type TestIngest } from '../rtmp/ingest.ts';
 
@@ -48,7 +48,7 @@ export async function startBridge(
     wanted: { type: 'PULL_TO_STREAM', bridgeId: 'brg_1', streamId: 'str_1', sourceUrl, autoRestart },
     engine: ingest.engine,
     admit: async () => grant,
-    source: pulled(sourceUrl),
+    source: validateSource(sourceUrl),
     outbound,
     demuxer: createDemuxer(() => ffmpeg, createLogger('silent')),
     report: (report) => reports.push(report),
@@ -68,7 +68,7 @@ export async function startBridge(
     last,
     stop,
     when: (status, timeoutMs = 20_000) =>
-      until(() => reports.find((report) => report.status === status), {
+      waitFor(() => reports.find((report) => report.status === status), {
         timeoutMs,
         message: () => `${status}; reported ${JSON.stringify(reports)}`,
       }),

@@ -14,18 +14,18 @@ import { openFfmpeg } from '../../src/media/ffmpeg/program.ts';
 import { JanusClient } from '../../src/media/rooms/janus/client.ts';
 import { createJanusEngine } from '../../src/media/rooms/janus/engine.ts';
 import { readLink } from '../../src/media/rooms/janus/link.ts';
-import { lackOfJanus, startJanus } from '../../src/media/rooms/janus/process.ts';
+import { janusUnavailableReason, startJanus } from '../../src/media/rooms/janus/process.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { launchBrowser, type TestBrowser } from '../harness/browser.ts';
-import { until } from '../harness/wait.ts';
-import { madeUpDevices } from '../rooms/made-up-devices.ts';
+import { waitFor } from '../harness/wait.ts';
+import { fakeDevices } from '../rooms/made-up-devices.ts';
 import { type Guest, openStudio, type Studio } from '../rooms/studio.ts';
 import { startIngest } from '../rtmp/ingest.ts';
 import { startPublisher } from '../rtmp/publisher.ts';
 
 const run = promisify(execFile);
 const log = createLogger('silent', { process: 'test' });
-const skip = (await lackOfJanus('janus')) ?? false;
+const skip = (await janusUnavailableReason('janus')) ?? false;
 const PATIENT = { timeoutMs: 20_000, intervalMs: 100 };
 const closers: (() => Promise<unknown>)[] = [];
 let dir: string;
@@ -47,8 +47,8 @@ before(async () => {
   closers.push(() => engine.close());
   browser = await launchBrowser();
   closers.push(() => browser.close());
-  await until(async () => (await engine.health()).ok, { ...PATIENT, message: 'Janus' });
-  const initScript = madeUpDevices({ ada: '#a00', bob: '#00a' }, { ada: 440, bob: 660 });
+  await waitFor(async () => (await engine.health()).ok, { ...PATIENT, message: 'Janus' });
+  const initScript = fakeDevices({ ada: '#a00', bob: '#00a' }, { ada: 440, bob: 660 });
   studio = await openStudio({ browser, engine, page: { initScript } });
   closers.push(() => studio.close());
 });
@@ -148,7 +148,7 @@ async function broadcast(layout: BridgeLayout, view: () => RoomView | null) {
     async shows(expected: readonly (readonly [Spot, string])[], what: string): Promise<void> {
       let seen: string[] = [];
       const message = () => `${what}; seen: ${seen.join(', ')}; ${failure ?? 'it runs'}`;
-      await until(
+      await waitFor(
         async () => {
           seen = await seenAt(
             messages,
@@ -196,7 +196,7 @@ test('a room is one picture and one sound, before anybody comes and over whoever
 }, async () => {
   let view: RoomView | null = { name: 'Round table', people: [] };
   const { messages, running, shows } = await broadcast('GRID', () => view);
-  await until(() => messages.filter(isPicture).length > 5, {
+  await waitFor(() => messages.filter(isPicture).length > 5, {
     ...PATIENT,
     message: 'the card of an empty room',
   });
@@ -204,7 +204,7 @@ test('a room is one picture and one sound, before anybody comes and over whoever
   await say(ada, true);
   view = { name: 'Round table', people: [ADA] };
   await shows([[MIDDLE, 'red']], 'the camera of Ada');
-  await until(async () => (await loudness(messages)) > -40, { ...PATIENT, message: 'the voice of Ada' });
+  await waitFor(async () => (await loudness(messages)) > -40, { ...PATIENT, message: 'the voice of Ada' });
   const times = messages.filter(isPicture).map(({ timestamp }) => timestamp);
   assert.ok(
     times.every((time, index) => time > (times[index - 1] ?? -1)),
@@ -255,7 +255,7 @@ test('a stream is seen and heard in a room, and so is the room, over a Janus tha
 }, async (t) => {
   const ingest = await startIngest(t);
   const encoder = startPublisher({ url: ingest.url('key-a'), width: 320, height: 180, fps: 15 });
-  await until(() => ingest.engine.list().length > 0, PATIENT);
+  await waitFor(() => ingest.engine.list().length > 0, PATIENT);
   const player = createRoomPlayer({
     ...{ bridgeId: 'brg_1', streamId: 'str_a', roomId: studio.ref, autoRestart: false, linkFile, log },
     ...{ engine: ingest.engine, ffmpeg: await openFfmpeg('ffmpeg') },
@@ -277,7 +277,7 @@ test('a stream is seen and heard in a room, and so is the room, over a Janus tha
   await shows([[MIDDLE, 'blue']], 'the camera of Bob');
 
   process.kill((await readLink(linkFile))?.pid ?? 0, 'SIGKILL');
-  await until(() => bob.told.some(({ state }) => state === 'up'), { ...PATIENT, message: 'Janus again' });
+  await waitFor(() => bob.told.some(({ state }) => state === 'up'), { ...PATIENT, message: 'Janus again' });
   // Not the last picture from before.
   await bob.page.evaluate(`window.paint('#a00')`);
   await shows([[MIDDLE, 'red']], 'the camera of Bob again');

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { TlsOptions } from 'node:tls';
 import { freePort } from '../harness/platform.ts';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 import { startTcp } from '../restream/far-ends.ts';
 import { FPS } from './hls.ts';
 
@@ -50,7 +50,7 @@ export async function startCamera(t: TestContext, certificate: TlsOptions): Prom
     for (const socket of sockets) socket.close();
     await rm(dir, { recursive: true, force: true });
   });
-  const sdp = await until(
+  const sdp = await waitFor(
     async () => {
       const text = await readFile(file, 'utf8').catch(() => '');
       return text.includes('MPEG4-GENERIC') ? text : null;

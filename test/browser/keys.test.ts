@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { violationsOf } from '../harness/axe.ts';
 import { launchBrowser, type TestBrowser } from '../harness/browser.ts';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 import { startSite, type TestSite } from './site.ts';
 
 let site: TestSite;
@@ -48,7 +48,7 @@ async function sees(page: Page, is: (now: Look) => boolean, what: string): Promi
     last = JSON.stringify(now);
     return is(now);
   };
-  await until(isSo, { timeoutMs: 15_000, intervalMs: 50, message: () => `${what}; it is ${last}` });
+  await waitFor(isSo, { timeoutMs: 15_000, intervalMs: 50, message: () => `${what}; it is ${last}` });
 }
 
 function goLive(segments?: number): void {

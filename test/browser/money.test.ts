@@ -5,12 +5,12 @@ import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import type { Page } from 'playwright-core';
-import { violationsInTheDark, violationsOf } from '../harness/axe.ts';
+import { violationsInDarkScheme, violationsOf } from '../harness/axe.ts';
 import type { OpenOptions, WatchedPage } from '../harness/browser.ts';
-import { assertGoodLooks, startDashboard, type TestDashboard } from '../harness/dashboard.ts';
+import { assertAccessibleInBothSchemes, startDashboard, type TestDashboard } from '../harness/dashboard.ts';
 import { runTask } from '../harness/parts.ts';
 import { freePort } from '../harness/platform.ts';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 import { addVideo, madeUpFiles } from '../videos/fixture.ts';
 
 let dashboard: TestDashboard;
@@ -61,7 +61,7 @@ test('a purchase end to end, without a violation of accessibility, at 390 px, li
   const watched = await dashboard.browser.open(url, SMALL);
   assert.deepEqual(await violationsOf(watched.page), []);
   assert.equal(await watched.page.evaluate<number>('document.documentElement.scrollWidth'), 390);
-  assert.deepEqual(await violationsInTheDark(watched.page), []);
+  assert.deepEqual(await violationsInDarkScheme(watched.page), []);
   await buy(watched, url, 'ann@example.com');
   // A declined card and the shop's page, which there is none of here, are all that the console has.
   const errors = watched.errors.filter((line) => !/\b(402|404)\b/.test(line));
@@ -151,7 +151,7 @@ async function assertPublicLooks(page: Page): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' });
   assert.deepEqual(await violationsOf(page), [], page.url());
   assert.equal(await page.evaluate<number>('document.documentElement.scrollWidth'), PHONE.width);
-  assert.deepEqual(await violationsInTheDark(page), [], page.url());
+  assert.deepEqual(await violationsInDarkScheme(page), [], page.url());
 }
 
 test('the dashboard sells: a tier and a discount code are made, changed and ended', async () => {
@@ -166,7 +166,7 @@ test('the dashboard sells: a tier and a discount code are made, changed and ende
     await page.getByLabel('Price in US dollars').fill('5.5');
     await page.getByLabel('Benefits').fill('Early films\nA badge');
     await page.getByLabel('Member limit').fill('2');
-    await assertGoodLooks(page, 'a new tier');
+    await assertAccessibleInBothSchemes(page, 'a new tier');
     await page.getByRole('button', { name: 'Create tier' }).click();
     const tier = page.getByRole('article', { name: 'Supporter' });
     await tier.getByText('$5.50 a month').waitFor(SLOW);
@@ -199,7 +199,7 @@ async function code(page: Page): Promise<void> {
   await card.getByText('used 0 of 9 times').waitFor(SLOW);
   await card.getByRole('button', { name: 'Disable' }).click();
   await card.getByText('Off', { exact: true }).waitFor(SLOW);
-  await assertGoodLooks(page, 'a discount code');
+  await assertAccessibleInBothSchemes(page, 'a discount code');
 }
 
 /** A creator in test mode, to whom somebody has subscribed. */
@@ -230,7 +230,7 @@ test('the dashboard shows what was sold: a member, revenue, a refund, payments a
     await page.getByRole('img', { name: /^Yours by day/ }).waitFor(SLOW);
     await page.getByRole('region', { name: 'Totals' }).getByText('$10.00').first().waitFor(SLOW);
     await page.getByText('Show as a table').click();
-    await assertGoodLooks(page, 'revenue');
+    await assertAccessibleInBothSchemes(page, 'revenue');
     await member(page);
     await page.getByRole('link', { name: 'View payments' }).click();
     await page.getByRole('cell', { name: '-US$4.00' }).waitFor(SLOW);
@@ -244,7 +244,7 @@ test('the dashboard shows what was sold: a member, revenue, a refund, payments a
     const lines = (await text(await saved.createReadStream())).trim().split('\n');
     assert.equal(lines.length, 2);
     assert.match(lines[1] ?? '', /,REFUND,-400,USD,/);
-    await assertGoodLooks(page, 'payments');
+    await assertAccessibleInBothSchemes(page, 'payments');
     await page.getByRole('link', { name: 'Payouts' }).click();
     await page.getByText(/^The sandbox takes the money/).waitFor(SLOW);
     await unfinishedAccount(page);
@@ -262,7 +262,7 @@ async function unfinishedAccount(page: Page): Promise<void> {
   await page.getByText('individual.dob.day').waitFor(SLOW);
   await page.getByRole('button', { name: 'Complete the account' }).waitFor();
   await page.getByRole('button', { name: "Open Stripe dashboard" }).waitFor();
-  await assertGoodLooks(page, 'an account to complete');
+  await assertAccessibleInBothSchemes(page, 'an account to complete');
 }
 
 /** Gives a part back, and cancels with the period. */
@@ -282,7 +282,7 @@ async function member(page: Page): Promise<void> {
   const asked = page.getByRole('dialog', { name: 'Cancel at the end of the period?' });
   await asked.getByRole('button', { name: 'Cancel at period end' }).click();
   await page.getByText(/^ends on /).waitFor(SLOW);
-  await assertGoodLooks(page, 'a member');
+  await assertAccessibleInBothSchemes(page, 'a member');
 }
 
 test('the forms of videos and streams take prices and tiers', async () => {
@@ -303,17 +303,17 @@ test('the forms of videos and streams take prices and tiers', async () => {
     await select.selectOption('PURCHASE');
     await page.getByLabel('Price in US dollars').fill('9.5');
     await page.getByRole('button', { name: 'Change', exact: true }).click();
-    await until(() => has(`/videos/${film}`, { visibility: 'PURCHASE', priceCents: 950 }));
+    await waitFor(() => has(`/videos/${film}`, { visibility: 'PURCHASE', priceCents: 950 }));
     await select.selectOption('TIER');
     await page.getByLabel('Patron').check();
-    await assertGoodLooks(page, 'a video for members');
+    await assertAccessibleInBothSchemes(page, 'a video for members');
     await page.getByRole('button', { name: 'Change', exact: true }).click();
-    await until(() => has(`/videos/${film}`, { visibility: 'TIER', tierIds: [patron] }));
+    await waitFor(() => has(`/videos/${film}`, { visibility: 'TIER', tierIds: [patron] }));
     await page.goto(`${origin}/dashboard/live/${concert}?tab=settings`);
     await page.getByLabel('Visibility', { exact: true }).selectOption('TIER');
     await page.getByLabel('Patron').check();
-    await assertGoodLooks(page, 'a stream for members');
+    await assertAccessibleInBothSchemes(page, 'a stream for members');
     await page.getByRole('button', { name: 'Save' }).click();
-    await until(() => has(`/streams/${concert}`, { visibility: 'TIER', tierIds: [patron] }));
+    await waitFor(() => has(`/streams/${concert}`, { visibility: 'TIER', tierIds: [patron] }));
   });
 });

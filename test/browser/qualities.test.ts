@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { launchBrowser, type TestBrowser } from '../harness/browser.ts';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 import { startSite, type TestSite } from './site.ts';
 
 let site: TestSite;
@@ -23,12 +23,12 @@ test('the choice of quality is that of what the encoder sends now', async () => 
   Object.assign(site.stream, { isLive: true, hasSignal: true, liveSince: new Date() });
   const { page, errors } = await browser.open(`${site.url}/watch/${site.stream.id}`);
   const offers = (expected: string) =>
-    until(async () => (await page.evaluate<string>(QUALITIES)) === expected, {
+    waitFor(async () => (await page.evaluate<string>(QUALITIES)) === expected, {
       ...{ timeoutMs: 20_000, message: expected },
     });
   const plays = async () => {
     const before = await page.evaluate<number>(FRAMES);
-    await until(async () => (await page.evaluate<number>(FRAMES)) > before + 5, { message: 'the picture' });
+    await waitFor(async () => (await page.evaluate<number>(FRAMES)) > before + 5, { message: 'the picture' });
   };
   await offers('180');
   site.broadcast.change({ src: 360, '180': 180 });

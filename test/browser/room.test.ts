@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { lackOfJanus, startJanus } from '../../src/media/rooms/janus/process.ts';
+import { janusUnavailableReason, startJanus } from '../../src/media/rooms/janus/process.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { startTestApp, type TestApp } from '../harness/app.ts';
 import { FAKE_DEVICES, launchBrowser, type TestBrowser, type WatchedPage } from '../harness/browser.ts';
 import { assertAccessible } from '../harness/dashboard.ts';
 import { freePort } from '../harness/platform.ts';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 
 const SLOW = { timeout: 30_000 };
 const ROOM_NAME = 'Rehearsal with Ada Lovelace';
@@ -28,7 +28,7 @@ const NOTES = `
   window.WebSocket = class extends WebSocket { constructor(...given) { super(...given); window.sockets.push(this); } };
 `;
 
-const lack = await lackOfJanus('janus');
+const lack = await janusUnavailableReason('janus');
 let browser: TestBrowser;
 /** A platform, and what carries its rooms. */
 interface Place {
@@ -116,7 +116,7 @@ const frames = (page: Page, name: string) =>
 /** More pictures arrive than have. */
 async function seesMore(page: Page, name: string): Promise<void> {
   const before = await frames(page, name);
-  await until(async () => (await frames(page, name)) > before + 5, {
+  await waitFor(async () => (await frames(page, name)) > before + 5, {
     timeoutMs: 15_000,
     message: `pictures of ${name}`,
   });
@@ -178,7 +178,7 @@ test('two people meet by the page: waiting room, pictures, sound, chat, hands, a
   });
   assert.equal(new URL(host.page.url()).hash, '');
   await Promise.all([turnOnDevices(host.page), turnOnDevices(guest.page)]);
-  await until(() => host.page.evaluate<boolean>('document.querySelector("meter").value > 0.3'), {
+  await waitFor(() => host.page.evaluate<boolean>('document.querySelector("meter").value > 0.3'), {
     message: 'the level of the microphone',
   });
   await press(host.page, 'Join');
@@ -231,7 +231,7 @@ test('two people meet by the page: waiting room, pictures, sound, chat, hands, a
 
   await press(guest.page, 'Leave');
   await guest.page.getByRole('heading', { name: 'You left the room.' }).waitFor(SLOW);
-  await until(async () => (await people(host.page)) === 1, { message: 'the guest is gone' });
+  await waitFor(async () => (await people(host.page)) === 1, { message: 'the guest is gone' });
   await assertClean(guest);
   await assertClean(host);
   await Promise.all([guest.close(), host.close()]);

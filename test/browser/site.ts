@@ -58,7 +58,7 @@ export async function startSite(): Promise<TestSite> {
     sellers: async () => ({ offers: [], memberPath: '/members/somebody' }),
     access: createAccess({ entitlements: { allows: async () => false }, tokens: { read: () => null } }),
     reception: {
-      receive: async (_request, { id, grant, suffix }) =>
+      recordImpression: async (_request, { id, grant, suffix }) =>
         sessions.mint({ id, grant, referrer: null, isSelf: false }, suffix),
     },
     assets,
@@ -73,11 +73,11 @@ export async function startSite(): Promise<TestSite> {
     beacons: createBeacons({
       ...{ streams, videos, sessions, clock: systemClock },
       viewers: { seen: () => {} },
-      arrivals: { meet: () => ({ ...NOBODY, mark: '' }), viewerOf: async () => ({ ...NOBODY, hash: '' }) },
+      arrivals: { fingerprint: () => ({ ...NOBODY, ipAgentHash: '' }), viewerOf: async () => ({ ...NOBODY, hash: '' }) },
       facts: {
-        isTold: async () => false,
+        isDuplicate: async () => false,
         lastNumber: async () => null,
-        note({ number, subjectId, playerEvents = [] }) {
+        record({ number, subjectId, playerEvents = [] }) {
           for (const { type, quality } of playerEvents)
             beacons.push(`${number} ${subjectId} ${type} ${quality}`);
         },

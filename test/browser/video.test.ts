@@ -6,11 +6,11 @@ import { after, before, test } from 'node:test';
 import type { Frame, Page } from 'playwright-core';
 import { VIDEO_TOPIC } from '../../src/features/videos/locked.ts';
 import { startTestApp, type TestApp } from '../harness/app.ts';
-import { violationsInTheDark, violationsOf } from '../harness/axe.ts';
+import { violationsInDarkScheme, violationsOf } from '../harness/axe.ts';
 import { launchBrowser, type OpenOptions, type TestBrowser, type WatchedPage } from '../harness/browser.ts';
 import type { TestAccount } from '../harness/factories.ts';
 import { NO_S3, startS3 } from '../harness/s3.ts';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 import { addCaption, addVideo, av1Renditions, encodedFiles, type VideoFixture } from '../videos/fixture.ts';
 
 const CHAPTERS = [
@@ -88,7 +88,7 @@ const phaseOf = (page: Target) => page.locator('.player-stage').getAttribute('da
 /** Half a second more than now. */
 async function plays(page: Target): Promise<void> {
   const from = await timeOf(page);
-  await until(async () => (await timeOf(page)) > from + 0.5, {
+  await waitFor(async () => (await timeOf(page)) > from + 0.5, {
     timeoutMs: 15_000,
     intervalMs: 50,
     message: 'time to pass',
@@ -113,7 +113,7 @@ async function tellsFacts(id: string, kinds: string[], events: string[]): Promis
     lack = [...kinds, ...events].filter((one) => !there.has(one));
     return lack.length === 0;
   };
-  await until(isThere, { message: () => `facts of ${id}: ${lack}` });
+  await waitFor(isThere, { message: () => `facts of ${id}: ${lack}` });
 }
 
 const choose = (page: Page, menu: string, item: string) =>
@@ -146,25 +146,25 @@ test('a viewer plays, seeks, sees the storyboard and captions, changes quality a
     `${app.url}/watch/${id}`,
     async ({ page, errors, strangers }) => {
       const counted = page.waitForRequest((request) => request.url().endsWith(`/videos/${id}/views`));
-      await until(async () => (await phaseOf(page)) === 'live', {
+      await waitFor(async () => (await phaseOf(page)) === 'live', {
         timeoutMs: 15_000,
         message: () => errors.join(' '),
       });
       await plays(page);
 
       await page.locator('.chapters a').nth(1).click();
-      await until(async () => (await timeOf(page)) > 6);
+      await waitFor(async () => (await timeOf(page)) > 6);
       await plays(page);
       assert.equal(new URL(page.url()).search, '', 'the page has stayed');
 
       await page.locator('media-time-range').hover({ position: { x: 100, y: 10 } });
       const preview = page.locator('media-time-range');
-      await until(async () => (await preview.getAttribute('mediapreviewimage'))?.includes('/img/sb_001.jpg'));
+      await waitFor(async () => (await preview.getAttribute('mediapreviewimage'))?.includes('/img/sb_001.jpg'));
       assert.equal(await preview.getAttribute('mediapreviewchapter'), 'Tuning');
 
       await page.locator('media-captions-button').click();
       await page.evaluate('document.querySelector("marquee-player").seek(4.5)');
-      await until(
+      await waitFor(
         () =>
           page.evaluate<boolean>(
             '[...document.querySelector("video").textTracks].some((track) => track.mode === "showing" && track.activeCues?.[0]?.text === "Still here")',
@@ -190,7 +190,7 @@ test('a viewer plays, seeks, sees the storyboard and captions, changes quality a
       assert.equal(await qualities.count(), 3, 'surround is no quality, and there is Auto');
       await choose(page, 'media-rendition-menu', '180p');
       await page.evaluate('document.querySelector("marquee-player").seek(1)');
-      await until(async () => (await heightOf(page)) === 180, { timeoutMs: 10_000, message: '180 lines' });
+      await waitFor(async () => (await heightOf(page)) === 180, { timeoutMs: 10_000, message: '180 lines' });
       await plays(page);
       await choose(page, 'media-playback-rate-menu', '2x');
       assert.equal(await page.evaluate('document.querySelector("video").playbackRate'), 2);
@@ -229,12 +229,12 @@ test('the choice of quality has each size once, in the codec that plays', async 
       words = (await items.allTextContents()).map((text) => text.trim()).join();
       return words.startsWith('360p,180p,Auto');
     };
-    await until(look, { message: () => words });
+    await waitFor(look, { message: () => words });
     const low = page.waitForRequest((request) => request.url().includes(`/${folder}/s_`));
     await choose(page, 'media-rendition-menu', '180p');
     await page.evaluate('document.querySelector("marquee-player").seek(1)');
     await low;
-    await until(async () => (await heightOf(page)) === 180, { timeoutMs: 10_000, message: folder });
+    await waitFor(async () => (await heightOf(page)) === 180, { timeoutMs: 10_000, message: folder });
   };
   await withPage(url, (watched) => choosesLow(watched, '180p-av1'));
   await withPage(url, (watched) => choosesLow(watched, '180p'), { initScript: NO_AV1 });
@@ -251,7 +251,7 @@ test('the embed loads nothing but the playlist until somebody plays', async () =
   await withPage(`${app.url}/embed/${id}?t=4`, async ({ page, errors }) => {
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url()));
-    await until(async () => (await phaseOf(page)) === 'live', { timeoutMs: 15_000 });
+    await waitFor(async () => (await phaseOf(page)) === 'live', { timeoutMs: 15_000 });
     assert.deepEqual(
       asked.filter((url) => url.endsWith('.m4s')),
       [],
@@ -279,7 +279,7 @@ test('a page that is opened during processing plays as soon as a rung is ready',
     assert.equal(await phaseOf(page), 'offline');
     await rungs('READY');
     bus.publish(VIDEO_TOPIC, id);
-    await until(async () => (await phaseOf(page)) === 'live', { timeoutMs: 15_000 });
+    await waitFor(async () => (await phaseOf(page)) === 'live', { timeoutMs: 15_000 });
     await plays(page);
     assert.equal(await heightOf(page), 180);
     assert.equal(await page.locator('.badge').isVisible(), false);
@@ -298,24 +298,24 @@ test('a site that the account does not list can neither frame the player nor pla
 
   await list(['shop.example']);
   await withPage(embed, async ({ errors }) => {
-    await until(() => errors.some((error) => error.includes('frame-ancestors')));
+    await waitFor(() => errors.some((error) => error.includes('frame-ancestors')));
   });
   const page = await fetch(`${app.url}/embed/${id}`).then((answer) => answer.text());
   const token = /master\.m3u8(\?token=[^"]+)"/.exec(page)?.[1] ?? '';
   assert.ok(token !== '');
   for (const query of ['', token]) {
     await withPage(`${elsewhere}/?src=${encodeURIComponent(source + query)}`, async ({ page }) => {
-      await until(async () => (await page.evaluate<string[]>('window.fatal')).length > 0, {
+      await waitFor(async () => (await page.evaluate<string[]>('window.fatal')).length > 0, {
         timeoutMs: 15_000,
       });
     });
   }
 
   await list(['localhost']);
-  await until(async () => (await fetch(source, { headers: { origin: elsewhere } })).status === 200);
+  await waitFor(async () => (await fetch(source, { headers: { origin: elsewhere } })).status === 200);
   await withPage(embed, async ({ page }) => {
-    const framed = await until(() => page.frames().find((frame) => frame.url().includes('/embed/')));
-    await until(async () => (await phaseOf(framed)) === 'live', { timeoutMs: 15_000 });
+    const framed = await waitFor(() => page.frames().find((frame) => frame.url().includes('/embed/')));
+    await waitFor(async () => (await phaseOf(framed)) === 'live', { timeoutMs: 15_000 });
     await plays(framed);
   });
   await withPage(`${elsewhere}/?src=${encodeURIComponent(source)}`, ({ page }) => plays(page));
@@ -370,11 +370,11 @@ test('no accessibility violation on the watch page of a video, in both colour sc
   await withPage(
     `${app.url}/watch/${id}`,
     async ({ page }) => {
-      await until(async () => (await phaseOf(page)) === 'live', { timeoutMs: 15_000 });
+      await waitFor(async () => (await phaseOf(page)) === 'live', { timeoutMs: 15_000 });
       await page.mouse.move(200, 150);
       assert.deepEqual(await violationsOf(page), []);
       assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390);
-      assert.deepEqual(await violationsInTheDark(page), [], 'dark');
+      assert.deepEqual(await violationsInDarkScheme(page), [], 'dark');
     },
     options,
   );

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Locator, Page } from 'playwright-core';
-import { desk } from '../booking/desk.ts';
+import { bookingClient } from '../booking/desk.ts';
 import { startTestApp, type TestApp } from '../harness/app.ts';
-import { violationsInTheDark, violationsOf } from '../harness/axe.ts';
+import { violationsInDarkScheme, violationsOf } from '../harness/axe.ts';
 import { launchBrowser, type TestBrowser } from '../harness/browser.ts';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 import { createChat } from '../streams/chat.ts';
 
 let app: TestApp;
@@ -27,7 +27,7 @@ const IS_WIDE = 'document.documentElement.scrollWidth > document.documentElement
 
 const texts = (page: Page) => page.locator('.chat-text').allTextContents();
 const shows = (page: Page, expected: string[]) =>
-  until(async () => JSON.stringify(await texts(page)) === JSON.stringify(expected), {
+  waitFor(async () => JSON.stringify(await texts(page)) === JSON.stringify(expected), {
     timeoutMs: 10_000,
     message: `the messages ${expected}`,
   });
@@ -97,7 +97,7 @@ test('two visitors talk by keyboard, the creator answers, deletes and closes the
 });
 
 test('a visitor elsewhere books by keyboard, in their own zone, on a small screen', async () => {
-  const { creator, product, mails } = desk(() => app);
+  const { creator, product, mails } = bookingClient(() => app);
   const of = await creator();
   const intakeFields = [
     { key: 'goal', label: 'What is your goal?', type: 'LONGTEXT', required: true },
@@ -112,7 +112,7 @@ test('a visitor elsewhere books by keyboard, in their own zone, on a small scree
   });
   const looksGood = async () => {
     await page.emulateMedia({ colorScheme: 'light' });
-    assert.deepEqual([await violationsOf(page), await violationsInTheDark(page)], [[], []]);
+    assert.deepEqual([await violationsOf(page), await violationsInDarkScheme(page)], [[], []]);
     assert.equal(await page.evaluate(IS_WIDE), false);
   };
   const press = async (link: Locator) => {

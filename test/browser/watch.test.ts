@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { violationsInTheDark, violationsOf } from '../harness/axe.ts';
+import { violationsInDarkScheme, violationsOf } from '../harness/axe.ts';
 import { launchBrowser, type OpenOptions, type TestBrowser, type WatchedPage } from '../harness/browser.ts';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 import { playableSnapshot } from '../videos/playable-snapshot.ts';
 import { FRAME_RATE } from './broadcast.ts';
 import { startSite, type TestSite, testStream } from './site.ts';
@@ -59,7 +59,7 @@ function phaseOf(page: Page): Promise<string | null> {
 
 async function reaches(page: Page, phase: string, timeoutMs = 15_000): Promise<void> {
   let last: string | null = null;
-  await until(
+  await waitFor(
     async () => {
       last = await phaseOf(page);
       return last === phase;
@@ -77,7 +77,7 @@ function framesOf(page: Page): Promise<number> {
 /** A second of picture more than now. */
 async function plays(page: Page): Promise<void> {
   const before = await framesOf(page);
-  await until(async () => (await framesOf(page)) > before + FRAME_RATE, {
+  await waitFor(async () => (await framesOf(page)) > before + FRAME_RATE, {
     timeoutMs: 10_000,
     intervalMs: 50,
     message: 'decoded frames to grow',
@@ -176,7 +176,7 @@ test('a recording that takes long is offered as well, and each part of a long br
     page.on('request', (request) => {
       if (request.url() === page.url()) asked += 1;
     });
-    await until(() => asked > 40, { timeoutMs: 20_000, message: () => `more than ${asked} looks` });
+    await waitFor(() => asked > 40, { timeoutMs: 20_000, message: () => `more than ${asked} looks` });
     site.recordings.push(playableSnapshot({ id: 'vid_1' }), playableSnapshot({ id: 'vid_2', rungs: [] }));
     await page.getByRole('link', { name: 'Watch the recording, part 1' }).waitFor();
     site.recordings[1] = playableSnapshot({ id: 'vid_2' });
@@ -200,9 +200,9 @@ test('a planned start is counted down in the zone of the visitor, follows a new 
       const left = () => page.locator('.player-panel-countdown').textContent();
       const first = (await left()) ?? '';
       assert.match(first, /^01:01:\d\d$/);
-      await until(async () => (await left()) !== first, { message: 'the next second' });
+      await waitFor(async () => (await left()) !== first, { message: 'the next second' });
       site.stream.scheduledStartAt = new Date(startMs + 2 * 86_400_000);
-      await until(async () => /^2 days 01:01:\d\d$/.test((await left()) ?? ''), { message: 'the new plan' });
+      await waitFor(async () => /^2 days 01:01:\d\d$/.test((await left()) ?? ''), { message: 'the new plan' });
       site.stream.scheduledStartAt = null;
       await page.locator('.player-panel-countdown').waitFor({ state: 'hidden' });
       goLive();
@@ -218,7 +218,7 @@ test('a page opened while it is live plays at once, and waits through an empty p
   goLive();
   site.broadcast.mode = 'empty';
   await withPage(watchPath(), async ({ page }) => {
-    await until(() => site.broadcast.log.filter((line) => line === '200 index.m3u8').length >= 2);
+    await waitFor(() => site.broadcast.log.filter((line) => line === '200 index.m3u8').length >= 2);
     assert.equal(await phaseOf(page), 'starting');
     goLive();
     await reaches(page, 'live');
@@ -236,7 +236,7 @@ test('the player tells that it plays, every 15 seconds, that it is paused, and t
   goLive();
   const told = () => site.beacons.map((beacon) => beacon.split(' ')[2]);
   const tells = (...kinds: string[]) =>
-    until(() => kinds.join() === told().slice(-kinds.length).join(), { message: () => told().join() });
+    waitFor(() => kinds.join() === told().slice(-kinds.length).join(), { message: () => told().join() });
   await withPage(
     `/embed/${site.stream.id}`,
     async ({ page }) => {
@@ -336,7 +336,7 @@ test('the embed plays, muted, in a page of another site; the watch page does not
   const host = site.url.replace('127.0.0.1', 'localhost');
   const embedded = await browser.open(`${host}/framed/embed/${site.stream.id}`);
   try {
-    await until(
+    await waitFor(
       async () => {
         const frame = embedded.page.frames().find((candidate) => candidate.parentFrame() !== null);
         return frame?.evaluate<boolean>(`document.querySelector("video").muted && ${FRAMES} > 10`);
@@ -348,7 +348,7 @@ test('the embed plays, muted, in a page of another site; the watch page does not
   }
   const framed = await browser.open(`${host}/framed/watch/${site.stream.id}`);
   try {
-    await until(() => framed.errors.some((error) => error.includes('frame-ancestors')));
+    await waitFor(() => framed.errors.some((error) => error.includes('frame-ancestors')));
   } finally {
     await framed.close();
   }
@@ -374,7 +374,7 @@ test('no page has an accessibility violation, overflow or small target', async (
         const [width, smallest] = await page.evaluate<number[]>(MEASURE);
         assert.equal(width, 390, `${path} is wider than the screen`);
         assert.ok(smallest !== undefined && smallest >= 44, `${path} has a target of ${smallest} px`);
-        assert.deepEqual(await violationsInTheDark(page), [], `${path} ${phase}, dark`);
+        assert.deepEqual(await violationsInDarkScheme(page), [], `${path} ${phase}, dark`);
       },
       small,
     );

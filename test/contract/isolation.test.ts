@@ -5,7 +5,7 @@ import { startTestDns, type TestDns } from '../harness/dns.ts';
 import { addressOf, type Operation, readOperations, sampleOf } from './document.ts';
 import {
   ACCOUNT_LEVEL,
-  EVERYBODYS,
+  PUBLIC_NAMES,
   FROM_PLATFORM,
   makeResources,
   type PathValues,
@@ -57,7 +57,7 @@ test('every path with parameters has a resource to try it on', () => {
   const named = operations.filter(({ pathParameters, needsKey }) => needsKey && pathParameters.length > 0);
   assert.ok(named.length > 15);
   for (const { path, pathParameters } of named) {
-    if (EVERYBODYS.includes(path)) continue;
+    if (PUBLIC_NAMES.includes(path)) continue;
     const values = valuesFor(resources, path);
     assert.ok(values !== undefined, `${path} has no resource in test/contract/resources.ts`);
     for (const name of pathParameters) assert.ok(name in values, `${path} needs a value for ${name}`);

@@ -8,7 +8,7 @@ import type { TestApp } from '../harness/app.ts';
 import type { TestAccount } from '../harness/factories.ts';
 import type { TestResponse } from '../harness/response.ts';
 import { addressOf, type Operation, readOperations } from './document.ts';
-import { CLOSED, PROMISED, type Promised, STRING_BODIES, WITHDRAWN } from './promises.ts';
+import { CLOSED, EXPECTED_ENDPOINTS, type ExpectedEndpoint, STRING_BODIES, WITHDRAWN } from './promises.ts';
 
 let auth: AuthFixture;
 let app: TestApp;
@@ -35,10 +35,10 @@ before(async () => {
 });
 after(() => auth.close());
 
-const methodOf = ({ endpoint }: Promised) => endpoint.split(' ')[0] ?? '';
-const pathOf = ({ endpoint }: Promised) => endpoint.split(' ')[1] ?? '';
+const methodOf = ({ endpoint }: ExpectedEndpoint) => endpoint.split(' ')[0] ?? '';
+const pathOf = ({ endpoint }: ExpectedEndpoint) => endpoint.split(' ')[1] ?? '';
 
-function operationOf({ endpoint }: Promised): Operation {
+function operationOf({ endpoint }: ExpectedEndpoint): Operation {
   const operation = operations.get(endpoint);
   assert.ok(operation !== undefined, `${endpoint} is not in the document`);
   return operation;
@@ -60,7 +60,7 @@ const FINANCE_WRITING: readonly Permission[] = ['finance:write', 'finance:*', '*
 const CONTENT_READS: readonly string[] = ['videos:read', 'streams:read', 'restreams:read', 'rooms:read'];
 
 /** docs/concepts/conventions.md#scopes-and-permissions, written out once more. Null: the key may. */
-function refusal(promised: Promised, { scope, permissions }: Grant): string | null {
+function refusal(promised: ExpectedEndpoint, { scope, permissions }: Grant): string | null {
   const { asks } = promised;
   const isFull = scope === 'FULL_ACCESS';
   const holdsOne = (list: readonly Permission[]) => isFull || permissions.some((one) => list.includes(one));
@@ -92,7 +92,7 @@ function refusal(promised: Promised, { scope, permissions }: Grant): string | nu
 }
 
 /** Keys that differ in what matters for an endpoint. */
-function grantsFor({ asks }: Promised): Grant[] {
+function grantsFor({ asks }: ExpectedEndpoint): Grant[] {
   const list = (...permissions: Permission[]): Grant => ({ scope: 'STANDARD', permissions });
   const always = [READER, FULL, list(), list('finance:read'), list('videos:read'), list('rooms:write')];
   if (asks.startsWith('finance')) {
@@ -119,12 +119,12 @@ function keyOf({ scope, permissions }: Grant): Promise<string> {
 }
 
 /** Asks for nothing that exists. */
-function addressFor(promised: Promised): string {
+function addressFor(promised: ExpectedEndpoint): string {
   const address = addressOf(pathOf(promised), {});
   return promised.asks === 'revoking' ? `${address}?id=key_of_another` : address;
 }
 
-function ask(promised: Promised, headers: Record<string, string> = {}): Promise<TestResponse> {
+function ask(promised: ExpectedEndpoint, headers: Record<string, string> = {}): Promise<TestResponse> {
   return app.request(methodOf(promised), addressFor(promised), {
     headers: { 'x-forwarded-for': newAddress(), origin: OWN_ORIGIN, ...headers },
   });
@@ -157,7 +157,7 @@ describe('the document', () => {
       { scope: 'STANDARD', permissions: [] },
       { scope: 'STANDARD', permissions: ['finance:read'] },
     ];
-    for (const promised of PROMISED) {
+    for (const promised of EXPECTED_ENDPOINTS) {
       const { endpoint, status, caps, isIdempotent, isOriginLocked } = promised;
       const operation = operationOf(promised);
       assert.ok(status in operation.responses, `${endpoint} answers ${Object.keys(operation.responses)}`);
@@ -178,7 +178,7 @@ describe('the document', () => {
   });
 
   test('adds no method to the paths whose methods were all listed', () => {
-    const listed = Map.groupBy(PROMISED, pathOf);
+    const listed = Map.groupBy(EXPECTED_ENDPOINTS, pathOf);
     for (const [path, promised] of listed) {
       if (!CLOSED.some((prefix) => path.startsWith(prefix))) continue;
       const found = [...operations.values()].filter((one) => one.path === path).map(({ method }) => method);
@@ -189,7 +189,7 @@ describe('the document', () => {
 
 describe('every endpoint that was promised', () => {
   test('answers each key as its scope and permissions say', async () => {
-    for (const promised of PROMISED) {
+    for (const promised of EXPECTED_ENDPOINTS) {
       const asked = grantsFor(promised).map(async (grant) => {
         const answer = await ask(promised, bearer(await keyOf(grant)));
         const what = `${promised.endpoint} ${grant.scope} [${grant.permissions}]`;
@@ -202,7 +202,7 @@ describe('every endpoint that was promised', () => {
 
   test('wants a key that it knows, and none in the query', async () => {
     const key = await keyOf({ scope: 'FULL_ACCESS', permissions: [] });
-    for (const promised of PROMISED) {
+    for (const promised of EXPECTED_ENDPOINTS) {
       const { endpoint, asks } = promised;
       // Elsewhere a key only says whose the request is.
       const isChecked = asks !== 'nothing';
@@ -222,7 +222,7 @@ describe('every endpoint that was promised', () => {
   });
 
   test('refuses a user token that is not of the key’s owner', async () => {
-    for (const promised of PROMISED) {
+    for (const promised of EXPECTED_ENDPOINTS) {
       if (promised.asks === 'nothing') continue;
       for (const token of ['garbage', strangersToken]) {
         const headers = { ...bearer(owner.key), 'x-user-token': token };
@@ -235,7 +235,7 @@ describe('every endpoint that was promised', () => {
 
   test('answers the owner’s token and the owner’s session', async () => {
     const { key } = await app.container.apiKeys.create({ email: owner.email, scope: 'READ_ONLY' });
-    for (const promised of PROMISED) {
+    for (const promised of EXPECTED_ENDPOINTS) {
       const { endpoint, asks } = promised;
       const beside = await ask(promised, { ...bearer(key), 'x-user-token': ownersToken });
       const isOwners = asks === 'minting' || asks === 'revoking';
@@ -249,7 +249,7 @@ describe('every endpoint that was promised', () => {
 
   test('that sets something of the whole account wants a live key', async () => {
     const { key } = await app.createKey({ account, mode: 'test' });
-    const settings = PROMISED.filter(({ isLiveOnly }) => isLiveOnly);
+    const settings = EXPECTED_ENDPOINTS.filter(({ isLiveOnly }) => isLiveOnly);
     assert.ok(settings.length > 0);
     for (const promised of settings)
       check(await ask(promised, bearer(key)), 'PERMISSION_DENIED', 'test mode');
@@ -257,7 +257,7 @@ describe('every endpoint that was promised', () => {
 
   test('is for verified origins alone where money begins', async () => {
     const key = await keyOf({ scope: 'FULL_ACCESS', permissions: [] });
-    const locked = PROMISED.filter(({ isOriginLocked }) => isOriginLocked);
+    const locked = EXPECTED_ENDPOINTS.filter(({ isOriginLocked }) => isOriginLocked);
     assert.ok(locked.length > 0);
     for (const promised of locked) {
       const origin = 'https://elsewhere.example.com';

@@ -4,7 +4,7 @@ import type { Permission } from '../../src/kernel/access.ts';
  * What an endpoint asks of its caller: any key, nothing, a permission, or a gate of its own. `minting` takes an
  * owner-class credential, `revoking` that or the key that it is about, `person` and `administrator` a session.
  */
-export type Asks =
+export type RequiredAuth =
   | Permission
   | 'any key'
   | 'nothing'
@@ -17,10 +17,10 @@ export type Asks =
   | 'administrator';
 
 /** One endpoint that partners were promised, written out a second time: the program is compared with it. */
-export interface Promised {
+export interface ExpectedEndpoint {
   /** `GET /streams`. */
   endpoint: string;
-  asks: Asks;
+  asks: RequiredAuth;
   /** 201 where something is made. */
   status: 200 | 201;
   /** No GET, but nothing of the key's own changes. */
@@ -34,7 +34,7 @@ export interface Promised {
 }
 
 /** One in each line: method and path, what it asks, and after `;` what is special about it. */
-const TABLE: Record<string, Asks> = {
+const TABLE: Record<string, RequiredAuth> = {
   'POST /auth/login; readers': 'any key',
   'POST /auth/login/2fa; readers': 'any key',
   'POST /auth/register; 201, readers': 'any key',
@@ -186,7 +186,7 @@ const CAPS: Record<string, readonly string[]> = {
   'POST /users/{username}/subscribe': ['At most 60 in an hour per key.'],
 };
 
-export const PROMISED: readonly Promised[] = Object.entries(TABLE).map(([line, asks]) => {
+export const EXPECTED_ENDPOINTS: readonly ExpectedEndpoint[] = Object.entries(TABLE).map(([line, asks]) => {
   const [endpoint = '', special = ''] = line.split('; ');
   return {
     endpoint,

@@ -17,7 +17,7 @@ export const ACCOUNT_LEVEL: readonly string[] = [
 ];
 
 /** Paths with a name that everybody has, and no id. */
-export const EVERYBODYS: readonly string[] = [
+export const PUBLIC_NAMES: readonly string[] = [
   '/quota/{key}',
   '/users/{username}',
   '/users/{username}/subscribe',

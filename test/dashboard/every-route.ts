@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import ts from 'typescript';
-import { assertFits, type DashboardUser, startDashboard, type TestDashboard } from '../harness/dashboard.ts';
+import { assertNoOverflow, type DashboardUser, startDashboard, type TestDashboard } from '../harness/dashboard.ts';
 import { samplePaths } from './sample-paths.ts';
 
 const DASHBOARD = join(import.meta.dirname, '../../web/dashboard');
@@ -118,7 +118,7 @@ export function testEveryRoute(look: (page: Page, about: string) => Promise<void
             await page.setViewportSize(WIDE);
             await goTo(page, address);
             assert.doesNotMatch(await page.title(), /not found|cannot be shown/i);
-            await assertFits(page, `${address}, ${WIDE.width} px`);
+            await assertNoOverflow(page, `${address}, ${WIDE.width} px`);
             await page.setViewportSize(PHONE);
             await look(page, `${address}, ${PHONE.width} px`);
           });

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { linkToken } from '../auth/fixture.ts';
 import { assertAccessible, startDashboard, type TestDashboard } from '../harness/dashboard.ts';
 import { runTask } from '../harness/parts.ts';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 
 const PHONE = { width: 390, height: 844 };
 
@@ -89,7 +89,7 @@ test('a key is rotated and revoked, and each workspace shows its own', async () 
     assert.equal(await callMe(fresh), 401);
     await assertAccessible(page, 'a revoked key');
 
-    await until(
+    await waitFor(
       async () => {
         await runTask(dashboard.app.container, 'sums');
         return (await session.get('/usage/requests')).list('data').some((row) => Object(row).keyId === id);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Frame, Page } from 'playwright-core';
-import { assertGoodLooks, type MediaPlatform, startMediaPlatform } from '../harness/dashboard.ts';
-import { until } from '../harness/wait.ts';
+import { assertAccessibleInBothSchemes, type MediaPlatform, startMediaPlatform } from '../harness/dashboard.ts';
+import { waitFor } from '../harness/wait.ts';
 import { startPublisher } from '../rtmp/publisher.ts';
 
 const TITLE = `${'ليلة الجمعة على الهواء '.repeat(5)}${'星期五晚上直播'.repeat(8)} ${'🎬🎉'.repeat(3)}`;
@@ -27,7 +27,7 @@ async function plays(page: Page | Frame): Promise<void> {
     .locator('video')
     .first()
     .waitFor({ state: 'attached', ...SLOW });
-  await until(() => page.evaluate<boolean>('document.querySelector("video").currentTime > 0.2'), {
+  await waitFor(() => page.evaluate<boolean>('document.querySelector("video").currentTime > 0.2'), {
     timeoutMs: 30_000,
     message: 'a picture',
   });
@@ -67,7 +67,7 @@ test('a stream goes live from an encoder, and stops', async (t) => {
     await signal.getByText('320 × 180').waitFor(SLOW);
     await signal.getByText('H.264').waitFor(SLOW);
     await signal.getByText('4 to 5 s').waitFor(SLOW);
-    await assertGoodLooks(page, 'a stream with a signal');
+    await assertAccessibleInBothSchemes(page, 'a stream with a signal');
 
     const viewer = await media.watch(`/watch/${id}`);
     t.after(() => viewer.close());
@@ -83,7 +83,7 @@ test('a stream goes live from an encoder, and stops', async (t) => {
     await dialog.getByRole('button', stop).click();
     await status(page, /only you see it/);
     await viewer.page.getByText('Ended').first().waitFor(SLOW);
-    await until(() => viewer.page.evaluate<boolean>('document.querySelector("video").paused'));
+    await waitFor(() => viewer.page.evaluate<boolean>('document.querySelector("video").paused'));
     assert.deepEqual(viewer.strangers, []);
 
     await page.getByRole('tab', { name: 'Broadcasts' }).click();
@@ -108,7 +108,7 @@ test('settings are kept, and a stream is deleted in words', async () => {
     await page.getByRole('switch', { name: /^Record/ }).check();
     await page.getByRole('button', { name: 'Save settings' }).click();
     await page.getByRole('heading', { level: 1, name: 'Kept for good' }).waitFor(SLOW);
-    await assertGoodLooks(page, 'the settings of a stream');
+    await assertAccessibleInBothSchemes(page, 'the settings of a stream');
     const kept = await media.call('GET', `/streams/${id}`);
     assert.deepEqual([kept.autoStopAfterSec, kept.record, kept.visibility], [90, true, 'PRIVATE']);
 
@@ -119,6 +119,6 @@ test('settings are kept, and a stream is deleted in words', async () => {
     await page.getByRole('heading', { level: 1, name: 'Live streams' }).waitFor(SLOW);
     await page.getByRole('link', { name: TITLE.trim() }).waitFor(SLOW);
     assert.equal(await page.getByRole('link', { name: 'Kept for good' }).count(), 0);
-    await assertGoodLooks(page, 'the list of streams');
+    await assertAccessibleInBothSchemes(page, 'the list of streams');
   });
 });

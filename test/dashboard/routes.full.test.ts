@@ -1,4 +1,4 @@
-import { assertGoodLooks } from '../harness/dashboard.ts';
+import { assertAccessibleInBothSchemes } from '../harness/dashboard.ts';
 import { testEveryRoute } from './every-route.ts';
 
-testEveryRoute(assertGoodLooks);
+testEveryRoute(assertAccessibleInBothSchemes);

@@ -1,5 +1,5 @@
-import { assertGoodInLight } from '../harness/dashboard.ts';
+import { assertAccessibleInLight } from '../harness/dashboard.ts';
 import { testEveryRoute } from './every-route.ts';
 
 // The long form looks at the dark scheme as well.
-testEveryRoute(assertGoodInLight);
+testEveryRoute(assertAccessibleInLight);

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { linkToken, totp } from '../auth/fixture.ts';
 import { type DashboardUser, startDashboard, type TestDashboard } from '../harness/dashboard.ts';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 import { insertVideos } from './many-videos.ts';
 
 let dashboard: TestDashboard;
@@ -178,7 +178,7 @@ test('two tabs look at live and test side by side, and each keeps its own over a
     await other.goto(`${dashboard.url}/dashboard/limits`);
     await other.getByText('Test', { exact: true }).click();
     await other.getByText('Test workspace').waitFor();
-    await until(() => modes.includes('test'), { message: () => `a call in test; there were ${modes}` });
+    await waitFor(() => modes.includes('test'), { message: () => `a call in test; there were ${modes}` });
     await other.reload();
     await other.getByText('Test workspace').waitFor();
     await page.reload();
@@ -231,7 +231,7 @@ test('everything by the keyboard: sign-in, palette, skip link, focus on the head
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await heading(page, 'Usage').waitFor();
-    await until(async () => (await focused(page)) === 'Usage', { message: 'the heading to have the focus' });
+    await waitFor(async () => (await focused(page)) === 'Usage', { message: 'the heading to have the focus' });
     await page.keyboard.press('Control+k');
     await page.getByPlaceholder('Search pages and commands').waitFor();
     await page.keyboard.type('new stream');
@@ -306,6 +306,6 @@ test('each quality of a video that is processed says how far it is, as it goes o
       .where('name', '=', '720p')
       .where('video_id', '=', id)
       .execute();
-    await until(async () => (await percentOf('720p')) === '60', { message: 'the new percent' });
+    await waitFor(async () => (await percentOf('720p')) === '60', { message: 'the new percent' });
   });
 });

@@ -7,8 +7,8 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { makeClip } from '../harness/clip.ts';
-import { assertGoodLooks, type MediaPlatform, startMediaPlatform } from '../harness/dashboard.ts';
-import { until } from '../harness/wait.ts';
+import { assertAccessibleInBothSchemes, type MediaPlatform, startMediaPlatform } from '../harness/dashboard.ts';
+import { waitFor } from '../harness/wait.ts';
 
 const TITLE = `${'ليلة الجمعة '.repeat(7)}${'星期五晚上'.repeat(12)} ${'🎬🎉'.repeat(6)} A night at the opera`;
 const SLOW = { timeout: 120_000 };
@@ -106,7 +106,7 @@ test('an upload goes on after a reload, is described, published, and watched', a
     const slowDown = await throttle(page);
     await slowDown(SLOW_BYTES_PER_SEC);
     await chooseFile(page, /^Upload videos/, clip);
-    await until(async () => (await percentOf(page)) > 5, { timeoutMs: 30_000, message: 'progress' });
+    await waitFor(async () => (await percentOf(page)) > 5, { timeoutMs: 30_000, message: 'progress' });
     await page.getByText(/per second/).waitFor(SLOW);
     await page.getByRole('button', { name: 'Pause Opening night.mp4' }).click();
     await page.getByText('Paused', { exact: true }).waitFor(SLOW);
@@ -115,7 +115,7 @@ test('an upload goes on after a reload, is described, published, and watched', a
     assert.deepEqual(guards, ['beforeunload'], 'leaving is asked about');
     const unfinished = page.getByRole('region', { name: 'Incomplete uploads' });
     await unfinished.getByRole('link', { name: 'Opening night.mp4' }).waitFor(SLOW);
-    await assertGoodLooks(page, 'the list with an unfinished upload');
+    await assertAccessibleInBothSchemes(page, 'the list with an unfinished upload');
     await slowDown(-1);
     const before = await media.call('GET', '/upload');
     await chooseFile(page, /^Upload videos/, clip);
@@ -142,7 +142,7 @@ test('an upload goes on after a reload, is described, published, and watched', a
     assert.equal((await fetch(`${media.platform.url}/watch/${id}`)).status, 404, 'a draft is private');
     await page.getByRole('button', { name: 'Publish now' }).click();
     await page.getByText('Anyone with access can watch at the link below.').waitFor(SLOW);
-    await assertGoodLooks(page, 'the page of a video');
+    await assertAccessibleInBothSchemes(page, 'the page of a video');
 
     const clips = page.getByRole('region', { name: 'Clip' });
     await clips.getByLabel('From second').fill('1.5');
@@ -173,7 +173,7 @@ test('an upload goes on after a reload, is described, published, and watched', a
       const video = await media.call('GET', `/videos/${id}`);
       return video.replacement === null && video.uploadId !== former;
     };
-    await until(uploaded, { timeoutMs: 60_000, message: 'the other file' });
+    await waitFor(uploaded, { timeoutMs: 60_000, message: 'the other file' });
     await replacing.getByRole('button', { name: 'Choose a file' }).waitFor(SLOW);
 
     const viewer = await media.watch(
@@ -184,7 +184,7 @@ test('an upload goes on after a reload, is described, published, and watched', a
     await viewer.page.locator('video').waitFor({ state: 'attached', ...SLOW });
     await viewer.page.evaluate('document.querySelector("video").play()');
     const second = 'document.querySelector("video").currentTime > 0.2';
-    await until(() => viewer.page.evaluate<boolean>(second), { timeoutMs: 30_000, message: 'a picture' });
+    await waitFor(() => viewer.page.evaluate<boolean>(second), { timeoutMs: 30_000, message: 'a picture' });
   });
 });
 

@@ -8,16 +8,16 @@ import type { Clock } from '../../src/kernel/clock.ts';
 import type { Release } from '../../src/kernel/release.ts';
 import { startApi } from '../../src/main/api.ts';
 import { type Container, createContainer } from '../../src/main/container.ts';
-import type { Noun } from '../../src/main/core.ts';
+import type { OptionalModule } from '../../src/main/core.ts';
 import * as allNouns from '../../src/main/nouns.ts';
-import type { RoomEngineChoice } from '../../src/media/rooms/choice.ts';
+import type { RoomEngineSelection } from '../../src/media/rooms/choice.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { createTestDatabase } from './database.ts';
-import { declaredCheck } from './declared.ts';
+import { assertDeclaredResponse } from './declared.ts';
 import { type AccountOptions, insertAccount, type KeyOptions, type TestAccount } from './factories.ts';
 import { moneyCheck, watchedLog } from './money-fields.ts';
 import { TestResponse } from './response.ts';
-import { eventWatcher, ofTests, sawAnswer } from './seen.ts';
+import { eventWatcher, untrackedEvents, recordErrorCode } from './seen.ts';
 
 export interface RequestOptions {
   key?: string;
@@ -57,11 +57,11 @@ interface AppOptions {
   /** Variables of the configuration. */
   env?: Record<string, string>;
   /** The optional nouns that the program has. Default: all. */
-  nouns?: readonly Noun[];
+  nouns?: readonly OptionalModule[];
   /** Of the interface. Default: those that there are. */
   releases?: readonly Release[];
   /** What carries rooms. Default: the mesh. */
-  rooms?: RoomEngineChoice;
+  rooms?: RoomEngineSelection;
   /** Does `/health` see a media process? Default true. */
   mediaRuns?: () => boolean;
 }
@@ -100,18 +100,18 @@ export async function startTestApp(options: AppOptions = {}): Promise<TestApp> {
   const { port } = addressOf(app.server.address());
   const url = `http://127.0.0.1:${port}`;
   const agent = new Agent({ pipelining: 1, connections: 32 });
-  const checkDeclared = declaredCheck(routes);
+  const checkDeclared = assertDeclaredResponse(routes);
   const checkMoney = moneyCheck(routes);
   const createAccount = (account?: AccountOptions) => insertAccount(container.db, account);
   return {
     url,
     port,
     databaseUrl,
-    container: { ...container, events: ofTests(container.events) },
+    container: { ...container, events: untrackedEvents(container.events) },
     createAccount,
     async request(method, path, init) {
       const answer = await call(agent, `${url}/api/v1${path}`, method, init);
-      sawAnswer(answer);
+      recordErrorCode(answer);
       if (init?.undeclared !== true) checkDeclared(method, path, answer);
       checkMoney(method, path, answer);
       return answer;

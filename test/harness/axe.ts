@@ -27,7 +27,7 @@ export async function violationsOf(page: Page, rules?: string[]): Promise<string
 }
 
 /** In the dark scheme, which changes colours and nothing else; the page stays in it. */
-export async function violationsInTheDark(page: Page): Promise<string[]> {
+export async function violationsInDarkScheme(page: Page): Promise<string[]> {
   await page.emulateMedia({ colorScheme: 'dark' });
   await transitionsEnd(page);
   return violationsOf(page, ['color-contrast']);

@@ -1,5 +1,5 @@
 import type { Sql, TransactionSql } from 'postgres';
-import { until } from './wait.ts';
+import { waitFor } from './wait.ts';
 
 type Statement = (tx: TransactionSql) => Promise<unknown>;
 
@@ -9,7 +9,7 @@ type Statement = (tx: TransactionSql) => Promise<unknown>;
  *
  * @param last what that transaction does before it commits.
  */
-export async function behindLock<T>(
+export async function withLockContention<T>(
   sql: Sql,
   first: Statement,
   asked: readonly (() => Promise<T>)[],
@@ -34,7 +34,7 @@ export async function behindLock<T>(
     // Whoever awaits it hears of a failure, too.
     answer.catch(() => {});
     answers.push(answer);
-    await until(async () => {
+    await waitFor(async () => {
       const waiting = await sql`
         select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
       return waiting.length >= open;

@@ -1,6 +1,6 @@
 import { runCommandLine } from '../../src/main/command-line.ts';
 import { SECRET_KEY, type TestApp } from './app.ts';
-import { seeingEvents } from './seen.ts';
+import { recordDatabaseEvents } from './seen.ts';
 
 /** What a command line has of the environment of its test: with the cache of compiled files it starts in half the time. */
 export const BARE_ENVIRONMENT: NodeJS.ProcessEnv = {
@@ -33,7 +33,7 @@ export async function runCommand(app: TestApp, args: string[]): Promise<CommandO
     },
   });
   const run = () => runCommandLine(args, { stdout: into('stdout'), stderr: into('stderr') }, environment);
-  const code = await seeingEvents(app.container.sql, run);
+  const code = await recordDatabaseEvents(app.container.sql, run);
   return { code, ...outcome };
 }
 

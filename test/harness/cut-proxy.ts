@@ -21,7 +21,7 @@ export interface CutProxy {
 }
 
 /** A TCP way to `target` whose every connection is cut as `plan` says. */
-export async function startCutProxy(target: number, plan: () => Cut): Promise<CutProxy> {
+export async function startFlakyProxy(target: number, plan: () => Cut): Promise<CutProxy> {
   const sockets = new Set<Socket>();
   let isHealed = false;
   const server = createServer((client) => {

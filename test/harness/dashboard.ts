@@ -222,11 +222,11 @@ async function signInOwner(url: string): Promise<Cookie> {
 /** No violation of the rules of axe, and nothing wider than the window. */
 export async function assertAccessible(page: Page, about: string): Promise<void> {
   assert.deepEqual(await violationsOf(page), [], about);
-  await assertFits(page, about);
+  await assertNoOverflow(page, about);
 }
 
 /** The same in the light scheme. */
-export async function assertGoodInLight(page: Page, about: string): Promise<void> {
+export async function assertAccessibleInLight(page: Page, about: string): Promise<void> {
   // No colour is looked at on its way to another one.
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await useScheme(page, 'light');
@@ -234,8 +234,8 @@ export async function assertGoodInLight(page: Page, about: string): Promise<void
 }
 
 /** The same in both schemes; ends in the dark one, which changes colours and nothing else. */
-export async function assertGoodLooks(page: Page, about: string): Promise<void> {
-  await assertGoodInLight(page, about);
+export async function assertAccessibleInBothSchemes(page: Page, about: string): Promise<void> {
+  await assertAccessibleInLight(page, about);
   await useScheme(page, 'dark');
   assert.deepEqual(await violationsOf(page, ['color-contrast']), [], `${about}, dark`);
 }
@@ -247,7 +247,7 @@ async function useScheme(page: Page, colorScheme: 'light' | 'dark'): Promise<voi
 }
 
 /** Nothing is wider than the window. */
-export async function assertFits(page: Page, about: string): Promise<void> {
+export async function assertNoOverflow(page: Page, about: string): Promise<void> {
   const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
   assert.ok(overflow <= 0, `${about} is ${overflow} px wider than the window`);
 }

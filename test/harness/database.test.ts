@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import postgres from 'postgres';
 import { createTestDatabase } from './database.ts';
-import { until } from './wait.ts';
+import { waitFor } from './wait.ts';
 
 test('a test database is migrated, separate from others, and gone after close', async () => {
   const [one, two] = await Promise.all([createTestDatabase(), createTestDatabase()]);
@@ -25,9 +25,9 @@ test('an empty database has no tables', async () => {
 
 test('until returns what it found, and tells what it waited for', async () => {
   let looks = 0;
-  assert.equal(await until(() => (++looks === 3 ? 'there' : null)), 'there');
+  assert.equal(await waitFor(() => (++looks === 3 ? 'there' : null)), 'there');
   await assert.rejects(
-    until(() => false, { timeoutMs: 20, message: 'a miracle' }),
+    waitFor(() => false, { timeoutMs: 20, message: 'a miracle' }),
     /60 ms in vain for: a miracle/,
   );
 });

@@ -4,11 +4,11 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import postgres, { type Sql } from 'postgres';
 import { unmarked } from '../../scripts/test-leftovers.ts';
-import { type Db, reachDatabase } from '../../src/platform/db/index.ts';
+import { type Db, waitForDatabase } from '../../src/platform/db/index.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { migrationsHash } from './migrations.ts';
 import { SERVER_SOCKET } from './paths.ts';
-import { until } from './wait.ts';
+import { waitFor } from './wait.ts';
 
 /** Any constant: it serialises the making of templates. */
 const TEMPLATE_LOCK = 7_220_412;
@@ -44,7 +44,7 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
     await admin.end();
   }
   const url = databaseUrl(server, name);
-  const handle = await reachDatabase({ url, pool: options.pool ?? 10, name });
+  const handle = await waitForDatabase({ url, pool: options.pool ?? 10, name });
   return {
     url,
     db: handle.db,
@@ -120,7 +120,7 @@ function serverUrl(): Promise<string> {
         env: unmarked(),
       },
     ).unref();
-    return until(askServer, { timeoutMs: 30_000, intervalMs: 20, message: "the tests' database server" });
+    return waitFor(askServer, { timeoutMs: 30_000, intervalMs: 20, message: "the tests' database server" });
   });
   return address;
 }

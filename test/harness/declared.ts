@@ -34,7 +34,7 @@ export function routeFinder(routes: readonly Route[]) {
  * Fails on an answer that its endpoint does not declare: each test that asks the API is a test of the OpenAPI
  * document as well.
  */
-export function declaredCheck(routes: readonly Route[]) {
+export function assertDeclaredResponse(routes: readonly Route[]) {
   const find = routeFinder(routes);
   return (method: string, path: string, answer: TestResponse): void => {
     if (answer.status < 400 || method === 'OPTIONS' || answer.text === '') return;

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { createTestCa, type TestCa } from './certificates.ts';
-import { until } from './wait.ts';
+import { waitFor } from './wait.ts';
 
 /** One request as it arrived. */
 export interface SinkRequest {
@@ -91,7 +91,7 @@ export async function startHttpsSink(options: SinkOptions = {}): Promise<HttpsSi
     ca,
     reply: () => ({}),
     waitFor: (count, timeoutMs = 5000) =>
-      until(() => sink.requests.length >= count && sink.requests, {
+      waitFor(() => sink.requests.length >= count && sink.requests, {
         timeoutMs,
         message: () => `${count} requests at the HTTPS sink, which has ${sink.requests.length}`,
       }),

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './platform.ts';
-import { until } from './wait.ts';
+import { waitFor } from './wait.ts';
 
 export interface RunningNginx {
   url: string;
@@ -51,7 +51,7 @@ http {
   });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const url = `http://127.0.0.1:${port}`;
-  await until(async () => child.exitCode !== null || (await fetch(url)).status > 0, { message: 'nginx' });
+  await waitFor(async () => child.exitCode !== null || (await fetch(url)).status > 0, { message: 'nginx' });
   if (child.exitCode !== null) throw new Error(`nginx ended with ${child.exitCode}`);
   return {
     url,

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { WebSocket } from 'ws';
 import { makeClip } from './clip.ts';
 import { freePort } from './platform.ts';
-import { until } from './wait.ts';
+import { waitFor } from './wait.ts';
 
 /** Its configuration, as OBS itself writes it; the address, the key and the clip are filled in. */
 const CONFIGURATION = join(import.meta.dirname, '../obs');
@@ -32,7 +32,7 @@ export type ObsService =
   | { type: 'whip_custom'; server: string; bearer_token: string };
 
 /** Why tests with OBS cannot run here, or null. */
-export function lackOfObs(): string | null {
+export function obsUnavailableReason(): string | null {
   const programs = ['obs', 'Xvfb', 'dbus-run-session'];
   const missing = programs.filter((name) => spawnSync('which', [name], { stdio: 'ignore' }).status !== 0);
   return missing.length === 0 ? null : `${missing.join(', ')} not installed`;
@@ -85,7 +85,7 @@ export async function startObs(service: ObsService): Promise<RunningObs> {
   });
   return {
     isRunning: () => obs.exitCode === null && obs.signalCode === null,
-    press: (button) => until(() => ask(port, button).then(() => true), { timeoutMs: 20_000 }).then(() => {}),
+    press: (button) => waitFor(() => ask(port, button).then(() => true), { timeoutMs: 20_000 }).then(() => {}),
     async log() {
       const folder = join(home, '.config/obs-studio/logs');
       const names = await readdir(folder).catch(() => []);

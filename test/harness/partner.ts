@@ -1,5 +1,5 @@
 import { headersOf, OWNER_KEY, type RunningPlatform } from './platform.ts';
-import { until } from './wait.ts';
+import { waitFor } from './wait.ts';
 
 /** The fields of a stream that tests look at. */
 export interface StreamData {
@@ -124,7 +124,7 @@ export function createPartner(platform: Pick<RunningPlatform, 'api'>, key = OWNE
     video,
     async videoWhen(id, so, timeoutMs = 90_000) {
       let last = '';
-      const found = await until(
+      const found = await waitFor(
         async () => {
           const now = await video(id);
           last = `${now.status}, ${now.renditions.length} renditions`;

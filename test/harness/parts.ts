@@ -1,7 +1,7 @@
 import type { JobWorker } from '../../src/jobs/job.ts';
 import type { Container } from '../../src/main/container.ts';
 import type { TestApp } from './app.ts';
-import { until } from './wait.ts';
+import { waitFor } from './wait.ts';
 
 /** Who does the job of this name in the worker role. */
 export function jobWorker({ parts }: Container, name: string): JobWorker {
@@ -29,5 +29,5 @@ export async function requestsWritten(app: TestApp): Promise<void> {
       where request_log.key_id = ${id}`;
     return rows.length > 0;
   };
-  await until(seen, { message: 'what was gathered of requests' });
+  await waitFor(seen, { message: 'what was gathered of requests' });
 }

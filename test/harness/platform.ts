@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { seedCluster } from './cluster.ts';
-import { until } from './wait.ts';
+import { waitFor } from './wait.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** The FULL_ACCESS key of the owner of every platform started here. */
@@ -96,7 +96,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Runn
   }
   const url = `http://127.0.0.1:${port}`;
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  await until(() => child.exitCode !== null || output.includes('Marquee is running.'), {
+  await waitFor(() => child.exitCode !== null || output.includes('Marquee is running.'), {
     timeoutMs: 30_000,
     intervalMs: 100,
   });

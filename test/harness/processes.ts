@@ -11,7 +11,7 @@ export function childrenOf(pid: number, words: string): number[] {
 }
 
 /** The only one of them. */
-export function only(pids: readonly number[]): number {
+export function singleItem(pids: readonly number[]): number {
   assert.equal(pids.length, 1, `one process, found ${pids.length}`);
   return pids[0] ?? -1;
 }

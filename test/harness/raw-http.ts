@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { TestResponse } from './response.ts';
-import { sawAnswer } from './seen.ts';
-import { until } from './wait.ts';
+import { recordErrorCode } from './seen.ts';
+import { waitFor } from './wait.ts';
 
 /** A bare TCP connection to an HTTP server, for what no client would send. */
 export interface RawSocket {
@@ -30,12 +30,12 @@ export async function openRawSocket(port: number): Promise<RawSocket> {
 
   const send = (data: string | Uint8Array) => void socket.write(data);
   const answer = () =>
-    until(
+    waitFor(
       () => {
         const parsed = parse(received);
         if (parsed === null) return null;
         received = received.subarray(parsed.bytes);
-        sawAnswer(parsed.response);
+        recordErrorCode(parsed.response);
         return parsed.response;
       },
       { intervalMs: 2, message: () => `an answer; there is ${JSON.stringify(received.toString())}` },
@@ -47,7 +47,7 @@ export async function openRawSocket(port: number): Promise<RawSocket> {
       send(data);
       return answer();
     },
-    closed: async () => void (await until(() => ended, { message: 'the server to hang up' })),
+    closed: async () => void (await waitFor(() => ended, { message: 'the server to hang up' })),
     close: () => void socket.destroy(),
   };
 }

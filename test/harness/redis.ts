@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { freePort } from './platform.ts';
-import { until } from './wait.ts';
+import { waitFor } from './wait.ts';
 
 /** A Valkey or Redis server of its own, without persistence. */
 export interface TestRedis {
@@ -63,7 +63,7 @@ export async function startTestRedis(): Promise<TestRedis> {
 async function startServer(program: string | null, port: number, folder: string): Promise<ChildProcess> {
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
   const server = spawn(program ?? '', [...args, '--dir', folder], { stdio: 'ignore' });
-  await until(() => answers(port), { message: 'the test Redis' });
+  await waitFor(() => answers(port), { message: 'the test Redis' });
   return server;
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ERRORS, type ErrorCode } from '../../src/kernel/errors.ts';
-import { saw } from './seen.ts';
+import { recordObserved } from './seen.ts';
 
 type RawHeaders = Record<string, string | string[] | undefined>;
 
@@ -61,7 +61,7 @@ export class TestResponse {
    */
   assertError(code: ErrorCode, field?: string): this {
     assert.equal(this.at('error.code'), code, this.text);
-    saw(code);
+    recordObserved(code);
     assert.equal(this.status, ERRORS[code].status);
     this.assertCommonHeaders();
     assert.match(this.headers['content-type'] ?? '', /^application\/json\b/);

@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './platform.ts';
-import { until } from './wait.ts';
+import { waitFor } from './wait.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../.cache/peers/s3');
 
@@ -64,7 +64,7 @@ export async function startS3(): Promise<TestS3 | null> {
   const end = () => server.kill('SIGKILL');
   process.once('exit', end);
   const endpoint = `http://127.0.0.1:${port}`;
-  await until(() => answers(endpoint, server), { timeoutMs: 10_000, message: 'the S3 server' });
+  await waitFor(() => answers(endpoint, server), { timeoutMs: 10_000, message: 'the S3 server' });
   return {
     endpoint,
     region,

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres';
 
 /** Every row of every table that says one of the words, in text or in bytes; by table. */
-export async function tablesSaying(sql: Sql, words: readonly string[]): Promise<string[]> {
+export async function findTextInTables(sql: Sql, words: readonly string[]): Promise<string[]> {
   const tables = await sql<{ name: string; shown: string }[]>`
     select format('%I.%I', n.nspname, c.relname) as name,
       coalesce((select inhparent::regclass::text from pg_inherits where inhrelid = c.oid), c.oid::regclass::text) as shown

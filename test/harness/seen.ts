@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Sql } from 'postgres';
-import { type AppendEvent, type Events, onEvery } from '../../src/events/index.ts';
+import { type AppendEvent, type Events, onAny } from '../../src/events/index.ts';
 
 /**
  * Set for a run of all tests: where each process writes which error codes were answered and which events the program
@@ -13,29 +13,29 @@ const FOLDER = process.env.MARQUEE_SEEN;
 const seen = new Set<string>();
 
 /** Keeps a code that was asserted, or a type. */
-export function saw(name: string): void {
+export function recordObserved(name: string): void {
   if (FOLDER === undefined || seen.has(name)) return;
   seen.add(name);
   appendFileSync(join(FOLDER, String(process.pid)), `${name}\n`);
 }
 
 /** Keeps the code of a refusal. */
-export function sawAnswer(answer: { status: number; text: string; at(path: string): unknown }): void {
+export function recordErrorCode(answer: { status: number; text: string; at(path: string): unknown }): void {
   if (FOLDER === undefined || answer.status < 400 || !answer.text.startsWith('{')) return;
   const error = answer.at('error');
-  saw(String(typeof error === 'string' ? error : answer.at('error.code')));
+  recordObserved(String(typeof error === 'string' ? error : answer.at('error.code')));
 }
 
 /** The data that a test appends itself: the program has not sent that event, but those that follow from it. */
 const byHand = new AsyncLocalStorage<object>();
 
 /** Keeps the type of each event that the program appends. */
-export const eventWatcher = onEvery(async (_tx, { type, data }) => {
-  if (byHand.getStore() !== data) saw(type);
+export const eventWatcher = onAny(async (_tx, { type, data }) => {
+  if (byHand.getStore() !== data) recordObserved(type);
 });
 
 /** The same events for tests: what they append themselves counts for nothing. */
-export function ofTests({ transaction }: Events): Events {
+export function untrackedEvents({ transaction }: Events): Events {
   if (FOLDER === undefined) return { transaction };
   return { transaction: (work) => transaction((tx, append) => work(tx, told(append))) };
 }
@@ -48,12 +48,12 @@ function told(append: AppendEvent): AppendEvent {
 }
 
 /** Keeps the types of the events that come into the database while another container of the program works on it. */
-export async function seeingEvents<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
+export async function recordDatabaseEvents<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
   if (FOLDER === undefined) return work();
   const [last] = await sql`select coalesce(max(seq), 0) as seq from event`;
   const result = await work();
   const rows = await sql<{ type: string }[]>`select distinct type from event where seq > ${last?.seq}`;
-  for (const { type } of rows) saw(type);
+  for (const { type } of rows) recordObserved(type);
   return result;
 }
 

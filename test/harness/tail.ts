@@ -1,5 +1,5 @@
 import { type EventSourceMessage, EventSourceParserStream } from 'eventsource-parser/stream';
-import { until } from './wait.ts';
+import { waitFor } from './wait.ts';
 
 interface TailOptions {
   key?: string;
@@ -50,7 +50,7 @@ export async function openTail(url: string, options: TailOptions = {}): Promise<
     messages,
     data: (event) => named(event).map(({ data }) => JSON.parse(data)),
     waitFor: (event, count = 1) =>
-      until(() => named(event).length >= count && named(event), {
+      waitFor(() => named(event).length >= count && named(event), {
         message: () => `${count} times ${event} in ${JSON.stringify(messages)}`,
       }),
     lastId: () => messages.findLast(({ id }) => id !== undefined)?.id ?? '',

@@ -19,7 +19,7 @@ type Falsy = false | null | undefined | 0 | '';
  *
  * @throws {Error} with `message` and the last error of `look`, when the time is up.
  */
-export async function until<T>(
+export async function waitFor<T>(
   look: () => T | Promise<T>,
   options: UntilOptions = {},
 ): Promise<Exclude<T, Falsy>> {

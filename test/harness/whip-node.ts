@@ -1,6 +1,6 @@
 import type { TestApp } from './app.ts';
 import { type SdpAnswer, sdpCaller } from './sdp-request.ts';
-import { until } from './wait.ts';
+import { waitFor } from './wait.ts';
 
 /** Somebody who publishes by WHIP, to a media node that is the test. */
 export async function publishTo(
@@ -11,7 +11,7 @@ export async function publishTo(
   port.isThere();
   const headers = { 'content-type': 'application/sdp', authorization: `Bearer ${streamKey}` };
   const publishing = sdpCaller(() => app)('POST', '/whip', headers, offer);
-  const [offered] = await until(async () => {
+  const [offered] = await waitFor(async () => {
     const taken = await port.take(nodeId);
     return taken.length > 0 && taken;
   });

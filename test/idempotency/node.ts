@@ -9,7 +9,7 @@ import { AppError, notFound } from '../../src/kernel/errors.ts';
 import { type Container, createContainer } from '../../src/main/container.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import type { Db } from '../../src/platform/db/index.ts';
-import { brokenConstraint, isPassing } from '../../src/platform/db/index.ts';
+import { violatedConstraint, isTransientError } from '../../src/platform/db/index.ts';
 import { SECRET_KEY } from '../harness/app.ts';
 import { noSessions } from '../harness/no-sessions.ts';
 import { TestResponse } from '../harness/response.ts';
@@ -196,8 +196,8 @@ export async function startTestNode({ databaseUrl, clock, env }: NodeOptions): P
       originLock: { refusal: async () => null },
       metrics: { observe: () => {} },
       databaseFailure(error) {
-        if (isPassing(error)) return new AppError('SERVICE_UNAVAILABLE');
-        return brokenConstraint(error) === undefined ? null : new AppError('CONFLICT');
+        if (isTransientError(error)) return new AppError('SERVICE_UNAVAILABLE');
+        return violatedConstraint(error) === undefined ? null : new AppError('CONFLICT');
       },
       clock: container.clock,
       log,

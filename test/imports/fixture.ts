@@ -1,7 +1,7 @@
 import { type JobWorkers, startJobWorkers } from '../../src/jobs/worker.ts';
 import { startTestApp } from '../harness/app.ts';
 import { jobWorker } from '../harness/parts.ts';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 import { file, type Source, startSource } from './source.ts';
 
 export type ImportFixture = Awaited<ReturnType<typeof startImportFixture>>;
@@ -41,7 +41,7 @@ export async function startImportFixture(env: Record<string, string> = {}) {
       (await app.request('POST', '/imports', { key, body: input })).assertOk(201).string('data.id'),
     /** The import once it has one of these statuses. */
     reached: (key: string, id: string, ...statuses: string[]) =>
-      until(
+      waitFor(
         async () => {
           const answer = (await app.request('GET', `/imports/${id}`, { key })).assertOk(200);
           return statuses.includes(answer.string('data.status')) && answer;

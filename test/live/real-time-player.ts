@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 
 /** Whether the player of a watch page shows the broadcast by WebRTC. */
 export const HAS_WEBRTC =
@@ -7,7 +7,7 @@ export const HAS_WEBRTC =
 
 /** The policy of our own pages lets nothing else look. */
 export const holds = (site: Page, expression: string) =>
-  until(() => site.evaluate<boolean>(`Boolean(${expression})`), {
+  waitFor(() => site.evaluate<boolean>(`Boolean(${expression})`), {
     ...{ timeoutMs: 20_000, intervalMs: 100, message: expression },
   });
 

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 
 /**
  * Counts in a watch page the tenths of a second in which its picture moved, and how long it stood still at most; a page that is
  * loaded again begins anew.
  */
-export const WITNESS = `window.moved = 0; window.stillMs = 0;
+export const PLAYBACK_MONITOR = `window.moved = 0; window.stillMs = 0;
 (() => {
   let frames = 0;
   let sinceMs = performance.now();
@@ -20,7 +20,7 @@ export const WITNESS = `window.moved = 0; window.stillMs = 0;
 })();`;
 
 /** Resolves when the picture has moved for so many more tenths of a second. */
-export async function plays(page: Page, more: number): Promise<void> {
+export async function waitForPlayback(page: Page, more: number): Promise<void> {
   const moved = () => page.evaluate<number>('moved');
   const from = await moved();
   let now = from;
@@ -29,10 +29,10 @@ export async function plays(page: Page, more: number): Promise<void> {
     now = await moved();
     return now >= from + more;
   };
-  await until(hasMoved, { timeoutMs: 60_000, message });
+  await waitFor(hasMoved, { timeoutMs: 60_000, message });
 }
 
 /** @returns how long the picture stood still at most since it was asked last, in milliseconds. */
-export function longestStill(page: Page): Promise<number> {
+export function longestFreeze(page: Page): Promise<number> {
   return page.evaluate<number>('(() => { const found = stillMs; window.stillMs = 0; return found; })()');
 }

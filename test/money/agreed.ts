@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Sql } from 'postgres';
-import type { Shelf } from './sales-deeds.ts';
+import type { Catalog } from './sales-deeds.ts';
 
 interface Charged {
   subscription: string;
@@ -11,7 +11,7 @@ interface Charged {
  * Nobody is charged for what they did not agree to while they were present: without its holder, a card pays only for the
  * subscription that it was given or chosen for. And nothing is sold that was taken off the shelf.
  */
-export async function assertAgreed(sql: Sql, shelf: Shelf): Promise<void> {
+export async function assertAgreed(sql: Sql, shelf: Catalog): Promise<void> {
   const { workspaceId, chosen, unsold } = shelf;
   const charged = (isPresent: boolean) => sql<Charged[]>`
     select distinct purchase.subscription_id as subscription, right(card, 4) as last4

@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { createBooksCheck, createPayouts } from '../../src/features/ledger/index.ts';
+import { createLedgerCheck, createPayouts } from '../../src/features/ledger/index.ts';
 import { DAY_MS } from '../../src/kernel/durations.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { ATTACKS, deeds, play } from './sequences.ts';
-import type { MoneyWorld } from './world.ts';
+import { ATTACKS, actions, play } from './sequences.ts';
+import type { PaymentsSimulation } from './world.ts';
 
 /** Whatever happens in whatever order, and wherever the program is killed: no cent is lost or counted twice. */
-export async function assertBooksHold(
-  world: MoneyWorld,
+export async function assertLedgerInvariants(
+  world: PaymentsSimulation,
   runs: { numRuns: number; seed: number },
 ): Promise<void> {
   await fc.assert(
-    fc.asyncProperty(deeds, (sequence) => play(world, sequence)),
+    fc.asyncProperty(actions, (sequence) => play(world, sequence)),
     { ...runs, examples: ATTACKS },
   );
   const { database, clock, events, ledger } = world;
   const log = createLogger('silent');
   const startElsewhere = () => Promise.resolve(null);
   const deps = { db: database.db, clock, events, ledger, log, startElsewhere };
-  const books = createBooksCheck(deps);
+  const books = createLedgerCheck(deps);
   assert.deepEqual(await books.check(), []);
   clock.advance(3 * DAY_MS);
   await createPayouts(deps).run();

@@ -1,4 +1,4 @@
-import type { BegunCharge, NewCharge } from '../../src/features/payments/index.ts';
+import type { PendingCharge, NewCharge } from '../../src/features/payments/index.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import type { PaymentMethod } from '../../src/platform/db/json-columns.ts';
 import type { TestApp } from '../harness/app.ts';
@@ -27,7 +27,7 @@ export async function buyer(
   /** The card that they gave last for later charges. */
   let saved: PaymentMethod | null = null;
   /** @param card null: the saved one. */
-  const begin = (card: string | null, more: Partial<NewCharge> = {}): Promise<BegunCharge> =>
+  const begin = (card: string | null, more: Partial<NewCharge> = {}): Promise<PendingCharge> =>
     events.transaction((tx, append) =>
       payments.begin(tx, append, {
         workspaceId,

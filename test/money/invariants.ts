@@ -14,7 +14,7 @@ interface Paid {
  * Everything that a workspace at rest has to agree on: the record of the sandbox, payments and purchases, the books,
  * the sums of revenue, and events, each of which was told once.
  */
-export async function assertWhole(sql: Sql, workspaceId: string): Promise<void> {
+export async function assertConsistent(sql: Sql, workspaceId: string): Promise<void> {
   const record = await sql<Paid[]>`
     select s.key, s.status, s.amount_cents, s.refunded_cents, s.dispute_status, p.purchase_id
     from sandbox_payment s left join payment p on p.provider_key = s.key

@@ -1,14 +1,14 @@
 import { after, before, test } from 'node:test';
-import { assertBooksHold } from './books.ts';
-import { createMoneyWorld, type MoneyWorld } from './world.ts';
+import { assertLedgerInvariants } from './books.ts';
+import { createPaymentsSimulation, type PaymentsSimulation } from './world.ts';
 
-let world: MoneyWorld;
+let world: PaymentsSimulation;
 before(async () => {
-  world = await createMoneyWorld();
+  world = await createPaymentsSimulation();
 });
 after(() => world.close());
 
 test('whatever happens in whatever order, and wherever the program is killed, no cent is lost or counted twice', async () => {
   // Always the same ones here: the long form and the benchmark (`bench/money.ts`) try others.
-  await assertBooksHold(world, { numRuns: 100, seed: 20_261_120 });
+  await assertLedgerInvariants(world, { numRuns: 100, seed: 20_261_120 });
 });

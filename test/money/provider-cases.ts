@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type {
-  Answer,
+  PaymentResult,
   ChargeRequest,
   PaymentProvider,
   SavedChargeRequest,
@@ -79,7 +79,7 @@ const handle = ({ key, workspaceId, accountRef }: ChargeRequest) => ({
 });
 
 /** Asks, and does what the buyer does. @returns what became of it. */
-async function pay(under: ProviderUnderTest, asked: ChargeRequest, card: Card): Promise<Answer | null> {
+async function pay(under: ProviderUnderTest, asked: ChargeRequest, card: Card): Promise<PaymentResult | null> {
   const answer = await under.provider().charge(asked);
   if (answer.status !== 'ACTION') return answer;
   await under.onThePage(answer.ref, card);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { insertVideo } from '../harness/videos.ts';
-import type { MoneyWorld } from './world.ts';
+import type { PaymentsSimulation } from './world.ts';
 
 const CARDS = [
   '4242424242424242',
@@ -145,7 +145,7 @@ export function isSale(deed: { do: string }): deed is Sale {
 }
 
 /** What a workspace sells: two tiers with few places, two videos, a code for one use, and one for the whole price. */
-export interface Shelf {
+export interface Catalog {
   workspaceId: string;
   tierIds: readonly [string, string];
   videoIds: readonly [string, string];
@@ -158,9 +158,9 @@ export interface Shelf {
 }
 
 export async function stock(
-  { sales, database, events, payments }: MoneyWorld,
+  { sales, database, events, payments }: PaymentsSimulation,
   workspaceId: string,
-): Promise<Shelf> {
+): Promise<Catalog> {
   const tier = async (name: string, priceCents: number, maxMembers: number) => {
     const { id } = await sales.tiers.create(workspaceId, { name, priceCents, interval: 'MONTH', maxMembers });
     return id;
@@ -186,7 +186,7 @@ export async function stock(
   };
 }
 
-export async function sell(world: MoneyWorld, shelf: Shelf, deed: Sale): Promise<void> {
+export async function sell(world: PaymentsSimulation, shelf: Catalog, deed: Sale): Promise<void> {
   switch (deed.do) {
     case 'checkout':
       return checkout(world, shelf, deed);
@@ -206,7 +206,7 @@ export async function sell(world: MoneyWorld, shelf: Shelf, deed: Sale): Promise
   }
 }
 
-async function checkout(world: MoneyWorld, shelf: Shelf, deed: Sale & { do: 'checkout' }): Promise<void> {
+async function checkout(world: PaymentsSimulation, shelf: Catalog, deed: Sale & { do: 'checkout' }): Promise<void> {
   const { checkouts, checkoutPayments } = world.sales;
   const { workspaceId, tierIds } = shelf;
   const open = deed.again ? (await idsOf(world, shelf, 'checkout')).at(-1) : undefined;
@@ -221,7 +221,7 @@ async function checkout(world: MoneyWorld, shelf: Shelf, deed: Sale & { do: 'che
   await checkoutPayments.pay(id, { email, card: CARDS[deed.card] ?? CARDS[0] });
 }
 
-async function buyVideo(world: MoneyWorld, shelf: Shelf, deed: Sale & { do: 'buy video' }): Promise<void> {
+async function buyVideo(world: PaymentsSimulation, shelf: Catalog, deed: Sale & { do: 'buy video' }): Promise<void> {
   const { checkouts, checkoutPayments } = world.sales;
   const { workspaceId, videoIds } = shelf;
   const open = deed.again ? (await idsOf(world, shelf, 'checkout')).at(-1) : undefined;
@@ -232,7 +232,7 @@ async function buyVideo(world: MoneyWorld, shelf: Shelf, deed: Sale & { do: 'buy
 }
 
 /** Somebody begins a membership under the address of another person. */
-async function intrude(world: MoneyWorld, shelf: Shelf, deed: Sale & { do: 'stranger' }): Promise<void> {
+async function intrude(world: PaymentsSimulation, shelf: Catalog, deed: Sale & { do: 'stranger' }): Promise<void> {
   const { checkouts, checkoutPayments } = world.sales;
   const { workspaceId, tierIds, freeCode } = shelf;
   const isFree = deed.with === 'free code';
@@ -244,7 +244,7 @@ async function intrude(world: MoneyWorld, shelf: Shelf, deed: Sale & { do: 'stra
 }
 
 /** The creator changes what is sold while people pay. */
-async function interfere(world: MoneyWorld, shelf: Shelf, deed: Sale & { do: 'creator' }): Promise<void> {
+async function interfere(world: PaymentsSimulation, shelf: Catalog, deed: Sale & { do: 'creator' }): Promise<void> {
   const { tiers, subscriptions } = world.sales;
   const { sql } = world.database;
   const { workspaceId, tierIds, videoIds } = shelf;
@@ -268,13 +268,13 @@ async function interfere(world: MoneyWorld, shelf: Shelf, deed: Sale & { do: 'cr
   }
 }
 
-async function leave(world: MoneyWorld, shelf: Shelf, of: number): Promise<void> {
+async function leave(world: PaymentsSimulation, shelf: Catalog, of: number): Promise<void> {
   const id = pick(await idsOf(world, shelf, 'checkout'), of);
   if (id === undefined) return;
   await world.sales.checkoutPayments.cancel(id);
 }
 
-async function member(world: MoneyWorld, shelf: Shelf, deed: Sale & { do: 'member' }): Promise<void> {
+async function member(world: PaymentsSimulation, shelf: Catalog, deed: Sale & { do: 'member' }): Promise<void> {
   const { subscriptions } = world.sales;
   const { workspaceId, tierIds } = shelf;
   const id = pick(await idsOf(world, shelf, 'subscription'), deed.of);
@@ -293,7 +293,7 @@ async function member(world: MoneyWorld, shelf: Shelf, deed: Sale & { do: 'membe
 }
 
 /** On the member page: a card is saved, and chosen for this subscription. */
-async function useCard(world: MoneyWorld, shelf: Shelf, id: string): Promise<void> {
+async function useCard(world: PaymentsSimulation, shelf: Catalog, id: string): Promise<void> {
   const { cards, subscriptions } = world.sales;
   const { customer_id: customerId } = await subscriptions.get(shelf.workspaceId, id);
   const given = await cards.collect(customerId, SAVED);
@@ -304,7 +304,7 @@ async function useCard(world: MoneyWorld, shelf: Shelf, id: string): Promise<voi
 }
 
 /** A member who is present may pay for this subscription with the card that they saved. */
-async function chooseSaved(world: MoneyWorld, { workspaceId, chosen }: Shelf, id: string): Promise<void> {
+async function chooseSaved(world: PaymentsSimulation, { workspaceId, chosen }: Catalog, id: string): Promise<void> {
   const { customer_id: customerId } = await world.sales.subscriptions.get(workspaceId, id);
   const saved = await world.payments.savedMethodOf(world.database.db, customerId);
   if (saved !== null) chosen.set(id, (chosen.get(id) ?? new Set()).add(saved.last4));
@@ -315,7 +315,7 @@ function pick<T>(list: readonly T[], of: number): T | undefined {
 }
 
 /** Oldest first; ended ones too, which are to refuse. */
-async function idsOf(world: MoneyWorld, shelf: Shelf, table: 'checkout' | 'subscription'): Promise<string[]> {
+async function idsOf(world: PaymentsSimulation, shelf: Catalog, table: 'checkout' | 'subscription'): Promise<string[]> {
   const { sql } = world.database;
   const rows = await sql<{ id: string }[]>`
     select id from ${sql(table)} where workspace_id = ${shelf.workspaceId} order by created_at, id`;

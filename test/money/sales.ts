@@ -17,7 +17,7 @@ import {
   testCardOf,
 } from '../../src/features/payments/index.ts';
 import { createSubscriptionConsumers, createSubscriptions } from '../../src/features/subscriptions/index.ts';
-import { createTiers, tierPlaces, tierUpdated } from '../../src/features/tiers/index.ts';
+import { createTiers, tierCapacity, tierUpdated } from '../../src/features/tiers/index.ts';
 import { notFound } from '../../src/kernel/errors.ts';
 import type { TestClock } from '../harness/clock.ts';
 import type { TestDatabase } from '../harness/database.ts';
@@ -61,7 +61,7 @@ export function createSales({ database: { db }, clock, events, payments, cards, 
   const publicUrl = 'http://marquee.test';
   const mailbox = { enqueue: () => Promise.resolve() };
   const mailCaps = { mayMail: () => Promise.resolve(true) };
-  const base = { db, clock, events, payments, log, mailbox, mailCaps, publicUrl, places: tierPlaces };
+  const base = { db, clock, events, payments, log, mailbox, mailCaps, publicUrl, places: tierCapacity };
   const owners = { creatorOf: unasked, creatorNamed: unasked, workspaceOf: unasked, ownerOf: unasked };
   const tiers = createTiers({ ...base, ...owners });
   const codes = createDiscountCodes({ ...base, hasProduct: unasked });

@@ -6,9 +6,9 @@ import { newId } from '../../src/kernel/ids.ts';
 import { insertAccount } from '../harness/factories.ts';
 import { moneyIn } from '../harness/money-fields.ts';
 import { assertAgreed } from './agreed.ts';
-import { assertWhole } from './invariants.ts';
-import { isSale, type Sale, type Shelf, sale, sell, stock } from './sales-deeds.ts';
-import { Crash, type MoneyWorld } from './world.ts';
+import { assertConsistent } from './invariants.ts';
+import { isSale, type Sale, type Catalog, sale, sell, stock } from './sales-deeds.ts';
+import { Crash, type PaymentsSimulation } from './world.ts';
 
 const MINUTE_MS = 60_000;
 const CARDS = [
@@ -35,7 +35,7 @@ const crash = fc.option(fc.nat({ max: 9 }), { freq: 2 });
 const of = fc.nat({ max: 20 });
 const is = <const V extends string>(value: V) => fc.constant(value);
 
-export const deeds: fc.Arbitrary<Deed[]> = fc.array(
+export const actions: fc.Arbitrary<Deed[]> = fc.array(
   fc.oneof(
     {
       weight: 4,
@@ -110,7 +110,7 @@ export const ATTACKS: [Deed[]][] = [
 ];
 
 /** Plays a sequence in a workspace of its own, lets everything come to rest, and looks whether all is whole. */
-export async function play(world: MoneyWorld, sequence: readonly Deed[]): Promise<void> {
+export async function play(world: PaymentsSimulation, sequence: readonly Deed[]): Promise<void> {
   const { test: workspaceId } = await insertAccount(world.database.db);
   world.hints.length = 0;
   world.crashAfter(null);
@@ -125,18 +125,18 @@ export async function play(world: MoneyWorld, sequence: readonly Deed[]): Promis
   }
   world.crashAfter(null);
   await rest(scene);
-  await assertWhole(world.database.sql, workspaceId);
+  await assertConsistent(world.database.sql, workspaceId);
   if (shelf !== null) await assertAgreed(world.database.sql, shelf);
   // Those that come later have the clock to themselves.
   await world.database.sql`update subscription set next_charge_at = null where workspace_id = ${workspaceId}`;
   assert.deepEqual(moneyIn(world.lines.splice(0)), [], 'no amount is logged');
 }
 
-interface Scene extends MoneyWorld {
+interface Scene extends PaymentsSimulation {
   workspaceId: string;
   customerId: string;
   /** Null where nothing is to be sold. */
-  shelf: Shelf | null;
+  shelf: Catalog | null;
 }
 
 /** A refusal in words is an answer, and a crash is what is tried here. */
@@ -206,7 +206,7 @@ async function charge(
 }
 
 /** The card that a customer gave last. */
-async function savedCard({ db }: MoneyWorld['database'], customerId: string) {
+async function savedCard({ db }: PaymentsSimulation['database'], customerId: string) {
   const row = await db
     .selectFrom('payment')
     .innerJoin('purchase', 'purchase.id', 'payment.purchase_id')

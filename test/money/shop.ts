@@ -10,7 +10,7 @@ export const CARD = '4242 4242 4242 4242';
 export type Shop = { key: string; account: TestAccount };
 
 /** What partners and buyers do with checkouts. */
-export function selling(appOf: () => TestApp, mode: 'live' | 'test' = 'test') {
+export function checkoutClient(appOf: () => TestApp, mode: 'live' | 'test' = 'test') {
   const shop = (): Promise<Shop> => appOf().createKey({ mode });
 
   async function tier({ key }: Shop, settings: object = {}): Promise<string> {

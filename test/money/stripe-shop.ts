@@ -7,7 +7,7 @@ import type { TestClock } from '../harness/clock.ts';
 import { runTask } from '../harness/parts.ts';
 import { type StripeServer, startStripeServer } from '../harness/stripe-server.ts';
 import { memberPage } from './member-page.ts';
-import { type Shop, selling } from './shop.ts';
+import { type Shop, checkoutClient } from './shop.ts';
 
 /** A creator whose account with Stripe is complete. */
 export type StripeShop = Shop & { accountRef: string };
@@ -29,7 +29,7 @@ export async function startStripeShop(clock: TestClock) {
   };
   const app: TestApp = await startTestApp({ clock, env });
   const { db, payments } = app.container;
-  const sells = selling(() => app, 'live');
+  const sells = checkoutClient(() => app, 'live');
 
   async function shop(): Promise<StripeShop> {
     const made = await sells.shop();

@@ -25,7 +25,7 @@ type Sandbox = ReturnType<typeof createSandbox>;
 type Hint = Parameters<Payments['hints']['keep']>[1];
 
 /** Payments, what is sold, books and the sandbox on a database of their own, in a program that can be killed between any two steps. */
-export interface MoneyWorld {
+export interface PaymentsSimulation {
   database: TestDatabase;
   clock: TestClock;
   events: Events;
@@ -49,7 +49,7 @@ const catalogue = createCatalogue(
 /** The platform's part of every payment, in hundredths of a percent. */
 const FEE = 1234;
 
-export async function createMoneyWorld(): Promise<MoneyWorld> {
+export async function createPaymentsSimulation(): Promise<PaymentsSimulation> {
   const database = await createTestDatabase({ pool: 4 });
   const clock = new TestClock('2026-03-01T12:00:00Z');
   const { db } = database;

@@ -1,5 +1,5 @@
 import { isJson, type Json } from '../../src/http/openapi/json.ts';
-import { published, type Release } from '../../src/kernel/release.ts';
+import { publishedReleases, type Release } from '../../src/kernel/release.ts';
 
 /** Words for people: a client does not notice them. */
 const PROSE = new Set(['description', 'summary', 'title', 'example', 'examples', 'x-source']);
@@ -83,7 +83,7 @@ export function compareVersions(a: string, b: string): number {
 
 /** Published ones come first, in the order of their versions and days. */
 export function isInOrder(releases: readonly Release[]): boolean {
-  const days = published(releases).map(({ date }) => date);
+  const days = publishedReleases(releases).map(({ date }) => date);
   const versions = releases.map(({ version }) => version);
   return (
     releases.slice(0, days.length).every(({ date }) => date !== null) &&

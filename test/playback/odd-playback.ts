@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { type MediaPlatform, startMediaPlatform } from '../harness/dashboard.ts';
 import { createPartner, type Partner } from '../harness/partner.ts';
 import { unlimitedHeaders } from '../harness/platform.ts';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 import { assertNear } from '../transcode/result.ts';
 import { FRAME_RATE, ODD_FILES, type OddFile, ONE_FRAME_MORE, PATCHES } from './odd-files.ts';
 
@@ -81,7 +81,7 @@ export function testPlayback(files: readonly OddFile[] = ODD_FILES): void {
         await page.setViewportSize(LARGE);
         await page.goto(`${media.platform.url}/watch/${id}`);
         const isPlaying = () => page.evaluate<boolean>('document.querySelector("video").currentTime > 1');
-        await until(isPlaying, { timeoutMs: 40_000, intervalMs: 50, message: 'a second of playback' });
+        await waitFor(isPlaying, { timeoutMs: 40_000, intervalMs: 50, message: 'a second of playback' });
         await page.evaluate(`(() => {
           const { videoRenditions: list, videoHeight } = document.querySelector('video');
           list.selectedIndex = [...list].findIndex(({ height }) => height !== videoHeight);
@@ -152,7 +152,7 @@ async function waitForEnd(page: Page, { lengthSec }: OddFile): Promise<void> {
     return (await page.evaluate('window.endedAtSec')) !== null;
   };
   const message = () => `the end at ${lengthSec} s; playback is at ${sec}`;
-  await until(hasEnded, { timeoutMs: 40_000, intervalMs: 100, message });
+  await waitFor(hasEnded, { timeoutMs: 40_000, intervalMs: 100, message });
   const endSec = await page.evaluate<number>('window.endedAtSec');
   assertNear(endSec, lengthSec, LENGTH_TOLERANCE_SEC, 'the end');
 }
@@ -175,7 +175,7 @@ async function readEverySecond(page: Page, file: OddFile): Promise<Reading[]> {
     return false;
   };
   const message = () => `a frame and a tone of second ${unread}`;
-  await until(isRead, { timeoutMs: 20_000, intervalMs: 100, message });
+  await waitFor(isRead, { timeoutMs: 20_000, intervalMs: 100, message });
   return readings;
 }
 

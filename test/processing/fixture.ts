@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
 import { createCatalogue } from '../../src/events/catalogue.ts';
 import { createEvents } from '../../src/events/index.ts';
-import { createFacts } from '../../src/features/facts/index.ts';
+import { createUsageEvents } from '../../src/features/facts/index.ts';
 import { transcribeJob, videoEvents } from '../../src/features/videos/index.ts';
 import { createVideoIntake } from '../../src/features/videos/intake/service.ts';
 import { createTranscodeNode } from '../../src/features/videos/processing/nodes.ts';
@@ -29,7 +29,7 @@ import { createDiskStore } from '../../src/media/storage/disk.ts';
 import { createTestDatabase } from '../harness/database.ts';
 import { insertAccount } from '../harness/factories.ts';
 import { eventWatcher } from '../harness/seen.ts';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 import { openQueue } from '../jobs/fixture.ts';
 import { writeRendition } from './fake-rendition.ts';
 import { fakeSource } from './fake-source.ts';
@@ -218,7 +218,7 @@ export async function openProcessing(options: Options = {}) {
     onCommitted: jobs.committed,
   });
   let failedWrites = 0;
-  const facts = createFacts({ db, clock: systemClock, log, onDropped: () => {} });
+  const facts = createUsageEvents({ db, clock: systemClock, log, onRowsDropped: () => {} });
   const disk = { isFull: false, isThere: async () => !disk.isFull };
   const processing = createVideoProcessing({
     db,
@@ -307,7 +307,7 @@ export async function openProcessing(options: Options = {}) {
         if (row !== null) await processing.start(tx, row);
       }),
     ended: (id: string) =>
-      until(async () => ['READY', 'FAILED'].includes((await find(id)).status) && find(id), {
+      waitFor(async () => ['READY', 'FAILED'].includes((await find(id)).status) && find(id), {
         timeoutMs: 10_000,
         message: `an end of the processing; the calls were ${transcoder.calls.join(', ')}`,
       }),
@@ -367,7 +367,7 @@ export function gate(): { wait: Behaviour; open(): void; reached(): Promise<bool
   const opened = Promise.withResolvers<void>();
   let isReached = false;
   return {
-    reached: () => until(() => isReached, { message: 'the call that the test holds' }),
+    reached: () => waitFor(() => isReached, { message: 'the call that the test holds' }),
     open: () => opened.resolve(),
     wait: (signal) =>
       new Promise((resolve, reject) => {

@@ -5,7 +5,7 @@ import {
 } from '../../src/features/videos/replacement/repository.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { newId } from '../../src/kernel/ids.ts';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 import type { ProcessingRig } from './fixture.ts';
 
 /** Another file for a READY video, which has just been stored. @returns its key. */
@@ -25,7 +25,7 @@ export async function replace({ events, store, intake, find }: ProcessingRig, id
 
 /** Waits for the end of the last replacement. */
 export function replaced({ db, transcoder }: ProcessingRig, id: string): Promise<ReplacementRow> {
-  return until(
+  return waitFor(
     async () => {
       const row = await lastReplacement(db, id);
       return row !== undefined && row.ended_at !== null && row;

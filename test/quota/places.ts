@@ -2,7 +2,7 @@ import { PLANS, type Plan, type ResourceKey } from '../../src/kernel/plans.ts';
 import type { TestApp } from '../harness/app.ts';
 import { ingestSession, type TestAccount } from '../harness/factories.ts';
 import type { TestResponse } from '../harness/response.ts';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 import { connectRoom, createRoom, joinRoom, mintToken, type RoomClient } from '../rooms/client.ts';
 import { copyUpload } from '../uploads/fixture.ts';
 
@@ -27,7 +27,7 @@ export interface Way {
 }
 
 /** So many ask for the last place at once. */
-export const ASKING = 8;
+export const CONCURRENT_REQUESTS = 8;
 
 const GB = 2 ** 30;
 const TARGETS = [{ url: 'rtmp://live.example.com/app', streamKey: 'a-stream-key' }];
@@ -84,7 +84,7 @@ const broadcasts: Way = {
   name: 'POST /streams/{id}/start',
   plan: 'STAR',
   async fill(customer) {
-    const [first, ...others] = await streams(customer, ASKING + 1);
+    const [first, ...others] = await streams(customer, CONCURRENT_REQUESTS + 1);
     (await customer.post(`/streams/${first}/start`)).assertOk(200);
     return (number) => outcome(customer.post(`/streams/${others[number]}/start`));
   },
@@ -96,7 +96,7 @@ const encoders: Way = {
   plan: 'FREE',
   refusals: ['QUOTA_EXCEEDED', 'the plan allows no further encoder'],
   async fill(customer) {
-    const [first = '', ...others] = await streams(customer, ASKING + 1);
+    const [first = '', ...others] = await streams(customer, CONCURRENT_REQUESTS + 1);
     const [one, other] = customer.nodes;
     await one.container.signals.publishStarted(ingestSession(first));
     return async (number) => {
@@ -141,19 +141,19 @@ const seats: Way = {
     const come = (number: number) => joinRoom(one, key, id, { identity: `guest ${number}` });
     guests.push(...(await Promise.all(times(taken).map(come))));
     const tokens = await Promise.all(
-      times(ASKING).map((number) => mintToken(one, key, id, { identity: `late ${number}` })),
+      times(CONCURRENT_REQUESTS).map((number) => mintToken(one, key, id, { identity: `late ${number}` })),
     );
     return async (number) => {
       const client = connectRoom(nodes[number % 2 === 0 ? 0 : 1], id, [tokens[number] ?? '']);
       guests.push(client);
       const isIn = () => client.messages.some(({ type }) => type === 'welcome') && 'taken';
-      return until(() => isIn() || (client.closed !== null && String(client.closed.code)));
+      return waitFor(() => isIn() || (client.closed !== null && String(client.closed.code)));
     };
   },
 };
 
 /** Each resource of a plan with the ways to use it up; none where it is only counted. */
-export const PLACES: Readonly<Record<ResourceKey, readonly Way[]>> = {
+export const QUOTA_CASES: Readonly<Record<ResourceKey, readonly Way[]>> = {
   STORAGE_BYTES: [stores('/upload', { filename: 'a.mp4' }), stores('/videos', { title: 'A' })],
   VIDEO_MINUTES: [],
   OPEN_UPLOADS: [uploads],

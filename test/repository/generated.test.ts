@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { ARTEFACTS } from '../../scripts/generate/artefacts.ts';
+import { ARTIFACTS } from '../../scripts/generate/artefacts.ts';
 import { schemaSnapshot } from '../../scripts/generate/schema-snapshot.ts';
 import { tableTypes } from '../../scripts/generate/tables.ts';
 import { MODES, SCOPES } from '../../src/kernel/access.ts';
@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => database.close());
 
-for (const { path, build } of ARTEFACTS) {
+for (const { path, build } of ARTIFACTS) {
   test(`${path} is what npm run generate writes`, async () => {
     const committed = await readFile(join(ROOT, path), 'utf8');
     assert.ok(committed === (await build(database)), `${path} is stale: npm run generate`);

@@ -134,7 +134,7 @@ export const OWNERS: Readonly<Record<string, string>> = {
   workspace: 'platform/db',
 };
 
-export interface ForeignRead {
+export interface CrossFeatureRead {
   reader: string;
   tables: readonly string[];
   /** Why it does not go through a function of the owner. */
@@ -142,7 +142,7 @@ export interface ForeignRead {
 }
 
 /** Joins with tables of others: each is one statement whose rows the owner could only give one by one. */
-export const FOREIGN_READS: readonly ForeignRead[] = [
+export const CROSS_FEATURE_READS: readonly CrossFeatureRead[] = [
   {
     reader: 'features/summary',
     tables: [

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import type { TestContext } from 'node:test';
-import type { PushReport, WantedPush } from '../../src/media/contract/index.ts';
+import type { PushReport, DesiredPush } from '../../src/media/contract/index.ts';
 import { openFfmpeg } from '../../src/media/ffmpeg/program.ts';
 import { createMuxer } from '../../src/media/restream/muxer.ts';
 import { Sender } from '../../src/media/restream/sender.ts';
@@ -70,7 +70,7 @@ export async function startBroadcast(
   };
 }
 
-export function wanted(targetId: string, url: string, more: Partial<WantedPush> = {}): WantedPush {
+export function wanted(targetId: string, url: string, more: Partial<DesiredPush> = {}): DesiredPush {
   return {
     targetId,
     revision: 1,

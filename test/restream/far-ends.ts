@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { freePort } from '../harness/platform.ts';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 
 const MODULE = '/usr/lib/nginx/modules/ngx_rtmp_module.so';
 /** Why tests with nginx as a destination cannot run here; false when they can. */
@@ -53,7 +53,7 @@ http { access_log off; ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].ma
     await rm(dir, { recursive: true, force: true });
   });
   const stat = () => fetch(`http://127.0.0.1:${http}/stat`).then((answer) => answer.text());
-  await until(async () => (await stat()).includes('<rtmp>'), { message: 'nginx' });
+  await waitFor(async () => (await stat()).includes('<rtmp>'), { message: 'nginx' });
   const url = `rtmp://127.0.0.1:${port}/live`;
   return {
     url,

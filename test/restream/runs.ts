@@ -1,4 +1,4 @@
-import type { IngestSession, PushReport, WantedPush } from '../../src/media/contract/index.ts';
+import type { IngestSession, PushReport, DesiredPush } from '../../src/media/contract/index.ts';
 import type { TestApp } from '../harness/app.ts';
 import type { TestClock } from '../harness/clock.ts';
 import { ingestSession, insertAccount, type TestAccount } from '../harness/factories.ts';
@@ -19,7 +19,7 @@ export interface Runs {
   run(more?: object, settings?: object): Promise<Run>;
   port(): TestApp['container']['restreamRuns']['port'];
   /** What a node is to send of it, `node-1` unless it says. */
-  wanted(one: Run, nodeId?: string): Promise<WantedPush[]>;
+  wanted(one: Run, nodeId?: string): Promise<DesiredPush[]>;
   /** Reports as `node-1` of the target at the index. */
   say(one: Run, index: number, state: PushReport['state'], more?: Partial<PushReport>): Promise<void>;
 }

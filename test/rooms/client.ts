@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws';
 import type { TestApp } from '../harness/app.ts';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 
 type Message = Record<string, unknown> & { type: string };
 
@@ -49,7 +49,7 @@ export function connectRoom(
     async next(type, fits = () => true) {
       const message = () =>
         `${type}; it got ${JSON.stringify(client.messages.slice(-5))} ${JSON.stringify(client.closed)}`;
-      return until(
+      return waitFor(
         () => {
           const at = client.messages.findIndex(
             (one, index) => index >= read && one.type === type && fits(one),
@@ -61,7 +61,7 @@ export function connectRoom(
         { message },
       );
     },
-    end: async () => (await until(() => client.closed, { message: 'the connection to be closed' })).code,
+    end: async () => (await waitFor(() => client.closed, { message: 'the connection to be closed' })).code,
     deafen: () => socket.pause(),
     cut: () => socket.terminate(),
     async close() {

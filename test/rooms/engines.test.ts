@@ -6,22 +6,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { BadSignal, type RoomEngine, type RoomEngineEvent } from '../../src/media/rooms/engine.ts';
+import { InvalidSignalError, type RoomEngine, type RoomEngineEvent } from '../../src/media/rooms/engine.ts';
 import { JanusClient } from '../../src/media/rooms/janus/client.ts';
 import { type JanusLink, readLink } from '../../src/media/rooms/janus/link.ts';
-import { type JanusProcess, lackOfJanus, startJanus } from '../../src/media/rooms/janus/process.ts';
+import { type JanusProcess, janusUnavailableReason, startJanus } from '../../src/media/rooms/janus/process.ts';
 import { loadRoomEngine } from '../../src/media/rooms/open.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../harness/browser.ts';
-import { until } from '../harness/wait.ts';
-import { lackOfLivekit, openLivekit } from './livekit.ts';
+import { waitFor } from '../harness/wait.ts';
+import { livekitUnavailableReason, openLivekit } from './livekit.ts';
 import { openStudio, type Studio } from './studio.ts';
 import { openTraps } from './traps.ts';
 
 const log = createLogger('silent', { process: 'test' });
 const PORTS = { first: 21_000, last: 21_199 };
-const lack = await lackOfJanus('janus');
+const lack = await janusUnavailableReason('janus');
 let browser: TestBrowser;
 before(async () => {
   browser = await launchBrowser(FAKE_DEVICES);
@@ -61,12 +61,12 @@ async function openJanus(): Promise<JanusBench> {
     log,
   });
   const engine = await openEngine('janus', { ROOMS_LINK_FILE: linkFile });
-  await until(async () => (await engine.health()).ok, { message: 'Janus' });
+  await waitFor(async () => (await engine.health()).ok, { message: 'Janus' });
   return {
     engine,
     folder,
     process: running,
-    link: () => until(() => readLink(linkFile)),
+    link: () => waitFor(() => readLink(linkFile)),
     async close() {
       await engine.close();
       await running.stop();
@@ -110,12 +110,12 @@ function contract(name: string, open: () => Promise<Bench>, skip: string | false
       await ada.publish('SCREEN');
       await Promise.all([bob.sees('ada', 'SCREEN'), late.sees('ada', 'SCREEN'), late.sees('ada', 'CAMERA')]);
       await ada.unpublish('SCREEN');
-      await until(async () => (await late.arrived('ada', 'SCREEN', 'video')) === null);
+      await waitFor(async () => (await late.arrived('ada', 'SCREEN', 'video')) === null);
       await ada.publish('SCREEN');
       await Promise.all([bob.sees('ada', 'SCREEN'), late.sees('ada', 'SCREEN')]);
 
       await studio.kick(bob.identity);
-      await until(async () => (await late.arrived(bob.identity, 'CAMERA', 'video')) === null);
+      await waitFor(async () => (await late.arrived(bob.identity, 'CAMERA', 'video')) === null);
       await late.sees('ada');
       const people = (await engine.listParticipants(studio.ref)).map(({ identity }) => identity);
       assert.deepEqual(people.toSorted(), ['ada', 'late']);
@@ -161,7 +161,7 @@ describe('what Janus alone has', { skip: lack ?? false }, () => {
     const [ada, bob] = [await studio.enter('ada'), await studio.enter('bob')];
     await Promise.all([ada.publish('CAMERA', 'MICROPHONE'), bob.publish('CAMERA')]);
     await Promise.all([bob.sees('ada'), bob.hears('ada'), ada.sees('bob')]);
-    await until(() => events.some((event) => event.type === 'tracks' && event.identity === 'ada'));
+    await waitFor(() => events.some((event) => event.type === 'tracks' && event.identity === 'ada'));
 
     await engine.setMuted(studio.ref, 'ada', 'VIDEO', true);
     const frames = async () => (await bob.arrived('ada', 'CAMERA', 'video'))?.frames ?? 0;
@@ -171,7 +171,7 @@ describe('what Janus alone has', { skip: lack ?? false }, () => {
       before = await frames();
       return before === last;
     };
-    await until(isStill, { intervalMs: 500, message: 'no more pictures come' });
+    await waitFor(isStill, { intervalMs: 500, message: 'no more pictures come' });
     await bob.hears('ada');
     const tracks = (await engine.listParticipants(studio.ref)).find(
       ({ identity }) => identity === 'ada',
@@ -186,9 +186,9 @@ describe('what Janus alone has', { skip: lack ?? false }, () => {
     const { pid } = await bench.link();
     const killed = performance.now();
     process.kill(pid, 'SIGKILL');
-    await until(() => [ada, bob].every(({ told }) => told.some(({ state }) => state === 'down')));
+    await waitFor(() => [ada, bob].every(({ told }) => told.some(({ state }) => state === 'down')));
     for (const { told } of [ada, bob]) assert.ok((told[0]?.at ?? Infinity) - killed < 15_000);
-    await until(() => bob.told.some(({ state }) => state === 'up'), { message: 'Janus is back' });
+    await waitFor(() => bob.told.some(({ state }) => state === 'up'), { message: 'Janus is back' });
     await Promise.all([bob.sees('ada'), bob.hears('ada'), ada.sees('bob')]);
 
     const viewer = { canPublish: false, canSubscribe: true, canPublishData: false, canScreenShare: false };
@@ -206,7 +206,7 @@ describe('what Janus alone has', { skip: lack ?? false }, () => {
         { op: 'answer', sdp: null },
       ],
     ])
-      await assert.rejects(connection.signal(bad), BadSignal, JSON.stringify(bad));
+      await assert.rejects(connection.signal(bad), InvalidSignalError, JSON.stringify(bad));
     await connection.close();
     await assert.rejects(
       engine.connect('room_none', quiet, () => {}),
@@ -249,11 +249,11 @@ describe('what Janus alone has', { skip: lack ?? false }, () => {
     assert.equal((await bench.engine.health()).ok, false);
     const folder = await mkdtemp(join(tmpdir(), 'marquee-janus-'));
     const child = fork(join(import.meta.dirname, 'janus-main.ts'), [folder], { stdio: 'ignore' });
-    const { pid: orphan, folder: elsewhere } = await until(() => readLink(join(folder, 'janus.json')), {
+    const { pid: orphan, folder: elsewhere } = await waitFor(() => readLink(join(folder, 'janus.json')), {
       timeoutMs: 10_000,
     });
     child.kill('SIGKILL');
-    await until(() => !isAlive(orphan));
+    await waitFor(() => !isAlive(orphan));
     await rm(folder, { recursive: true });
     await rm(elsewhere, { recursive: true, force: true });
   });
@@ -285,4 +285,4 @@ async function listeners(pid: number): Promise<string[]> {
 
 contract('the mesh', openMesh, false);
 contract('Janus', openJanus, lack ?? false);
-contract('LiveKit', openLivekit, lackOfLivekit() ?? false);
+contract('LiveKit', openLivekit, livekitUnavailableReason() ?? false);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startJanus } from '../../src/media/rooms/janus/process.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { startTestApp, type TestApp } from '../harness/app.ts';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 
 /** The API in this process, and a Janus that carries its rooms. */
 export interface JanusApp {
@@ -30,7 +30,7 @@ export async function startJanusApp(firstPort: number): Promise<JanusApp> {
     rooms: { name: 'janus', lack: null },
   });
   const engine = app.container.roomEngine();
-  await until(async () => (await engine.health()).ok, { message: 'Janus' });
+  await waitFor(async () => (await engine.health()).ok, { message: 'Janus' });
   return {
     ...{ app, linkFile },
     async close() {

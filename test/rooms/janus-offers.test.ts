@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 import { createRoom, joinRoom, type RoomClient } from './client.ts';
 import { NO_JANUS } from './janus.ts';
 import { type JanusApp, startJanusApp } from './janus-app.ts';
@@ -43,7 +43,7 @@ describe('offers for Janus', { skip: NO_JANUS }, () => {
   async function publish(client: RoomClient, sdp: string, sources: object): Promise<string> {
     const from = client.messages.length;
     client.send({ type: 'signal', data: { op: 'publish', sdp, sources } });
-    return until(
+    return waitFor(
       () => {
         for (const { type, code, data } of client.messages.slice(from)) {
           if (type === 'error') return String(code);

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { readLink } from '../../src/media/rooms/janus/link.ts';
-import { lackOfJanus } from '../../src/media/rooms/janus/process.ts';
+import { janusUnavailableReason } from '../../src/media/rooms/janus/process.ts';
 
 /** For `skip`: why Janus cannot be run here, or false. */
-export const NO_JANUS: string | false = (await lackOfJanus('janus')) ?? false;
+export const NO_JANUS: string | false = (await janusUnavailableReason('janus')) ?? false;
 
 /** Of the Janus that a platform runs; null while it does not. */
 export async function janusPid(dataDir: string): Promise<number | null> {

@@ -8,14 +8,14 @@ import type { RoomEngineEvent, RoomPermissions } from '../../src/media/rooms/eng
 import { startTestApp, type TestApp } from '../harness/app.ts';
 import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../harness/browser.ts';
 import { freePort } from '../harness/platform.ts';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 import { createRoom, joinRoom, mintToken } from './client.ts';
-import { lackOfLivekit, openLivekit, startLivekit, type TestLivekit } from './livekit.ts';
+import { livekitUnavailableReason, openLivekit, startLivekit, type TestLivekit } from './livekit.ts';
 import { type Guest, openStudio } from './studio.ts';
 
 const WEB = join(import.meta.dirname, '../../web/dist');
 const SLOW = { timeout: 30_000 };
-const skip = lackOfLivekit() ?? false;
+const skip = livekitUnavailableReason() ?? false;
 /** So that a test can break one off. */
 const SOCKETS = `
   window.sockets = [];
@@ -43,7 +43,7 @@ test('a host mutes at the server, media come back with LiveKit, and whoever is n
     (await engine.listParticipants(studio.ref)).find((one) => one.identity === identity)?.tracks;
 
   await engine.setMuted(studio.ref, 'ada', 'VIDEO', true);
-  await until(async () => (await bob.arrived('ada', 'CAMERA', 'video')) === null, { timeoutMs: 10_000 });
+  await waitFor(async () => (await bob.arrived('ada', 'CAMERA', 'video')) === null, { timeoutMs: 10_000 });
   await bob.hears('ada');
   assert.deepEqual(await tracksOf('ada'), [
     { kind: 'AUDIO', muted: false },
@@ -52,7 +52,7 @@ test('a host mutes at the server, media come back with LiveKit, and whoever is n
   await engine.setMuted(studio.ref, 'ada', 'VIDEO', false);
   await bob.sees('ada');
   await bob.unpublish('CAMERA');
-  await until(() => events.some((event) => event.type === 'tracks' && event.identity === his));
+  await waitFor(() => events.some((event) => event.type === 'tracks' && event.identity === his));
   await bob.publish('CAMERA');
   await ada.sees(his);
 
@@ -64,10 +64,10 @@ test('a host mutes at the server, media come back with LiveKit, and whoever is n
 
   const killed = performance.now();
   await server.kill();
-  await until(() => [ada, bob].every(({ told }) => told.some(({ state }) => state === 'down')));
+  await waitFor(() => [ada, bob].every(({ told }) => told.some(({ state }) => state === 'down')));
   for (const { told } of [ada, bob]) assert.ok((told[0]?.at ?? Infinity) - killed < 15_000);
   await server.start();
-  await until(() => bob.told.some(({ state }) => state === 'up'), { message: 'LiveKit is back' });
+  await waitFor(() => bob.told.some(({ state }) => state === 'up'), { message: 'LiveKit is back' });
   await Promise.all([bob.sees('ada'), bob.hears('ada'), ada.sees(his)]);
   await engine.endRoom(studio.ref);
   await engine.endRoom(studio.ref);
@@ -152,7 +152,7 @@ test('a viewer sends nothing, and a mute holds against older tokens, later track
   await call('join', 'eve', url, older);
   // Before LiveKit has told of her it may be taken.
   await call('send', 'eve', 'video', 'camera');
-  await until(async () => (await sentBy('eve')) === 0, { timeoutMs: 10_000, message: 'her camera is gone' });
+  await waitFor(async () => (await sentBy('eve')) === 0, { timeoutMs: 10_000, message: 'her camera is gone' });
   for (const [kind, source] of [
     ['video', 'camera'],
     ['audio', 'microphone'],
@@ -160,7 +160,7 @@ test('a viewer sends nothing, and a mute holds against older tokens, later track
   ] as const)
     assert.match(String(await call('send', 'eve', kind, source)), /insufficient permissions/, source);
   await call('send', 'eve', 'audio', 'screen_share');
-  await until(async () => (await call('state', 'eve')) === 'disconnected', { timeoutMs: 10_000 });
+  await waitFor(async () => (await call('state', 'eve')) === 'disconnected', { timeoutMs: 10_000 });
   assert.equal(await sentBy('eve'), undefined);
 });
 
@@ -183,7 +183,7 @@ async function intrude(ref: string, { page }: Guest, { url, token }: { url: stri
     await room.localParticipant.publishTrack(track, { source: 'camera' });
   })()`);
   const message = async () => `${ref} refuses its tracks: ${await state()}`;
-  await until(async () => (await state())[1] === 2, { timeoutMs: 15_000, message: String(await message()) });
+  await waitFor(async () => (await state())[1] === 2, { timeoutMs: 15_000, message: String(await message()) });
   assert.deepEqual(await state(), [0, 2]);
   await page.evaluate('window.intruder.leave()');
 }
@@ -231,7 +231,7 @@ describe('the platform with LiveKit', { skip }, () => {
     })()`);
   const sees = async (page: Page) => {
     const before = await frames(page);
-    await until(async () => (await frames(page)) > before + 5, { timeoutMs: 15_000, message: 'pictures' });
+    await waitFor(async () => (await frames(page)) > before + 5, { timeoutMs: 15_000, message: 'pictures' });
   };
 
   test('people on two nodes meet by the join page under its policy, and a kick holds at LiveKit too', async () => {
@@ -261,7 +261,7 @@ describe('the platform with LiveKit', { skip }, () => {
 
     const gateways = "sockets.filter(({ url }) => url.includes('/rtc/rooms/'))";
     await guest.page.evaluate(`${gateways}[0].close()`);
-    await until(() => guest.page.evaluate<boolean>(`${gateways}.length > 1`), {
+    await waitFor(() => guest.page.evaluate<boolean>(`${gateways}.length > 1`), {
       timeoutMs: 10_000,
       message: 'another connection to the gateway',
     });
@@ -283,7 +283,7 @@ describe('the platform with LiveKit', { skip }, () => {
     for (const identity of ['mallory', 'Bob'])
       (await app.request('DELETE', `/rooms/${id}/participants/${identity}`, { key })).assertOk(200);
     await guest.page.getByRole('heading', { name: 'You are no longer in this room.' }).waitFor(SLOW);
-    await until(async () => (await frames(host.page)) === 0, { message: 'the picture of Bob goes' });
+    await waitFor(async () => (await frames(host.page)) === 0, { message: 'the picture of Bob goes' });
 
     const joined: string[] = [];
     app.container.roomEngine().onEvent((event) => {

@@ -9,17 +9,17 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { RoomEngine } from '../../src/media/rooms/engine.ts';
-import { lackOfJanus } from '../../src/media/rooms/janus/process.ts';
+import { janusUnavailableReason } from '../../src/media/rooms/janus/process.ts';
 import { loadRoomEngine } from '../../src/media/rooms/open.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { freePort } from '../harness/platform.ts';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../.cache/peers/livekit');
 
 /** The reason that a skipped test shows, or null where the server program was built. */
-export function lackOfLivekit(): string | null {
+export function livekitUnavailableReason(): string | null {
   try {
     accessSync(PROGRAM, constants.X_OK);
     return null;
@@ -37,12 +37,12 @@ export const devices = Object.entries(networkInterfaces()).flatMap(([name, addre
 
 /** The reason that a skipped test shows, or null where LiveKit and Janus can send to each other. */
 export async function lackOfRecordedLivekit(): Promise<string | null> {
-  const lack = (await lackOfJanus('janus')) ?? lackOfLivekit();
+  const lack = (await janusUnavailableReason('janus')) ?? livekitUnavailableReason();
   return lack ?? (devices.length === 0 ? 'needs a network device beside the loopback' : null);
 }
 
 /** Where Janus can send to it. */
-export function besideJanus(): Place {
+export function onJanusNetwork(): Place {
   const [device] = devices;
   return device === undefined ? LOOPBACK : { host: '127.0.0.1', device };
 }
@@ -93,7 +93,7 @@ export async function startLivekit(webhook: string, { host, device } = LOOPBACK)
     async start() {
       // JSON is YAML.
       child = spawn(PROGRAM, ['--config-body', JSON.stringify(settings)], { stdio: 'ignore' });
-      await until(() => isUp().catch(() => false), { timeoutMs: 10_000, message: 'LiveKit' });
+      await waitFor(() => isUp().catch(() => false), { timeoutMs: 10_000, message: 'LiveKit' });
     },
     async kill() {
       const ended = child === null ? null : once(child, 'exit');
@@ -146,7 +146,7 @@ export async function openLivekit(place = LOOPBACK): Promise<{
     clock: systemClock,
     log: createLogger('silent', { process: 'test' }),
   });
-  await until(async () => (await engine.health()).ok, { message: 'LiveKit' });
+  await waitFor(async () => (await engine.health()).ok, { message: 'LiveKit' });
   return {
     engine,
     server,

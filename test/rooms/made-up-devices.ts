@@ -2,7 +2,7 @@
  * A script for pages: devices that a test tells what to send. The camera is a plane of `colours[identity]`, or of what
  * `window.paint` was told, the microphone a tone of `tones[identity]` hertz while `window.say(true)`; `window.spoken()` says for how many seconds.
  */
-export function madeUpDevices(colours: Record<string, string>, tones: Record<string, number>): string {
+export function fakeDevices(colours: Record<string, string>, tones: Record<string, number>): string {
   return `{
     const identity = new URLSearchParams(location.search).get('identity');
     const context = new AudioContext();

@@ -89,7 +89,7 @@ function oggPackets(ogg: Buffer): Buffer[] {
 }
 
 /** How what is sent comes to the recorder. */
-export interface Way {
+export interface TransportConditions {
   /** When the first frame was made, epoch milliseconds. */
   startMs: number;
   /** What the network takes, for each packet. */
@@ -116,7 +116,7 @@ export async function writeMjr(
   path: string,
   codec: 'vp8' | 'opus',
   frames: readonly CodedFrame[],
-  way: Way,
+  way: TransportConditions,
 ): Promise<void> {
   const rate = codec === 'vp8' ? 90 : 48;
   const faster = 1 + (way.driftPpm ?? 0) / 1e6;
@@ -140,7 +140,7 @@ export async function writeMjr(
   await writeFile(path, mjrOf(codec, arrivals, way));
 }
 
-function mjrOf(codec: string, arrivals: readonly Sent[], { startMs, extension, description }: Way): Buffer {
+function mjrOf(codec: string, arrivals: readonly Sent[], { startMs, extension, description }: TransportConditions): Buffer {
   const first = arrivals[0]?.ms ?? 0;
   const extensions = extension === undefined ? {} : { x: { [EXTENSION_ID]: extension.name } };
   const startedUs = Math.round((startMs + first) * 1000);

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { openRoomTap } from '../../src/media/rooms/janus/tap.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { launchBrowser, type TestBrowser } from '../harness/browser.ts';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 import { createRoom, joinRoom, type RoomClient } from './client.ts';
 import { NO_JANUS } from './janus.ts';
 import { type JanusApp, startJanusApp } from './janus-app.ts';
@@ -83,7 +83,7 @@ describe('the mute of a host at Janus', { skip: NO_JANUS }, () => {
       ...{ roomId, eve, page, count },
       async arrives(name: string) {
         const from = count(name);
-        await until(() => count(name) > from + 5, { timeoutMs: 10_000, message: `packets of ${name}` });
+        await waitFor(() => count(name) > from + 5, { timeoutMs: 10_000, message: `packets of ${name}` });
       },
       /** Nothing of it for half a second, while others arrive. */
       async stops(name: string) {
@@ -93,7 +93,7 @@ describe('the mute of a host at Janus', { skip: NO_JANUS }, () => {
           last = count(name);
           return last === before;
         };
-        await until(isStill, { timeoutMs: 5000, intervalMs: 500, message: `no more packets of ${name}` });
+        await waitFor(isStill, { timeoutMs: 5000, intervalMs: 500, message: `no more packets of ${name}` });
       },
       mute: async (kind: string, muted = true) => {
         const path = `/rooms/${roomId}/participants/eve/mute`;
@@ -109,7 +109,7 @@ describe('the mute of a host at Janus', { skip: NO_JANUS }, () => {
   async function send(client: RoomClient, sdp: string, sources: object): Promise<string> {
     const from = client.messages.length;
     client.send({ type: 'signal', data: { op: 'publish', sdp, sources } });
-    const found = await until(() =>
+    const found = await waitFor(() =>
       client.messages.slice(from).find(({ type, data }) => type === 'error' || Object(data).op === 'answer'),
     );
     return String(found.type === 'error' ? found.code : Object(found.data).sdp);

@@ -9,7 +9,7 @@ import type {
   RecordedRoomTrack,
   RoomLayout,
   RoomRecordingPort,
-  WantedRoomRecordings,
+  DesiredRoomRecordings,
 } from '../../src/media/contract/index.ts';
 import { createGuard } from '../../src/media/ffmpeg/guard.ts';
 import { createRoomComposer } from '../../src/media/rooms/compose/composer.ts';
@@ -24,9 +24,9 @@ import { createDiskStore } from '../../src/media/storage/disk.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../harness/browser.ts';
-import { until } from '../harness/wait.ts';
-import { besideJanus, openLivekit } from './livekit.ts';
-import { madeUpDevices } from './made-up-devices.ts';
+import { waitFor } from '../harness/wait.ts';
+import { onJanusNetwork, openLivekit } from './livekit.ts';
+import { fakeDevices } from './made-up-devices.ts';
 import { beepsIn } from './measure.ts';
 import { openStudio } from './studio.ts';
 
@@ -63,14 +63,14 @@ async function runJanus(): Promise<string> {
     ...{ program: 'janus', folder: join(dir, 'janus'), linkFile, ports, publicIp: undefined, log },
   });
   closers.push(() => janus.stop());
-  await until(() => readLink(linkFile), { message: 'Janus', timeoutMs: 10_000 });
+  await waitFor(() => readLink(linkFile), { message: 'Janus', timeoutMs: 10_000 });
   return linkFile;
 }
 
 /** A recorder that is told what it is to record. */
 function openRecorder(linkFile: string, mirror: () => RoomMirror | null) {
   const store = createDiskStore(join(dir, 'store'));
-  const wanted: WantedRoomRecordings = { open: [], ended: [] };
+  const wanted: DesiredRoomRecordings = { open: [], ended: [] };
   const sizes: number[] = [];
   const stored: { key: string; sizeBytes: number }[] = [];
   const port: RoomRecordingPort = {
@@ -96,7 +96,7 @@ function openRecorder(linkFile: string, mirror: () => RoomMirror | null) {
 
 const grown = (recorder: JanusRecorder, sizes: readonly number[], bytes: number) => {
   const before = sizes.at(-1) ?? 0;
-  return until(
+  return waitFor(
     async () => {
       await recorder.sync();
       return (sizes.at(-1) ?? 0) > before + bytes;
@@ -116,13 +116,13 @@ async function openJanus(): Promise<Bench> {
   const linkFile = await runJanus();
   const engine = createJanusEngine({ linkFile, log });
   closers.push(() => engine.close());
-  await until(async () => (await engine.health()).ok, { message: 'Janus', timeoutMs: 10_000 });
+  await waitFor(async () => (await engine.health()).ok, { message: 'Janus', timeoutMs: 10_000 });
   return { engine, linkFile, mirror: () => null };
 }
 
 async function openBoth(): Promise<Bench> {
   const linkFile = await runJanus();
-  const { engine, server, close } = await openLivekit(besideJanus());
+  const { engine, server, close } = await openLivekit(onJanusNetwork());
   closers.push(close);
   const livekit = livekitOf(loadConfig(server.env));
   assert.ok(livekit !== null);
@@ -133,7 +133,7 @@ async function openBoth(): Promise<Bench> {
 
 async function record({ engine, linkFile, mirror }: Bench): Promise<void> {
   const { store, wanted, sizes, stored, recorder } = openRecorder(linkFile, mirror);
-  const initScript = madeUpDevices({ ada: '#a00', bob: '#00a' }, VOICES);
+  const initScript = fakeDevices({ ada: '#a00', bob: '#00a' }, VOICES);
   const studio = await openStudio({ browser, engine, page: { initScript } });
   closers.push(() => studio.close());
   const ada = await studio.enter('ada');
@@ -156,7 +156,7 @@ async function record({ engine, linkFile, mirror }: Bench): Promise<void> {
   await grown(second, sizes, 10_000);
   await bob.page.waitForFunction('spoken() > 3.5');
   Object.assign(wanted, { open: [], ended: ['rec_1'] });
-  await until(
+  await waitFor(
     async () => {
       await second.sync();
       return stored.length > 0;

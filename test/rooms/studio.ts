@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { EngineConnection, RoomEngine, RoomPermissions } from '../../src/media/rooms/engine.ts';
 import type { OpenOptions, TestBrowser } from '../harness/browser.ts';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 
 const CLIENT = join(import.meta.dirname, '../../web/room/client');
 const LIVEKIT_CLIENT = join(
@@ -25,7 +25,7 @@ const ALL: RoomPermissions = {
 type Source = 'CAMERA' | 'MICROPHONE' | 'SCREEN';
 
 /** What arrives at a page of one track of somebody else. */
-export interface Arrived {
+export interface ReceivedTrack {
   /** Decoded so far; 0 for sound. */
   frames: number;
   /** Of the sound so far, 0 for silence. */
@@ -39,7 +39,7 @@ export interface Guest {
   page: Page;
   publish(...sources: Source[]): Promise<void>;
   unpublish(source: Source): Promise<void>;
-  arrived(from: string, source: Source, kind: 'audio' | 'video'): Promise<Arrived | null>;
+  arrived(from: string, source: Source, kind: 'audio' | 'video'): Promise<ReceivedTrack | null>;
   /** Waits until pictures, or sound, have come from there after this call. */
   sees(from: string, source?: Source): Promise<void>;
   hears(from: string): Promise<void>;
@@ -79,7 +79,7 @@ interface Seat {
 export async function openStudio(options: StudioOptions): Promise<Studio> {
   const { engine, browser } = options;
   const spec = { roomId: `room_${crypto.randomUUID()}`, maxParticipants: 8 };
-  const { ref } = await until(() => engine.createRoom(spec), { timeoutMs: 5000 });
+  const { ref } = await waitFor(() => engine.createRoom(spec), { timeoutMs: 5000 });
   const seats = new Map<string, Seat>();
   const wanted = new Map<string, RoomPermissions>();
   const guests = new Map<string, Guest>();
@@ -158,10 +158,10 @@ export async function openStudio(options: StudioOptions): Promise<Studio> {
 function guestOf(identity: string, page: Page, close: () => Promise<void>): Guest {
   const ask = (expression: string) => page.evaluate(`window.studio.${expression}`) as Promise<unknown>;
   const arrived: Guest['arrived'] = async (from, source, kind) =>
-    (await ask(`arrived(${JSON.stringify(`${from} ${source} ${kind}`)})`)) as Arrived | null;
+    (await ask(`arrived(${JSON.stringify(`${from} ${source} ${kind}`)})`)) as ReceivedTrack | null;
   const grows = async (of: () => Promise<number>, message: string) => {
     const before = await of();
-    await until(async () => (await of()) > before, { timeoutMs: 10_000, intervalMs: 100, message });
+    await waitFor(async () => (await of()) > before, { timeoutMs: 10_000, intervalMs: 100, message });
   };
   return {
     identity,

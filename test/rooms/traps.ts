@@ -4,13 +4,13 @@ import { networkInterfaces } from 'node:os';
 import type { TestContext } from 'node:test';
 
 /** Sockets that nobody should write to: their ICE candidates (RFC 8839, section 5.1), and the addresses of those that were written to. */
-export interface Traps {
+export interface UdpCanaries {
   candidates: string[];
   heard: string[];
 }
 
 /** One on each of the machine's own addresses, until the test ends. */
-export async function openTraps(t: TestContext): Promise<Traps> {
+export async function openTraps(t: TestContext): Promise<UdpCanaries> {
   const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
   const hosts = own.filter(({ family }) => family === 'IPv4').map(({ address }) => address);
   const heard: string[] = [];

@@ -10,13 +10,13 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import type { RoomEngine } from '../../src/media/rooms/engine.ts';
 import { createJanusEngine } from '../../src/media/rooms/janus/engine.ts';
 import { readLink } from '../../src/media/rooms/janus/link.ts';
-import { lackOfJanus, startJanus } from '../../src/media/rooms/janus/process.ts';
+import { janusUnavailableReason, startJanus } from '../../src/media/rooms/janus/process.ts';
 import { createIceServers } from '../../src/media/rooms/turn.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { FAKE_DEVICES, findChromium, launchBrowser } from '../harness/browser.ts';
 import { freePort } from '../harness/platform.ts';
-import { until } from '../harness/wait.ts';
-import { devices, lackOfLivekit, openLivekit } from './livekit.ts';
+import { waitFor } from '../harness/wait.ts';
+import { devices, livekitUnavailableReason, openLivekit } from './livekit.ts';
 import { openStudio } from './studio.ts';
 
 const NAMESPACE = `marquee${process.pid}`;
@@ -82,7 +82,7 @@ async function openJanus(device: string): Promise<Bench> {
     ...{ devices: device, log },
   });
   const engine = createJanusEngine({ linkFile, log });
-  await until(async () => (await engine.health()).ok, { message: 'Janus' });
+  await waitFor(async () => (await engine.health()).ok, { message: 'Janus' });
   const folder = (await readLink(linkFile))?.folder ?? dir;
   return {
     engine,
@@ -105,7 +105,7 @@ async function seeAndHear(t: TestContext, { engine, close }: Bench, ways: readon
     turn.kill('SIGKILL');
     await once(turn, 'exit');
   });
-  await until(() => takesConnections(turnPort), { message: 'coturn' });
+  await waitFor(() => takesConnections(turnPort), { message: 'coturn' });
   const dir = await mkdtemp(join(tmpdir(), 'marquee-turn-'));
   t.after(() => rm(dir, { recursive: true, force: true }));
 
@@ -128,8 +128,8 @@ async function seeAndHear(t: TestContext, { engine, close }: Bench, ways: readon
 }
 
 const NAME = 'somebody whose network lets nothing but TURN through is seen and sees';
-const noJanus = lack === false ? ((await lackOfJanus('janus')) ?? false) : lack;
-const noLivekit = lack === false ? (lackOfLivekit() ?? false) : lack;
+const noJanus = lack === false ? ((await janusUnavailableReason('janus')) ?? false) : lack;
+const noLivekit = lack === false ? (livekitUnavailableReason() ?? false) : lack;
 
 test(`${NAME}, with Janus`, { skip: noJanus }, async (t) => {
   await seeAndHear(t, await openJanus(devices[0]?.name ?? ''), ['relay', 'relay']);

@@ -6,17 +6,17 @@ import { after, before, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { readLink } from '../../src/media/rooms/janus/link.ts';
-import { lackOfJanus } from '../../src/media/rooms/janus/process.ts';
+import { janusUnavailableReason } from '../../src/media/rooms/janus/process.ts';
 import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../harness/browser.ts';
 import { type HttpsSink, startHttpsSink } from '../harness/https-sink.ts';
 import { freePort, headersOf, OWNER_KEY, type RunningPlatform, startPlatform } from '../harness/platform.ts';
-import { childrenOf, only } from '../harness/processes.ts';
+import { childrenOf, singleItem } from '../harness/processes.ts';
 import { mountSmall } from '../harness/small-disk.ts';
-import { until } from '../harness/wait.ts';
-import { besideJanus, lackOfRecordedLivekit, startLivekit } from './livekit.ts';
+import { waitFor } from '../harness/wait.ts';
+import { onJanusNetwork, lackOfRecordedLivekit, startLivekit } from './livekit.ts';
 
 const run = promisify(execFile);
-const skip = (await lackOfJanus('janus')) ?? false;
+const skip = (await janusUnavailableReason('janus')) ?? false;
 const noLivekit = (await lackOfRecordedLivekit()) ?? false;
 const SLOW = { timeout: 60_000 };
 let platform: RunningPlatform;
@@ -39,7 +39,7 @@ async function start(
 ) {
   const port = await freePort();
   const webhook = `http://127.0.0.1:${port}/rtc/livekit/webhook`;
-  const livekit = more.isLivekit === true ? await startLivekit(webhook, besideJanus()) : null;
+  const livekit = more.isLivekit === true ? await startLivekit(webhook, onJanusNetwork()) : null;
   t.after(() => livekit?.close());
   platform = await startPlatform({
     ...more,
@@ -95,7 +95,7 @@ async function meets(page: Page, name: string): Promise<void> {
       return video && !video.hidden ? video.getVideoPlaybackQuality().totalVideoFrames : 0;
     })()`);
   const before = await frames();
-  await until(async () => (await frames()) > before + 5, { ...PATIENT, message: `pictures of ${name}` });
+  await waitFor(async () => (await frames()) > before + 5, { ...PATIENT, message: `pictures of ${name}` });
   const tile = page.locator('.tile[data-speaking]').filter({ hasText: name, hasNotText: '(you)' });
   await tile.waitFor({ state: 'attached', ...SLOW });
 }
@@ -114,12 +114,12 @@ async function meetAndWatch(t: TestContext, isLivekit: boolean): Promise<void> {
   await call('POST', '/me/webhooks', webhook);
   const asked = { name: 'Rehearsal', recordEnabled: true, recordLayout: 'SPEAKER' };
   const roomId = String((await call('POST', '/rooms', asked)).id);
-  await until(async () => (await call('GET', `/rooms/${roomId}`)).canRecord, { message: 'canRecord' });
+  await waitFor(async () => (await call('GET', `/rooms/${roomId}`)).canRecord, { message: 'canRecord' });
   const [ada, ben] = [await enter(roomId, 'Ada', 'HOST'), await enter(roomId, 'Ben', 'SPEAKER')];
   await Promise.all([meets(ada, 'Ben'), meets(ben, 'Ada')]);
 
   const media = () => childrenOf(platform.process.pid ?? -1, '/media.');
-  const former = only(media());
+  const former = singleItem(media());
   process.kill(former, 'SIGKILL');
   const killed = performance.now();
   // LiveKit goes on by itself.
@@ -129,7 +129,7 @@ async function meetAndWatch(t: TestContext, isLivekit: boolean): Promise<void> {
   if (!isLivekit) assert.ok(toldMs < 5000, `they were told after ${Math.round(toldMs)} ms`);
   await Promise.all(lost.map((one) => one.waitFor({ state: 'hidden', ...SLOW })));
   const linkFile = join(platform.dataDir, 'rooms', 'janus.json');
-  await until(
+  await waitFor(
     async () => media().some((pid) => pid !== former) && (await readLink(linkFile)) !== null,
     PATIENT,
   );
@@ -141,13 +141,13 @@ async function meetAndWatch(t: TestContext, isLivekit: boolean): Promise<void> {
   await press(ada, 'End for everyone');
   await ada.getByRole('heading', { name: 'The room has ended.' }).waitFor(SLOW);
   const isOfIt = ({ rawBody }: { rawBody: Buffer }) => rawBody.includes(roomId);
-  const told = await until(() => sink.requests.find(isOfIt), {
+  const told = await waitFor(() => sink.requests.find(isOfIt), {
     timeoutMs: 120_000,
     message: 'room.recording_ready',
   });
   const { type, data } = JSON.parse(told.rawBody.toString());
   assert.deepEqual([type, data.roomId], ['room.recording_ready', roomId]);
-  const video = await until(
+  const video = await waitFor(
     async () => {
       const found = await call('GET', `/videos/${data.videoId}`);
       return found.status === 'READY' && found;
@@ -200,14 +200,14 @@ test('a disk that fills ends the recording, not the room, and what was recorded 
   const now = await call('GET', `/rooms/${roomId}`);
   assert.deepEqual([now.status, now.recording], ['ACTIVE', false]);
   await rm(filler);
-  const [videoId] = await until(
+  const [videoId] = await waitFor(
     async () => {
       const { recordingVideoIds } = await call('GET', `/rooms/${roomId}`);
       return Array.isArray(recordingVideoIds) && recordingVideoIds.length > 0 && recordingVideoIds;
     },
     { ...PATIENT, message: 'a video' },
   );
-  const video = await until(
+  const video = await waitFor(
     async () => {
       const found = await call('GET', `/videos/${videoId}`);
       return found.status === 'READY' && found;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Publisher, type PublisherOptions, startPublisher } from './publisher.ts';
 
 /** An encoder that connects again whenever it is cut off, as OBS does. */
-export interface LastingPublisher {
+export interface ReconnectingPublisher {
   stop(): Promise<void>;
 }
 
@@ -13,7 +13,7 @@ const RETRY_MS = 200;
 export function keepPublishing(
   { port, key }: { port: number; key: string },
   options: Omit<PublisherOptions, 'url'>,
-): LastingPublisher {
+): ReconnectingPublisher {
   let isOver = false;
   let encoder: Publisher | null = null;
   const publishing = (async () => {

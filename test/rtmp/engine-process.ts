@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 
 export interface EngineProcess {
   port: number;
@@ -30,7 +30,7 @@ export async function startEngineProcess(t: TestContext): Promise<EngineProcess>
     if ('rssBytes' in message && typeof message.rssBytes === 'number') sizes.push(message.rssBytes);
     if ('readPort' in message && typeof message.readPort === 'number') readPorts.push(message.readPort);
   });
-  const port = await until(() => ports[0], { timeoutMs: 10_000, message: 'the engine process' });
+  const port = await waitFor(() => ports[0], { timeoutMs: 10_000, message: 'the engine process' });
   return {
     port,
     readPorts,
@@ -38,7 +38,7 @@ export async function startEngineProcess(t: TestContext): Promise<EngineProcess>
     rssBytes: async () => {
       const known = sizes.length;
       child.send('rss');
-      return until(() => sizes[known]);
+      return waitFor(() => sizes[known]);
     },
   };
 }

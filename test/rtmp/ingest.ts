@@ -6,7 +6,7 @@ import type {
   IngestHooks,
   IngestSession,
   PublishRequest,
-  RefusalIssue,
+  RejectionIssue,
 } from '../../src/media/contract/index.ts';
 import {
   createEmbeddedRtmp,
@@ -20,7 +20,7 @@ import { AAC_48K_STEREO, AVC_360P30, audioHeader, videoHeader } from './media.ts
 export type HookCall =
   | { hook: 'authorise'; request: PublishRequest }
   | { hook: 'start' | 'media'; session: IngestSession }
-  | { hook: 'refused'; session: IngestSession; issue: RefusalIssue }
+  | { hook: 'refused'; session: IngestSession; issue: RejectionIssue }
   | { hook: 'end'; end: IngestEnd };
 
 export interface TestIngest {

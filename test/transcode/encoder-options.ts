@@ -33,7 +33,7 @@ async function help(ffmpeg: string, args: string[]): Promise<string> {
 function given(kind: HardwareKind, codec: VideoCodec): [string, string][] {
   const depths = codec === 'H264' ? [false] : [false, true];
   const files = depths.flatMap((isDeep) => {
-    const args = fileEncoderArgs(kind, { codec, ceiling: 1_000_000, isDeep });
+    const args = fileEncoderArgs(kind, { codec, ceiling: 1_000_000, is10Bit: isDeep });
     return args.flatMap((arg, index): [string, string][] =>
       index % 2 === 0 ? [[arg.replace(/^-|:v$/g, ''), args[index + 1] ?? '']] : [],
     );

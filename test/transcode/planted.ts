@@ -7,20 +7,20 @@ import type { Logger } from '../../src/platform/logger.ts';
 const run = promisify(execFile);
 
 /** What a program that was taken over may leave where its file should be. @param secret a file that it may not read. */
-export const PLANTS = {
+export const MALICIOUS_OUTPUTS = {
   'a link': (path: string, secret: string) => symlink(secret, path),
   'a hard link': (path: string, secret: string) => link(secret, path),
   'a pipe': (path: string) => run('mkfifo', [path]),
   'a folder': (path: string) => mkdir(path),
 } as const;
 
-export type Plant = keyof typeof PLANTS;
-export const KINDS: readonly Plant[] = ['a link', 'a hard link', 'a pipe', 'a folder'];
+export type MaliciousOutput = keyof typeof MALICIOUS_OUTPUTS;
+export const KINDS: readonly MaliciousOutput[] = ['a link', 'a hard link', 'a pipe', 'a folder'];
 
 /** Puts it in the place of what is there. */
-export async function plant(kind: Plant, path: string, secret: string): Promise<void> {
+export async function plantOutput(kind: MaliciousOutput, path: string, secret: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
-  await PLANTS[kind](path, secret);
+  await MALICIOUS_OUTPUTS[kind](path, secret);
 }
 
 /** A log whose errors are kept, one message each. */

@@ -19,7 +19,7 @@ import {
   soundsAt,
 } from './generated-sources.ts';
 import { assertNear } from './result.ts';
-import { promptGuard, testTranscoder } from './sources.ts';
+import { normalPriorityGuard, testTranscoder } from './sources.ts';
 
 const run = promisify(execFile);
 const AUDIO_FRAME_SEC = 1024 / 48_000;
@@ -47,7 +47,7 @@ interface Made {
 
 /** The renditions of a file, with one more below the top, decoded. */
 async function makeRenditions(dir: string, path: string): Promise<Made> {
-  const transcoder = testTranscoder({ guard: promptGuard });
+  const transcoder = testTranscoder({ guard: normalPriorityGuard });
   const signal = AbortSignal.timeout(120_000);
   const outDir = await mkdtemp(join(dir, 'out-'));
   const source = await transcoder.probe(path, signal);

@@ -50,7 +50,7 @@ export function testGuard(): Promise<Guard> {
 }
 
 /** The same, but that its programs do not make way for what else the machine does. */
-export async function promptGuard(): Promise<Guard> {
+export async function normalPriorityGuard(): Promise<Guard> {
   const known = await testGuard();
   return {
     weakness: known.weakness,

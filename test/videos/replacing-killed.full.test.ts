@@ -11,7 +11,7 @@ import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { createPartner, type Partner } from '../harness/partner.ts';
 import { freePort, type RunningPlatform, startPlatform } from '../harness/platform.ts';
 import { NO_S3, startS3 } from '../harness/s3.ts';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 
 /** A node that takes files and shows them, and one that encodes them, which share the database and the bucket. */
 type Node = 'api' | 'worker';
@@ -160,7 +160,7 @@ async function known(id: string): Promise<string[]> {
 
 /** The new file plays, once; the former is kept for who has begun; nothing else is left of either. */
 async function assertReplaced(id: string, playbackUrl: string, before: number): Promise<void> {
-  const done = await until(
+  const done = await waitFor(
     async () => {
       const seconds = await played(playbackUrl);
       const { replacement, durationSec, status } = await partner.video(id);
@@ -177,7 +177,7 @@ async function assertReplaced(id: string, playbackUrl: string, before: number): 
   assert.deepEqual(kinds, ['video.processing.completed', 'video.upload.completed', 'video.replaced']);
   assert.equal(await used(), before + files.better.length, 'both files count while both are there');
   const wanted = { folders: await known(id), originals: 2, sent: 0 };
-  await until(async () => (await stored(id)).folders.length === wanted.folders.length, {
+  await waitFor(async () => (await stored(id)).folders.length === wanted.folders.length, {
     timeoutMs: 60_000,
     intervalMs: 200,
     message: 'nothing left of the run that was killed',
@@ -199,7 +199,7 @@ test('kill -9 of the worker while the new file is encoded: the old one plays, th
   const { id, playbackUrl } = await readyVideo();
   const before = await used();
   await put(await replace(id), files.better);
-  await until(
+  await waitFor(
     async () => {
       const { replacement } = await partner.video(id);
       assert.notEqual(replacement, null, 'it is done before it could be killed');

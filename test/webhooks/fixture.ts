@@ -2,7 +2,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import Type from 'typebox';
 import { createCatalogue, defineEvent } from '../../src/events/catalogue.ts';
 import { createEvents, type Events } from '../../src/events/index.ts';
-import { createFacts, type Facts } from '../../src/features/facts/index.ts';
+import { createUsageEvents, type UsageEvents } from '../../src/features/facts/index.ts';
 import {
   createDeliveryWorker,
   createWebhooks,
@@ -21,8 +21,8 @@ import { createSecrets, type Secrets } from '../../src/platform/secrets.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { insertAccount } from '../harness/factories.ts';
 import { type HttpsSink, startHttpsSink } from '../harness/https-sink.ts';
-import { eventWatcher, ofTests } from '../harness/seen.ts';
-import { until } from '../harness/wait.ts';
+import { eventWatcher, untrackedEvents } from '../harness/seen.ts';
+import { waitFor } from '../harness/wait.ts';
 
 const forTests = { description: 'For tests.', data: Type.Object({ n: Type.Integer() }), sample: { n: 1 } };
 export const thingMade = defineEvent({ type: 'thing.made', ...forTests });
@@ -52,7 +52,7 @@ export interface DeliveryFixture {
   outbound: Outbound;
   secrets: Secrets;
   events: Events;
-  facts: Facts;
+  facts: UsageEvents;
   webhooks: Webhooks;
   workspace: Workspace;
   addWorkspace(): Promise<Workspace>;
@@ -102,8 +102,8 @@ export async function createDeliveryFixture(
     log,
     strict: true,
   });
-  const events = ofTests(made);
-  const facts = createFacts({ db, clock: systemClock, log, onDropped: () => {} });
+  const events = untrackedEvents(made);
+  const facts = createUsageEvents({ db, clock: systemClock, log, onRowsDropped: () => {} });
   const webhooks = createWebhooks({
     db,
     facts,
@@ -151,7 +151,7 @@ export async function createDeliveryFixture(
       return worker;
     },
     logged: (webhookId, count, timeoutMs = 10_000) =>
-      until(
+      waitFor(
         async () => {
           const rows = await readLog(db, webhookId);
           return rows.length >= count && rows;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { signatureHeader } from '../../src/features/webhooks/delivery/signature.ts';
 import { freePort } from '../harness/platform.ts';
-import { until } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 
 const GUIDE = join(import.meta.dirname, '../../docs/guides/getting-started.md');
 const SECRET = 'whsec_of_the_guide';
@@ -39,10 +39,10 @@ test('the receiver of the guide takes what is signed, once, and refuses the rest
   };
   const now = Math.floor(Date.now() / 1000);
   const signed = signatureHeader(SECRET, now, body);
-  await until(async () => (await post(signed).catch(() => 0)) === 204, { message: 'the receiver listens' });
+  await waitFor(async () => (await post(signed).catch(() => 0)) === 204, { message: 'the receiver listens' });
   assert.equal(await post(signed), 204);
   assert.equal(await post(signatureHeader('whsec_other', now, body)), 400);
   assert.equal(await post(signatureHeader(SECRET, now - 1000, body)), 400);
-  await until(() => printed !== '', { message: 'the event is printed' });
+  await waitFor(() => printed !== '', { message: 'the event is printed' });
   assert.equal(printed, 'stream.live {"streamId":"str_1"}\n');
 });

@@ -2,12 +2,12 @@ import './app/mantine.css';
 import './app/app.css';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/app.tsx';
-import { startWords } from './app/i18n.ts';
+import { loadTranslations } from './app/i18n.ts';
 import { styleNonce } from './app/nonce.ts';
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no root');
 // The library that keeps the page still under a dialog reads it from here.
 Object.assign(window, { __webpack_nonce__: styleNonce });
-await startWords();
+await loadTranslations();
 createRoot(root).render(<App />);

@@ -7,9 +7,9 @@ import { openPanel } from './panels.ts';
 import { followPlan } from './plan.ts';
 import { createPlayback, type Engine, type EngineEvent, type Phase, type Playback } from './playback.ts';
 import { probe } from './probe.ts';
-import { createReach, type Reach } from './reach.ts';
+import { createSeekableRange, type SeekableRange } from './reach.ts';
 import { createRealTime, type RealTime } from './real-time.ts';
-import { offerRecording } from './recording.ts';
+import { showRecordingLink } from './recording.ts';
 import { RenditionList } from './renditions.ts';
 import { createView, type View } from './view.ts';
 import { countView } from './view-count.ts';
@@ -64,7 +64,7 @@ export class MarqueePlayer extends HTMLElement {
   #positionSec = 0;
   #beacons: Beacons | null = null;
   #engine: Engine | null = null;
-  #reach: Reach | null = null;
+  #reach: SeekableRange | null = null;
   #endKeys: (() => void) | null = null;
   #leavePlan: (() => void) | null = null;
   #withdrawRecording: (() => void) | null = null;
@@ -151,7 +151,7 @@ export class MarqueePlayer extends HTMLElement {
       Object.defineProperty(video, 'audioTracks', { value: this.#audioTracks });
     }
     const hasPicture = () => this.#phase === 'live' || this.#phase === 'interrupted';
-    this.#reach = createReach({ view, isBroadcast, hasPicture, facts, open: openPanel });
+    this.#reach = createSeekableRange({ view, isBroadcast, hasPicture, facts, open: openPanel });
     openByMenu(this.#reach);
     if (isBroadcast) followLive(view, this.#reach);
     const whep = this.getAttribute('whep');
@@ -281,7 +281,7 @@ export class MarqueePlayer extends HTMLElement {
     if (isOffered === (this.#withdrawRecording !== null)) return;
     this.#withdrawRecording?.();
     const panel = isOffered ? this.querySelector('.player-panel') : null;
-    this.#withdrawRecording = panel && offerRecording(panel);
+    this.#withdrawRecording = panel && showRecordingLink(panel);
   }
 
   #tell(video: HTMLVideoElement, isPresence: boolean): void {
@@ -323,7 +323,7 @@ function showPoster(player: HTMLElement, video: HTMLVideoElement): void {
   picture.src = address;
 }
 
-function openByMenu(reach: Reach): void {
+function openByMenu(reach: SeekableRange): void {
   for (const item of reach.stage.querySelectorAll<HTMLElement>('[data-opens]')) {
     item.addEventListener('click', () => reach.open(item.dataset.opens === 'keys' ? 'keys' : 'stats'));
   }

@@ -7,9 +7,9 @@ import Hls, {
   type HlsConfig,
 } from 'hls.js';
 import { type AudioTrackList, writeLabel } from './audio-tracks.ts';
-import type { Engine, EngineEvent, EngineFacts } from './playback.ts';
+import type { Engine, EngineEvent, EngineState } from './playback.ts';
 import { watchProgress } from './progress.ts';
-import { offerQualities } from './qualities.ts';
+import { renderQualityMenu } from './qualities.ts';
 import type { RenditionList } from './renditions.ts';
 
 const common: Partial<HlsConfig> = {
@@ -36,7 +36,7 @@ const BACK_SEC = 2;
 /** So many watch, as the server says with each playlist of a broadcast. */
 const VIEWERS_HEADER = 'x-viewers';
 
-export interface Told {
+export interface EngineReport {
   report(event: EngineEvent): void;
   /** The choice of quality. */
   renditions: RenditionList;
@@ -75,7 +75,7 @@ export function canUseHls(): boolean {
 export function attachHls(
   video: HTMLVideoElement,
   src: string,
-  { report, renditions, audioTracks, onViewers }: Told,
+  { report, renditions, audioTracks, onViewers }: EngineReport,
   options: VideoOptions | null,
 ): Engine {
   const hls = new Hls(options === null ? broadcastConfig : videoConfig(options));
@@ -111,7 +111,7 @@ export function attachHls(
   // Who watches from before stays there, with the qualities of then.
   const onOthers = () => hls.latency < BEHIND_SEC && tell('changed');
   const undo = [
-    offerQualities(hls, renditions, options === null ? { src, onOthers } : null),
+    renderQualityMenu(hls, renditions, options === null ? { src, onOthers } : null),
     offerSounds(hls, audioTracks),
     options === null ? followBroadcast(hls, video, onViewers) : waitForViewer(hls, video, options, tell),
   ];
@@ -130,7 +130,7 @@ export function attachHls(
   };
 }
 
-function factsOf(hls: Hls): EngineFacts {
+function factsOf(hls: Hls): EngineState {
   const level = hls.levels[hls.currentLevel] ?? hls.levels[hls.loadLevel];
   const details = level?.details ?? hls.latestLevelDetails;
   const isLive = details?.live === true;
@@ -147,7 +147,7 @@ function factsOf(hls: Hls): EngineFacts {
 }
 
 /** Stays near to the newest picture, unless the viewer goes back. @returns what ends it. */
-function followBroadcast(hls: Hls, video: HTMLVideoElement, onViewers: Told['onViewers']): () => void {
+function followBroadcast(hls: Hls, video: HTMLVideoElement, onViewers: EngineReport['onViewers']): () => void {
   const { config } = hls;
   let isBehind = false;
   let lastSec = 0;

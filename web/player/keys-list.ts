@@ -1,5 +1,5 @@
 import { areKeysOfPage, isUseful, SHORTCUTS, setKeysOfPage } from './keys.ts';
-import type { Reach } from './reach.ts';
+import type { SeekableRange } from './reach.ts';
 
 const LIST = `
 <form method="dialog">
@@ -10,7 +10,7 @@ const LIST = `
 <label><input type="checkbox"> Use on the whole page, not only in the player</label>`;
 
 /** The list of keys, over the picture; Escape closes it. */
-export function showKeys(reach: Reach): void {
+export function showKeys(reach: SeekableRange): void {
   const { stage } = reach;
   const open = stage.querySelector<HTMLDialogElement>('dialog.player-keys');
   if (open !== null) {

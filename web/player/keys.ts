@@ -1,4 +1,4 @@
-import type { Reach } from './reach.ts';
+import type { SeekableRange } from './reach.ts';
 
 /** One line of the list, and what its keys do. */
 export interface Shortcut {
@@ -16,7 +16,7 @@ export interface Shortcut {
   /** Only while the player has the focus: elsewhere the page scrolls by it. */
   isOfPlayer?: boolean;
   /** @returns what is said of it, for a moment. */
-  run(reach: Reach, key: string): string;
+  run(reach: SeekableRange, key: string): string;
 }
 
 const STEP_SEC = { arrow: 5, letter: 10 };
@@ -92,13 +92,13 @@ export function setKeysOfPage(isOn: boolean): void {
  *
  * @returns what ends it.
  */
-export function listenToKeys(reach: Reach): () => void {
+export function listenToKeys(reach: SeekableRange): () => void {
   const listener = (event: KeyboardEvent) => onKey(reach, event);
   document.addEventListener('keydown', listener);
   return () => document.removeEventListener('keydown', listener);
 }
 
-function onKey(reach: Reach, event: KeyboardEvent): void {
+function onKey(reach: SeekableRange, event: KeyboardEvent): void {
   if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.altKey || event.metaKey) return;
   if (!reach.hasPicture()) return;
   const key = event.key.toLowerCase();
@@ -114,7 +114,7 @@ function onKey(reach: Reach, event: KeyboardEvent): void {
 }
 
 /** What there is to play decides which keys there are. */
-export function isUseful({ seeks, isOfVideos }: Shortcut, reach: Pick<Reach, 'span'>): boolean {
+export function isUseful({ seeks, isOfVideos }: Shortcut, reach: Pick<SeekableRange, 'span'>): boolean {
   const span = reach.span();
   return (seeks !== true || span !== null) && (isOfVideos !== true || span?.isLive === false);
 }
@@ -154,22 +154,22 @@ function canScroll(): boolean {
   return scrollHeight > clientHeight && document.fullscreenElement === null;
 }
 
-function openStats({ open }: Reach): string {
+function openStats({ open }: SeekableRange): string {
   open('stats');
   return '';
 }
 
-function openKeys({ open }: Reach): string {
+function openKeys({ open }: SeekableRange): string {
   open('keys');
   return '';
 }
 
-function togglePlay({ video, request }: Reach): string {
+function togglePlay({ video, request }: SeekableRange): string {
   request(video.paused ? 'mediaplayrequest' : 'mediapauserequest');
   return video.paused ? 'Play' : 'Paused';
 }
 
-function seekBy(reach: Reach, seconds: number): string {
+function seekBy(reach: SeekableRange, seconds: number): string {
   const span = reach.span();
   if (span === null) return '';
   const wanted = reach.video.currentTime + seconds;
@@ -178,14 +178,14 @@ function seekBy(reach: Reach, seconds: number): string {
   return seconds > 0 ? `+${seconds} s` : `−${-seconds} s`;
 }
 
-function seekToTenth(reach: Reach, key: string): string {
+function seekToTenth(reach: SeekableRange, key: string): string {
   const span = reach.span();
   if (span === null) return '';
   reach.seek(span.start + ((span.end - span.start) * Number(key)) / 10);
   return `${Number(key) * 10} %`;
 }
 
-function seekToSide(reach: Reach, key: string): string {
+function seekToSide(reach: SeekableRange, key: string): string {
   const span = reach.span();
   if (span === null) return '';
   reach.seek(key === 'home' ? span.start : span.end);
@@ -193,7 +193,7 @@ function seekToSide(reach: Reach, key: string): string {
   return span.isLive ? 'Live' : 'End';
 }
 
-function stepFrame({ video, frameRate }: Reach, key: string): string {
+function stepFrame({ video, frameRate }: SeekableRange, key: string): string {
   video.pause();
   const { buffered, seekable, currentTime } = video;
   const wanted = currentTime + (key === '.' ? 1 : -1) / frameRate();
@@ -207,31 +207,31 @@ function isWithin(ranges: TimeRanges, time: number): boolean {
   return indexes.some((index) => ranges.start(index) <= time && time < ranges.end(index));
 }
 
-function changeRate({ video }: Reach, key: string): string {
+function changeRate({ video }: SeekableRange, key: string): string {
   const others = key === '>' ? RATES : RATES.toReversed();
   const next = others.find((rate) => (key === '>' ? rate > video.playbackRate : rate < video.playbackRate));
   video.playbackRate = next ?? video.playbackRate;
   return `${video.playbackRate}×`;
 }
 
-function changeVolume({ video }: Reach, key: string): string {
+function changeVolume({ video }: SeekableRange, key: string): string {
   const wanted = video.volume + (key === 'arrowup' ? VOLUME_STEP : -VOLUME_STEP);
   video.volume = Math.min(1, Math.max(0, Math.round(wanted * 20) / 20));
   if (video.volume > 0) video.muted = false;
   return `Volume ${Math.round(video.volume * 100)} %`;
 }
 
-function toggleSound({ video, request }: Reach): string {
+function toggleSound({ video, request }: SeekableRange): string {
   request(video.muted ? 'mediaunmuterequest' : 'mediamuterequest');
   return video.muted ? 'Muted' : 'Unmuted';
 }
 
-function toggleFullscreen({ request }: Reach): string {
+function toggleFullscreen({ request }: SeekableRange): string {
   request(document.fullscreenElement === null ? 'mediaenterfullscreenrequest' : 'mediaexitfullscreenrequest');
   return '';
 }
 
-function toggleCaptions({ request }: Reach): string {
+function toggleCaptions({ request }: SeekableRange): string {
   request('mediatogglesubtitlesrequest');
   return '';
 }

@@ -1,6 +1,6 @@
-import type { Reach } from './reach.ts';
+import type { SeekableRange } from './reach.ts';
 import type { View } from './view.ts';
-import { viewerWords } from './words.ts';
+import { formatViewerCount } from './words.ts';
 
 /** Who is no further behind where one is live than that is live: so far behind nobody is but by choice. */
 const LIVE_SEC = 6;
@@ -11,7 +11,7 @@ const EDGE_SEC = 12;
  * What the controls of a broadcast show of it: the line to seek on where it can be watched from before, how far one is
  * behind, and how many watch.
  */
-export function followLive(view: View, reach: Reach): void {
+export function followLive(view: View, reach: SeekableRange): void {
   const { stage, video, controller } = view;
   const bar = stage.querySelector<HTMLElement>('.player-seek');
   const behind = stage.querySelector<HTMLElement>('.player-behind');
@@ -41,7 +41,7 @@ export function followLive(view: View, reach: Reach): void {
   stage.parentElement?.addEventListener('marquee-viewers', ({ detail }) => {
     if (viewers === null) return;
     viewers.hidden = detail === 0;
-    viewers.textContent = viewerWords(detail);
+    viewers.textContent = formatViewerCount(detail);
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Engine, EngineEvent, EngineFacts } from './playback.ts';
+import type { Engine, EngineEvent, EngineState } from './playback.ts';
 import { watchProgress } from './progress.ts';
 
 export function canPlayNatively(video: HTMLVideoElement): boolean {
@@ -6,7 +6,7 @@ export function canPlayNatively(video: HTMLVideoElement): boolean {
 }
 
 /** A browser does not tell how it plays. */
-const FACTS: EngineFacts = {
+const FACTS: EngineState = {
   protocol: 'Native HLS',
   ...{ liveSec: null, delaySec: null, frameRate: null, bitrate: null, bandwidth: null, codecs: null },
 };

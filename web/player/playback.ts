@@ -26,7 +26,7 @@ export type EngineEvent =
   | 'changed';
 
 /** What an engine knows of what plays; null is unknown. Rates are bits a second. */
-export interface EngineFacts {
+export interface EngineState {
   protocol: string;
   /** Where of a broadcast one is live, in seconds of the element. */
   liveSec: number | null;
@@ -42,7 +42,7 @@ export interface EngineFacts {
 
 export interface Engine {
   /** Null before anything is known. */
-  facts(): EngineFacts | null;
+  facts(): EngineState | null;
   /** Its own playlist requests cannot be observed (native HLS), so the end has to be asked for. */
   opaque: boolean;
   destroy(): void;

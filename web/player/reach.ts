@@ -1,4 +1,4 @@
-import type { EngineFacts } from './playback.ts';
+import type { EngineState } from './playback.ts';
 import type { View } from './view.ts';
 
 /** Where one can seek, in seconds of the element. `end` of a broadcast is where one is live. */
@@ -9,7 +9,7 @@ export interface Span {
 }
 
 /** What the keys, the list of keys and the statistics can get at. */
-export interface Reach {
+export interface SeekableRange {
   stage: HTMLElement;
   video: HTMLVideoElement;
   /** There is something to play. */
@@ -19,7 +19,7 @@ export interface Reach {
   span(): Span | null;
   seek(second: number): void;
   frameRate(): number;
-  facts(): EngineFacts | null;
+  facts(): EngineState | null;
   /** Asks the controls, by one of media-chrome's names of events. */
   request(name: string): void;
   /** Shows a few words for a moment; none for an empty text. */
@@ -33,8 +33,8 @@ interface Source {
   view: View;
   isBroadcast: boolean;
   hasPicture(): boolean;
-  facts(): EngineFacts | null;
-  open(panel: Panel, reach: Reach): void;
+  facts(): EngineState | null;
+  open(panel: Panel, reach: SeekableRange): void;
 }
 
 /** A broadcast that can be watched from so long ago has a line to seek on; the usual window is shorter. */
@@ -42,10 +42,10 @@ const SEEKABLE_SEC = 45;
 const SAID_MS = 900;
 const USUAL_FRAME_RATE = 30;
 
-export function createReach({ view, isBroadcast, hasPicture, facts, open }: Source): Reach {
+export function createSeekableRange({ view, isBroadcast, hasPicture, facts, open }: Source): SeekableRange {
   const { stage, video, controller, said } = view;
   let saidTimer: ReturnType<typeof setTimeout> | undefined;
-  const reach: Reach = {
+  const reach: SeekableRange = {
     ...{ stage, video, hasPicture, facts },
     hasFocus: () => stage.contains(document.activeElement) || document.fullscreenElement === stage,
     span: () => (isBroadcast ? liveSpan(video, facts()) : videoSpan(video)),
@@ -69,7 +69,7 @@ function videoSpan(video: HTMLVideoElement): Span | null {
   return Number.isFinite(video.duration) ? { start: 0, end: video.duration, isLive: false } : null;
 }
 
-function liveSpan({ seekable }: HTMLVideoElement, facts: EngineFacts | null): Span | null {
+function liveSpan({ seekable }: HTMLVideoElement, facts: EngineState | null): Span | null {
   if (seekable.length === 0) return null;
   const [start, edge] = [seekable.start(0), seekable.end(seekable.length - 1)];
   if (edge - start < SEEKABLE_SEC) return null;

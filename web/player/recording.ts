@@ -11,7 +11,7 @@ const SLOWEST_MS = 60_000;
  *
  * @returns what ends it, and takes the links away.
  */
-export function offerRecording(panel: Element): () => void {
+export function showRecordingLink(panel: Element): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let asked = 0;
   let isOver = false;

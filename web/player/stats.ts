@@ -1,5 +1,5 @@
 import { bufferedAheadSec } from './progress.ts';
-import type { Reach } from './reach.ts';
+import type { SeekableRange } from './reach.ts';
 
 const LOOK_MS = 1000;
 const UNKNOWN = '–';
@@ -17,7 +17,7 @@ const NAMES = [
 type Row = (typeof NAMES)[number];
 
 /** What plays and how, over the picture, anew each second; called again, it goes. */
-export function toggleStats(reach: Reach): void {
+export function toggleStats(reach: SeekableRange): void {
   const { stage } = reach;
   const open = stage.querySelector('.player-stats');
   if (open !== null) {
@@ -55,7 +55,7 @@ function nameOf(name: string): Row {
   return NAMES.find((known) => known === name) ?? 'Protocol';
 }
 
-function read({ video, facts }: Reach): Record<Row, string> {
+function read({ video, facts }: SeekableRange): Record<Row, string> {
   const { delaySec = null, bitrate = null, bandwidth = null, codecs = null, protocol = '' } = facts() ?? {};
   const { droppedVideoFrames, totalVideoFrames } = video.getVideoPlaybackQuality();
   const { videoWidth, videoHeight } = video;

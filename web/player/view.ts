@@ -1,5 +1,5 @@
 import type { Phase } from './playback.ts';
-import { countdown, type Kind, localTime, NO_NETWORK, RETRY, UNMUTE, WORDS } from './words.ts';
+import { countdown, type Kind, localTime, NO_NETWORK, RETRY, UNMUTE, MESSAGES } from './words.ts';
 
 /** No value of anybody's goes in here: what is said of the broadcast is set as text. */
 const START = `
@@ -123,7 +123,7 @@ export function createView(host: HTMLElement, label: string, kind: Kind): View {
     unmute,
     retry,
     show(phase, startsAt) {
-      const words = WORDS[kind][phase];
+      const words = MESSAGES[kind][phase];
       const isAhead = phase === 'offline' && startsAt !== null;
       const isOffline = phase === 'reconnecting' && !navigator.onLine;
       const text = isAhead ? startMessage(startsAt) : isOffline ? NO_NETWORK : words.message;

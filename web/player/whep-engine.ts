@@ -1,11 +1,11 @@
-import type { Engine, EngineEvent, EngineFacts } from './playback.ts';
+import type { Engine, EngineEvent, EngineState } from './playback.ts';
 import { watchProgress } from './progress.ts';
 
 /** As long as the first picture may take; the next keyframe of an encoder is mostly nearer. */
 const FIRST_MS = 12_000;
 const SDP = { 'Content-Type': 'application/sdp' };
 
-const FACTS: EngineFacts = {
+const FACTS: EngineState = {
   protocol: 'WebRTC',
   ...{
     liveSec: null,
@@ -18,7 +18,7 @@ const FACTS: EngineFacts = {
 };
 
 /** The server does not show it so. */
-export class NotShown extends Error {
+export class WhepRejectedError extends Error {
   /** It may in a while: the engine is away, or full. */
   readonly mayPass: boolean;
 
@@ -46,7 +46,7 @@ function isOver(connection: RTCPeerConnection): boolean {
 /**
  * Asks for a broadcast by WebRTC (draft-ietf-wish-whep).
  *
- * @throws {NotShown} when the server does not show it so.
+ * @throws {WhepRejectedError} when the server does not show it so.
  * @throws {TypeError} when it is out of reach.
  */
 export async function connectWhep(url: string): Promise<WhepConnection> {
@@ -67,7 +67,7 @@ export async function connectWhep(url: string): Promise<WhepConnection> {
     const answer = await fetch(url, {
       ...{ method: 'POST', headers: SDP, body: peer.localDescription?.sdp ?? '' },
     });
-    if (answer.status !== 201) throw new NotShown(answer.status);
+    if (answer.status !== 201) throw new WhepRejectedError(answer.status);
     session = new URL(answer.headers.get('Location') ?? '', answer.url);
     await peer.setRemoteDescription({ type: 'answer', sdp: await answer.text() });
   } catch (error) {

@@ -48,7 +48,7 @@ const VIDEO: Words = {
 };
 
 /** What a viewer reads in each phase. */
-export const WORDS: Record<Kind, Words> = { broadcast: BROADCAST, video: VIDEO };
+export const MESSAGES: Record<Kind, Words> = { broadcast: BROADCAST, video: VIDEO };
 
 /** Instead of the message of `reconnecting`, when the browser knows that it has no network. */
 export const NO_NETWORK = 'This device is offline. Playback resumes when the connection is back.';
@@ -99,6 +99,6 @@ export function localDate(at: Date): string {
 }
 
 /** "1,024 watching", in the figures of the viewer. */
-export function viewerWords(count: number): string {
+export function formatViewerCount(count: number): string {
   return `${new Intl.NumberFormat().format(count)} watching`;
 }

@@ -1,5 +1,5 @@
 import type { RoomState } from './client/room-state.ts';
-import { el, part, say } from './dom.ts';
+import { el, part, announce } from './dom.ts';
 
 const NOTICE_MS = 6000;
 
@@ -59,13 +59,13 @@ export class CallView {
 
   show({ welcome, participants, recording, broadcast }: RoomState): void {
     const name = welcome?.room.name ?? '';
-    say(this.#title, name);
+    announce(this.#title, name);
     this.#title.dir = 'auto';
     document.title = name;
     this.#recording.hidden = !recording;
     this.#broadcast.hidden = !broadcast;
     const people = [...participants.values()].filter(({ bridgeId }) => bridgeId == null).length;
-    say(this.#count, people === 1 ? 'Only you are here' : `${people} people`);
+    announce(this.#count, people === 1 ? 'Only you are here' : `${people} people`);
   }
 
   /** One line that stays; '' for none. `again` offers to try at once. */
@@ -83,7 +83,7 @@ export class CallView {
   /** One line for a few seconds, read aloud; nothing for ''. */
   tell(text: string): void {
     if (text === '') return;
-    say(this.#news, text);
+    announce(this.#news, text);
     this.#news.toggleAttribute('data-shown', true);
     clearTimeout(this.#newsTimer);
     this.#newsTimer = setTimeout(() => this.#news.removeAttribute('data-shown'), NOTICE_MS);

@@ -8,16 +8,16 @@ import { Levels } from './levels.ts';
 import type { LocalMedia } from './local-media.ts';
 import type { Pass } from './pass.ts';
 import { Presence } from './presence.ts';
-import { ask, type Screen } from './screen.ts';
-import { Side, type SideName } from './side.ts';
-import { Sound } from './sound.ts';
+import { ask, type ConfirmDialog } from './screen.ts';
+import { SidePanel, type SideName } from './side.ts';
+import { AudioOutput } from './sound.ts';
 import { Stage } from './stage.ts';
 import { type Action, Toolbar } from './toolbar.ts';
-import { type Device, endingOf, leftWords, MUTED_WORDS, nameOf } from './words.ts';
+import { type Device, endingOf, leaveMessage, MUTED_MESSAGES, nameOf } from './words.ts';
 
 interface CallOptions {
   root: HTMLElement;
-  screen: Screen;
+  screen: ConfirmDialog;
   media: LocalMedia;
   /** `wss://…/rtc/rooms/{id}` */
   url: string;
@@ -34,9 +34,9 @@ export class Call implements RoomListener {
   readonly #options: CallOptions;
   readonly #client: RoomClient;
   readonly #stage = new Stage();
-  readonly #sound: Sound;
+  readonly #sound: AudioOutput;
   readonly #levels: Levels;
-  readonly #side: Side;
+  readonly #side: SidePanel;
   readonly #toolbar: Toolbar;
   readonly #view: CallView;
   readonly #presence = new Presence();
@@ -48,9 +48,9 @@ export class Call implements RoomListener {
   constructor(options: CallOptions) {
     this.#options = options;
     const { root, media, pass } = options;
-    this.#sound = new Sound(() => this.#view.offerSound(() => this.#startSound()));
+    this.#sound = new AudioOutput(() => this.#view.offerSound(() => this.#startSound()));
     this.#levels = new Levels((levels) => this.#stage.showLevels(levels));
-    this.#side = new Side({
+    this.#side = new SidePanel({
       onChat: (text) => this.#client.chat(text),
       onModerate: (moderation) => this.#client.moderate(moderation),
       onRemove: (participant) => void this.#remove(participant),
@@ -139,7 +139,7 @@ export class Call implements RoomListener {
 
   onMuted(kind: MediaKind, muted: boolean): void {
     const { media } = this.#options;
-    this.#view.tell(MUTED_WORDS[kind][muted ? 'muted' : 'lifted']);
+    this.#view.tell(MUTED_MESSAGES[kind][muted ? 'muted' : 'lifted']);
     if (!muted) return;
     if (kind === 'AUDIO') void this.#mute(true);
     if (kind === 'VIDEO') media.turnOff('CAMERA');
@@ -149,7 +149,7 @@ export class Call implements RoomListener {
   onPresence(participant: Participant, reason: string | null): void {
     const name = nameOf(participant);
     if (participant.identity === this.#client.state.welcome?.self.identity) return;
-    this.#view.tell(reason === null ? `${name} joined.` : leftWords(name, reason));
+    this.#view.tell(reason === null ? `${name} joined.` : leaveMessage(name, reason));
   }
 
   onRefused(_code: string, message: string): void {
@@ -281,7 +281,7 @@ export class Call implements RoomListener {
   /** Says so, where a host has muted it. */
   #isRefused(kind: MediaKind): boolean {
     const isRefused = this.#client.state.mutedByHost.has(kind);
-    if (isRefused) this.#view.tell(`${MUTED_WORDS[kind].muted} Raise your hand to ask.`);
+    if (isRefused) this.#view.tell(`${MUTED_MESSAGES[kind].muted} Raise your hand to ask.`);
     return isRefused;
   }
 

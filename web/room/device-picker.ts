@@ -1,4 +1,4 @@
-import { el, icon, say } from './dom.ts';
+import { el, icon, announce } from './dom.ts';
 import { Levels } from './levels.ts';
 import type { LocalMedia } from './local-media.ts';
 import type { Device } from './words.ts';
@@ -90,7 +90,7 @@ function makeRow(device: Device, media: LocalMedia): Row {
 
 function showRow({ words, picture, choice, select, problem }: Row, device: Device, media: LocalMedia): void {
   const isOn = media.track(device) !== null;
-  say(words, isOn ? WORDS[device].off : WORDS[device].on);
+  announce(words, isOn ? WORDS[device].off : WORDS[device].on);
   picture.replaceChildren(icon(WORDS[device].icon, !isOn));
   const choices = media.choices(device);
   choice.hidden = choices.length === 0;
@@ -100,6 +100,6 @@ function showRow({ words, picture, choice, select, problem }: Row, device: Devic
     ),
   );
   select.value = media.chosen(device);
-  say(problem, media.problem(device));
+  announce(problem, media.problem(device));
   problem.hidden = media.problem(device) === '';
 }

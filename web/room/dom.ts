@@ -23,7 +23,7 @@ export function part<T extends Element>(root: ParentNode, selector: string, type
 }
 
 /** Changes the text only where it is another one, so that nothing is read aloud twice. */
-export function say(element: HTMLElement, text: string): void {
+export function announce(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 

@@ -1,6 +1,6 @@
 const TICK_MS = 100;
 /** Below this (-39 dB) it is quiet: the noise of a room. */
-export const QUIET = 0.35;
+export const SILENCE_THRESHOLD = 0.35;
 /** How much of the last level is left with each tick, so that a pause between words does not count. */
 const DECAY = 0.8;
 

@@ -1,14 +1,14 @@
 import { DevicePicker } from './device-picker.ts';
-import { part, say } from './dom.ts';
+import { part, announce } from './dom.ts';
 import type { LocalMedia } from './local-media.ts';
-import { keepName, keptName, type Pass, type Passes } from './pass.ts';
+import { storeName, storedName, type Pass, type JoinTokens } from './pass.ts';
 
 const NAME_MAX = 80;
 
 /** The device check and the name, before the room. */
 export class Lobby {
   readonly #root: HTMLElement;
-  readonly #passes: Passes;
+  readonly #passes: JoinTokens;
   readonly #media: LocalMedia;
   readonly #picker: DevicePicker;
   readonly #name: HTMLInputElement;
@@ -17,7 +17,7 @@ export class Lobby {
   readonly #onPass: (pass: Pass) => void;
   #pass: Pass | null;
 
-  constructor(root: HTMLElement, passes: Passes, media: LocalMedia, onPass: (pass: Pass) => void) {
+  constructor(root: HTMLElement, passes: JoinTokens, media: LocalMedia, onPass: (pass: Pass) => void) {
     this.#root = root;
     this.#passes = passes;
     this.#media = media;
@@ -27,7 +27,7 @@ export class Lobby {
     this.#name = part(root, '[name=name]', HTMLInputElement);
     this.#problem = part(root, '.form .problem', HTMLElement);
     this.#submit = part(root, '[type=submit]', HTMLButtonElement);
-    this.#name.value = keptName();
+    this.#name.value = storedName();
     this.#pass = passes.fromAddress() ?? passes.kept();
     this.#showForm();
     this.#submit.disabled = false;
@@ -48,7 +48,7 @@ export class Lobby {
     const isNamed = this.#pass !== null;
     for (const element of this.#root.querySelectorAll<HTMLElement>('[data-guest]')) element.hidden = isNamed;
     this.#name.required = !isNamed;
-    say(this.#submit, isNamed ? 'Join' : 'Ask to join');
+    announce(this.#submit, isNamed ? 'Join' : 'Ask to join');
   }
 
   #preview(): void {
@@ -77,7 +77,7 @@ export class Lobby {
       this.#name.focus();
       return;
     }
-    keepName(name);
+    storeName(name);
     this.#submit.disabled = true;
     const answer = await this.#passes.ask(name);
     this.#submit.disabled = false;
@@ -100,7 +100,7 @@ export class Lobby {
   }
 
   #complain(text: string): void {
-    say(this.#problem, text);
+    announce(this.#problem, text);
     this.#problem.hidden = text === '';
     this.#name.setAttribute('aria-invalid', String(text !== ''));
   }

@@ -4,8 +4,8 @@ import type { EngineLoaders } from './client/media-engine.ts';
 import { part } from './dom.ts';
 import { Lobby } from './lobby.ts';
 import { LocalMedia } from './local-media.ts';
-import { Passes } from './pass.ts';
-import { Screen } from './screen.ts';
+import { JoinTokens } from './pass.ts';
+import { ConfirmDialog } from './screen.ts';
 
 /** The engines that this page can speak to; each is loaded when a room has it. */
 const engines: EngineLoaders = {
@@ -16,9 +16,9 @@ const engines: EngineLoaders = {
 
 function start(root: HTMLElement): void {
   const { room = '', gateway = '', pass = '' } = root.dataset;
-  const passes = new Passes(room, pass);
+  const passes = new JoinTokens(room, pass);
   const media = new LocalMedia();
-  const screen = new Screen(part(root, '[data-screen]', HTMLElement));
+  const screen = new ConfirmDialog(part(root, '[data-screen]', HTMLElement));
   const address = new URL(gateway, location.href);
   address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:';
   const lobby = new Lobby(part(root, '[data-lobby]', HTMLElement), passes, media, (given) => {

@@ -10,7 +10,7 @@ export interface Pass {
 const NAME = 'marquee-room-name';
 
 /** The pass of one room: out of the address, of this tab, or asked for by a name. */
-export class Passes {
+export class JoinTokens {
   readonly #roomId: string;
   readonly #address: string;
 
@@ -80,7 +80,7 @@ export class Passes {
 }
 
 /** The name of the last visit to any room. */
-export function keptName(): string {
+export function storedName(): string {
   try {
     return localStorage.getItem(NAME) ?? '';
   } catch {
@@ -88,7 +88,7 @@ export function keptName(): string {
   }
 }
 
-export function keepName(name: string): void {
+export function storeName(name: string): void {
   try {
     localStorage.setItem(NAME, name);
   } catch {

@@ -1,4 +1,4 @@
-import { el, part, say } from './dom.ts';
+import { el, part, announce } from './dom.ts';
 
 interface Choice {
   words: string;
@@ -7,7 +7,7 @@ interface Choice {
 }
 
 /** A whole page of few words: joining, waiting, the end. The heading takes the focus. */
-export class Screen {
+export class ConfirmDialog {
   readonly #root: HTMLElement;
 
   constructor(root: HTMLElement) {
@@ -23,8 +23,8 @@ export class Screen {
     const isNew = this.#root.hidden || title.textContent !== heading;
     this.#root.hidden = false;
     part(this.#root, '.bulbs', HTMLElement).toggleAttribute('data-off', isOff);
-    say(title, heading);
-    say(part(this.#root, 'p', HTMLElement), text);
+    announce(title, heading);
+    announce(part(this.#root, 'p', HTMLElement), text);
     if (!isNew) return;
     part(this.#root, '.links', HTMLElement).replaceChildren(
       ...choices.map(({ words, isMain, act }) => {

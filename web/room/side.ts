@@ -1,7 +1,7 @@
 import { appendText } from '../chat/links.ts';
 import type { ChatLine, Moderation, Participant, Waiting } from './client/protocol.ts';
 import type { RoomState } from './client/room-state.ts';
-import { el, icon, say } from './dom.ts';
+import { el, icon, announce } from './dom.ts';
 import { nameOf } from './words.ts';
 
 export type SideName = 'chat' | 'people';
@@ -27,7 +27,7 @@ interface SideOptions {
 }
 
 /** Beside the pictures: what is written, and who is there. One of the two is open, or none. */
-export class Side {
+export class SidePanel {
   readonly element = el('aside', { class: 'side', id: 'side', hidden: true });
   readonly #options: SideOptions;
   readonly #heading = el('h2', { tabindex: '-1' });
@@ -76,7 +76,7 @@ export class Side {
     this.element.hidden = name === null;
     this.#chat.hidden = name !== 'chat';
     this.#people.hidden = name !== 'people';
-    say(this.#heading, name === 'people' ? 'People' : 'Chat');
+    announce(this.#heading, name === 'people' ? 'People' : 'Chat');
     if (name === 'chat') {
       this.#lines.scrollTop = this.#lines.scrollHeight;
       this.#text.focus();

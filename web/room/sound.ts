@@ -1,7 +1,7 @@
 import type { TrackSource } from './client/media-engine.ts';
 
 /** Plays what others say. */
-export class Sound {
+export class AudioOutput {
   readonly #players = new Map<string, HTMLAudioElement>();
   readonly #onBlocked: () => void;
 

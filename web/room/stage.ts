@@ -1,7 +1,7 @@
 import type { TrackSource } from './client/media-engine.ts';
 import type { Participant } from './client/protocol.ts';
-import { el, icon, say } from './dom.ts';
-import { QUIET } from './levels.ts';
+import { el, icon, announce } from './dom.ts';
+import { SILENCE_THRESHOLD } from './levels.ts';
 import { nameOf } from './words.ts';
 
 export type View = 'grid' | 'speaker';
@@ -59,8 +59,8 @@ export class Stage {
     let loudest: string | null = null;
     for (const [identity, level] of levels) {
       const tile = this.#tiles.get(keyOf(identity, 'CAMERA'));
-      tile?.element.toggleAttribute('data-speaking', level > QUIET);
-      if (level <= QUIET || identity === this.#self) continue;
+      tile?.element.toggleAttribute('data-speaking', level > SILENCE_THRESHOLD);
+      if (level <= SILENCE_THRESHOLD || identity === this.#self) continue;
       if (loudest === null || level > (levels.get(loudest) ?? 0)) loudest = identity;
     }
     const now = performance.now();
@@ -96,7 +96,7 @@ export class Stage {
     this.element.toggleAttribute('data-front', front !== null);
     const hidden = keys.length - shown.size;
     this.#more.hidden = hidden <= 0;
-    say(this.#more, `${hidden} more`);
+    announce(this.#more, `${hidden} more`);
     this.#measure();
   }
 
@@ -170,8 +170,8 @@ class Tile {
     this.element.dataset.identity = person.identity;
     this.element.dataset.source = source;
     this.element.toggleAttribute('data-self', isSelf);
-    say(this.#name, isScreen ? `${name}: screen` : isSelf ? `${name} (you)` : name);
-    say(this.#initial, [...name][0]?.toUpperCase() ?? '?');
+    announce(this.#name, isScreen ? `${name}: screen` : isSelf ? `${name} (you)` : name);
+    announce(this.#initial, [...name][0]?.toUpperCase() ?? '?');
     const marks = [
       ...(isScreen || person.audio ? [] : [mark('microphone', true, 'Microphone off')]),
       ...(person.hand && !isScreen ? [mark('hand', false, 'Hand raised')] : []),

@@ -102,7 +102,7 @@ export function endingOf(outcome: Outcome, words: string, wasIn: boolean): Endin
 }
 
 /** What a host did about what this participant sends. */
-export const MUTED_WORDS: Record<MediaKind, { muted: string; lifted: string }> = {
+export const MUTED_MESSAGES: Record<MediaKind, { muted: string; lifted: string }> = {
   AUDIO: { muted: 'The host muted you.', lifted: 'The host allowed your microphone.' },
   VIDEO: { muted: 'The host stopped your camera.', lifted: 'The host allowed your camera.' },
   SCREEN: {
@@ -112,7 +112,7 @@ export const MUTED_WORDS: Record<MediaKind, { muted: string; lifted: string }> =
 };
 
 /** How somebody went, by the gateway's reason. */
-export function leftWords(name: string, reason: string): string {
+export function leaveMessage(name: string, reason: string): string {
   switch (reason) {
     case 'KICKED':
       return `${name} was removed.`;

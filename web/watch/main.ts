@@ -1,7 +1,7 @@
 import '../player/element.ts';
 import { startChat } from '../chat/panel.ts';
 import type { Phase } from '../player/playback.ts';
-import { localDate, localTime, relativeTime, viewerWords, WORDS } from '../player/words.ts';
+import { localDate, localTime, relativeTime, formatViewerCount, MESSAGES } from '../player/words.ts';
 import { showIssues } from './issues.ts';
 
 const REFRESH_MS = 30_000;
@@ -29,7 +29,7 @@ function showPhase(phase: Phase): void {
     const isKnownBetter = badge.dataset.badge === 'preview' || badge.dataset.badge === 'scheduled';
     if (isKnownBetter && (phase === 'offline' || badge.dataset.badge === 'preview')) continue;
     badge.dataset.badge = phase;
-    badge.textContent = WORDS.broadcast[phase].state;
+    badge.textContent = MESSAGES.broadcast[phase].state;
   }
   // When it went on and when it starts was said by the server; a change makes it old.
   const isOn = phase !== 'offline' && phase !== 'ended';
@@ -42,7 +42,7 @@ function showPhase(phase: Phase): void {
 function showViewers(count: number): void {
   for (const element of document.querySelectorAll<HTMLElement>('[data-viewers]')) {
     element.hidden = count === 0;
-    element.textContent = viewerWords(count);
+    element.textContent = formatViewerCount(count);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { sendPicture } from '../../http/picture.ts';
+import { sendImage } from '../../http/picture.ts';
 import { notFound } from '../../kernel/errors.ts';
 import type { Profiles } from './profile.service.ts';
 
@@ -19,7 +19,7 @@ export function avatarPages({
       const id = FILE.exec(request.params.file)?.[1];
       const image = id === undefined ? undefined : await profiles.avatar(id);
       if (image === undefined) throw notFound();
-      return sendPicture(reply, 'image/webp', image);
+      return sendImage(reply, 'image/webp', image);
     });
   };
 }

@@ -66,7 +66,7 @@ export async function updateProfile(db: Db, accountId: string, change: ProfileCh
 }
 
 /** Replaces the one that was there. */
-export async function putAvatar(
+export async function upsertAvatar(
   db: Db,
   accountId: string,
   avatar: { id: string; image: Uint8Array; created_at: Date },

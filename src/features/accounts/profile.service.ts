@@ -1,9 +1,9 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
-import { brokenConstraint, type Db } from '../../platform/db/index.ts';
+import { violatedConstraint, type Db } from '../../platform/db/index.ts';
 import type { AccountEmbedMode as EmbedMode } from '../../platform/db/tables.generated.ts';
-import { fetchPicture } from '../../platform/fetch-picture.ts';
+import { fetchImage } from '../../platform/fetch-picture.ts';
 import type { Images } from '../../platform/images.ts';
 import type { Outbound } from '../../platform/outbound/index.ts';
 import type { ProfileChange, ProfileRow, PublicProfile } from './profile.repository.ts';
@@ -74,7 +74,7 @@ export function createProfiles({ db, clock, images, fetcher }: Deps): Profiles {
         await assertMayBeCalled(accountId, changes.username);
         return await change(accountId, changes);
       } catch (error) {
-        if (brokenConstraint(error) !== 'account_username') throw error;
+        if (violatedConstraint(error) !== 'account_username') throw error;
         throw new AppError('CONFLICT', {
           field: 'username',
           message: 'This username is already taken.',
@@ -85,12 +85,12 @@ export function createProfiles({ db, clock, images, fetcher }: Deps): Profiles {
     async setAvatar(accountId, picture) {
       const fetched = 'url' in picture;
       const bytes = fetched
-        ? await fetchPicture(fetcher, picture.url, { field: 'url', maxBytes: AVATAR_MAX_BYTES })
+        ? await fetchImage(fetcher, picture.url, { field: 'url', maxBytes: AVATAR_MAX_BYTES })
         : picture.bytes;
       const image = await images.square(bytes, AVATAR_SIZE);
       if (image === null)
         throw badRequest(fetched ? 'url' : 'file', 'The file is not a valid PNG, JPEG or WebP image.');
-      await repository.putAvatar(db, accountId, { id: newId('ava'), image, created_at: clock.now() });
+      await repository.upsertAvatar(db, accountId, { id: newId('ava'), image, created_at: clock.now() });
       return get(accountId);
     },
     async removeAvatar(accountId) {

@@ -128,7 +128,7 @@ export async function reopenAccount(tx: Tx, id: string, closedAt: Date): Promise
 }
 
 /** The address and the user name are free for others; nobody can sign in. */
-export async function overwriteAccount(tx: Tx, id: string): Promise<void> {
+export async function anonymizeAccount(tx: Tx, id: string): Promise<void> {
   const word = randomBytes(8).toString('hex');
   await tx
     .updateTable('account')

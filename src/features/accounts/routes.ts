@@ -1,4 +1,4 @@
-import { anyKey, writes } from '../../http/access.ts';
+import { anyKey, requiresWrite } from '../../http/access.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Deleted } from '../../http/schema.ts';
 import type { Caller } from '../../kernel/access.ts';
@@ -49,7 +49,7 @@ export function meRoutes(deps: Deps): Route[] {
       handler: async ({ caller }) => out(caller, await profiles.get(caller.accountId)),
     }),
     defineRoute({
-      ...writes('profile:write'),
+      ...requiresWrite('profile:write'),
       onlyMode: 'live',
       operationId: 'me.update',
       method: 'PATCH',
@@ -74,7 +74,7 @@ export function meRoutes(deps: Deps): Route[] {
       handler: async ({ caller }) => toEmbedAllowlist(await profiles.get(caller.accountId)),
     }),
     defineRoute({
-      ...writes('profile:write'),
+      ...requiresWrite('profile:write'),
       onlyMode: 'live',
       operationId: 'me.putEmbedAllowlist',
       method: 'PUT',
@@ -103,7 +103,7 @@ function avatarRoutes({ profiles, publicUrl }: Deps): Route[] {
       handler: async ({ caller }) => toAvatar(await profiles.get(caller.accountId), publicUrl),
     }),
     defineRoute({
-      ...writes('profile:write'),
+      ...requiresWrite('profile:write'),
       onlyMode: 'live',
       operationId: 'me.putAvatar',
       method: 'PUT',
@@ -124,7 +124,7 @@ function avatarRoutes({ profiles, publicUrl }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...writes('profile:write'),
+      ...requiresWrite('profile:write'),
       onlyMode: 'live',
       operationId: 'me.deleteAvatar',
       method: 'DELETE',

@@ -5,9 +5,9 @@ import { AppError } from '../../kernel/errors.ts';
 import {
   assertNotReserved,
   assertPassword,
-  normaliseEmail,
-  normaliseName,
-  normaliseUsername,
+  normalizeEmail,
+  normalizeName,
+  normalizeUsername,
   suggestUsername,
   usernameStem,
 } from './rules.ts';
@@ -24,20 +24,20 @@ const refused = (work: () => unknown): string => {
 
 describe('e-mail', () => {
   test('is trimmed and lower-cased', () => {
-    assert.equal(normaliseEmail('  Ada.Lovelace+x@Example.COM \n'), 'ada.lovelace+x@example.com');
+    assert.equal(normalizeEmail('  Ada.Lovelace+x@Example.COM \n'), 'ada.lovelace+x@example.com');
   });
 
   test('254 characters are the most, 64 bytes of them before the @', () => {
     const local = 'a'.repeat(64);
     const domain = `${['b', 'c', 'd'].map((letter) => letter.repeat(60)).join('.')}.ex`;
-    assert.equal(normaliseEmail(`${local}@${domain}.${'e'.repeat(254 - 66 - domain.length)}`).length, 254);
+    assert.equal(normalizeEmail(`${local}@${domain}.${'e'.repeat(254 - 66 - domain.length)}`).length, 254);
     for (const long of [
       `${local}@${domain}.${'e'.repeat(255 - 66 - domain.length)}`,
       `a${local}@example.com`,
       `${'ü'.repeat(33)}@example.com`,
     ]) {
       assert.equal(
-        refused(() => normaliseEmail(long)),
+        refused(() => normalizeEmail(long)),
         'INVALID_EMAIL email',
       );
     }
@@ -53,7 +53,7 @@ describe('e-mail', () => {
     ['नाम@example.com', 'नाम@example.com'],
     ['a@1.example-2.museum', 'a@1.example-2.museum'],
   ] as const) {
-    test(`${text} is an address`, () => assert.equal(normaliseEmail(text), normal));
+    test(`${text} is an address`, () => assert.equal(normalizeEmail(text), normal));
   }
 
   for (const text of [
@@ -85,7 +85,7 @@ describe('e-mail', () => {
   ]) {
     test(`${JSON.stringify(text)} is malformed`, () => {
       assert.equal(
-        refused(() => normaliseEmail(text)),
+        refused(() => normalizeEmail(text)),
         'INVALID_EMAIL email',
       );
     });
@@ -107,18 +107,18 @@ test('a password has at least 12 characters, whatever they are', () => {
 });
 
 test('a name is one line, trimmed and cut to 120 characters, never through one; blank is none', () => {
-  assert.equal(normaliseName('  Ada  '), 'Ada');
+  assert.equal(normalizeName('  Ada  '), 'Ada');
   assert.equal(
-    normaliseName('Ada\r\n\r\nYour account\u2028is\u0007locked\u202e'),
+    normalizeName('Ada\r\n\r\nYour account\u2028is\u0007locked\u202e'),
     'Ada Your account is locked',
   );
-  assert.equal(normaliseName('🎬'.repeat(121)), '🎬'.repeat(120));
-  for (const blank of [null, '', ' \t']) assert.equal(normaliseName(blank), null);
+  assert.equal(normalizeName('🎬'.repeat(121)), '🎬'.repeat(120));
+  for (const blank of [null, '', ' \t']) assert.equal(normalizeName(blank), null);
 });
 
 describe('user names', () => {
   test('are lower-cased; what they may be', () => {
-    assert.equal(normaliseUsername(' Ada_Lovelace-1 '), 'ada_lovelace-1');
+    assert.equal(normalizeUsername(' Ada_Lovelace-1 '), 'ada_lovelace-1');
     const scripts = [
       'аdmin',
       'ada\u0301',
@@ -133,7 +133,7 @@ describe('user names', () => {
     ];
     for (const bad of ['', 'a', '-ab', '_ab', 'a b', 'a.b', 'ä1', 'x'.repeat(40), ...scripts]) {
       assert.equal(
-        refused(() => normaliseUsername(bad)),
+        refused(() => normalizeUsername(bad)),
         'BAD_REQUEST username',
         bad,
       );
@@ -171,7 +171,7 @@ describe('user names', () => {
         const stem = usernameStem(local);
         const taken = new Set([stem, ...numbers.map((number) => `${stem}-${number}`)]);
         const name = suggestUsername(`${local.replaceAll('@', '')}@x.y`, taken);
-        assert.equal(normaliseUsername(name), name);
+        assert.equal(normalizeUsername(name), name);
         if (!local.includes('@')) assert.equal(taken.has(name), false);
       }),
     );

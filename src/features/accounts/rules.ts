@@ -1,16 +1,16 @@
 import { parseEmail } from '../../kernel/email.ts';
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import { toHostPattern } from '../../kernel/hostname.ts';
-import { inOneLine } from '../../kernel/one-line.ts';
+import { toSingleLine } from '../../kernel/one-line.ts';
 import { isReserved } from '../../kernel/reserved-names.ts';
-import { normaliseTimezone } from '../../kernel/timezone.ts';
+import { normalizeTimezone } from '../../kernel/timezone.ts';
 
 /**
  * In its one form (docs/concepts/authentication.md#email-addresses).
  *
  * @throws {AppError} INVALID_EMAIL.
  */
-export function normaliseEmail(email: string): string {
+export function normalizeEmail(email: string): string {
   const normal = parseEmail(email);
   if (normal === null) throw new AppError('INVALID_EMAIL', { field: 'email' });
   return normal;
@@ -25,15 +25,15 @@ export function assertPassword(password: string, field = 'password'): void {
 }
 
 /** Trimmed, on one line, at most 120 characters (docs/concepts/authentication.md#registration); blank is none. */
-export function normaliseName(name: string | null): string | null {
-  const normal = [...inOneLine(name ?? '')].slice(0, 120).join('').trim();
+export function normalizeName(name: string | null): string | null {
+  const normal = [...toSingleLine(name ?? '')].slice(0, 120).join('').trim();
   return normal === '' ? null : normal;
 }
 
 const USERNAME = /^[a-z0-9][a-z0-9_-]{1,38}$/;
 
 /** @throws {AppError} BAD_REQUEST, field `username`. */
-export function normaliseUsername(username: string): string {
+export function normalizeUsername(username: string): string {
   const normal = username.trim().toLowerCase();
   if (!USERNAME.test(normal)) {
     throw badRequest('username', 'username must be 2 to 39 characters: a-z, 0-9, "_" and "-".');
@@ -81,11 +81,11 @@ export function parseProfile<
   },
 >({ name, username, bio, locale, timezone }: I) {
   return {
-    ...(name === undefined ? {} : { name: normaliseName(name) }),
-    ...(username === undefined ? {} : { username: normaliseUsername(username) }),
+    ...(name === undefined ? {} : { name: normalizeName(name) }),
+    ...(username === undefined ? {} : { username: normalizeUsername(username) }),
     ...(bio === undefined ? {} : { bio: bio?.trim() === '' ? null : bio }),
     ...(locale === undefined ? {} : { locale: normaliseLocale(locale) }),
-    ...(timezone === undefined ? {} : { timezone: normaliseTimezone(timezone) }),
+    ...(timezone === undefined ? {} : { timezone: normalizeTimezone(timezone) }),
   };
 }
 

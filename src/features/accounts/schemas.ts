@@ -1,12 +1,12 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, NullableObject, OneOf } from '../../http/schema.ts';
 import { type Caller, MODES, SCOPES } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { ProfileRow } from './profile.repository.ts';
 
-named('Plan', OneOf(VALUES.account.plan));
-named('EmbedMode', OneOf(VALUES.account.embed_mode));
+namedSchema('Plan', OneOf(VALUES.account.plan));
+namedSchema('EmbedMode', OneOf(VALUES.account.embed_mode));
 
 const profile = {
   id: IdOf('usr'),
@@ -41,7 +41,7 @@ const EXAMPLE = {
 };
 
 /** The account as a session of its owner sees it. */
-export const Profile = named('Profile', Type.Object(profile), EXAMPLE);
+export const Profile = namedSchema('Profile', Type.Object(profile), EXAMPLE);
 
 const CallingKey = Type.Object({
   id: IdOf('key'),
@@ -52,7 +52,7 @@ const CallingKey = Type.Object({
   expiresAt: Nullable(Instant),
 });
 
-export const Me = named('Me', Type.Object({ ...profile, key: NullableObject(CallingKey) }), {
+export const Me = namedSchema('Me', Type.Object({ ...profile, key: NullableObject(CallingKey) }), {
   ...EXAMPLE,
   key: {
     id: 'key_01kafe3n4pfx2v9yq6m8d7t5zr',
@@ -64,7 +64,7 @@ export const Me = named('Me', Type.Object({ ...profile, key: NullableObject(Call
   },
 });
 
-export const MePatch = named(
+export const MePatch = namedSchema(
   'MeUpdate',
   Type.Object({
     name: Type.Optional(Nullable(Type.String({ maxLength: 120 }))),
@@ -82,7 +82,7 @@ export const MePatch = named(
   { name: 'Ada Lovelace', timezone: 'Europe/London' },
 );
 
-export const AvatarIn = named(
+export const AvatarIn = namedSchema(
   'AvatarSet',
   Type.Object({
     url: Type.Optional(
@@ -92,7 +92,7 @@ export const AvatarIn = named(
   { url: 'https://example.com/me.png' },
 );
 
-export const Avatar = named(
+export const Avatar = namedSchema(
   'Avatar',
   Type.Object({ avatarUrl: Nullable(Type.String()), updatedAt: Nullable(Instant) }),
   {
@@ -101,7 +101,7 @@ export const Avatar = named(
   },
 );
 
-export const EmbedAllowlistIn = named(
+export const EmbedAllowlistIn = namedSchema(
   'EmbedAllowlistSet',
   Type.Object({
     domains: Type.Array(Type.String({ maxLength: 300 }), {
@@ -113,7 +113,7 @@ export const EmbedAllowlistIn = named(
   { domains: ['example.com', '*.example.org'], mode: 'ALLOWLIST' },
 );
 
-export const EmbedAllowlist = named(
+export const EmbedAllowlist = namedSchema(
   'EmbedAllowlist',
   Type.Object({
     domains: Type.Array(Type.String()),

@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { AppError, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Plan } from '../../kernel/plans.ts';
-import { brokenConstraint, type Db, type Tx } from '../../platform/db/index.ts';
+import { violatedConstraint, type Db, type Tx } from '../../platform/db/index.ts';
 import { insertWorkspace } from '../../platform/db/workspace.ts';
 import type { Passwords } from '../../platform/passwords.ts';
 import * as credentials from './credentials.repository.ts';
@@ -74,7 +74,7 @@ interface Deps {
 export function createAccounts(deps: Deps): Accounts {
   const { db, clock } = deps;
   const change = async (email: string, values: Parameters<typeof repository.updateAccount>[2]) => {
-    if (!(await repository.updateAccount(db, rules.normaliseEmail(email), values))) throw notFound();
+    if (!(await repository.updateAccount(db, rules.normalizeEmail(email), values))) throw notFound();
   };
   const byId = async (id: string) => {
     const account = await repository.findById(db, id);
@@ -83,7 +83,7 @@ export function createAccounts(deps: Deps): Accounts {
   };
   return {
     create: (input, also) => createAccount(deps, input, also),
-    normaliseEmail: rules.normaliseEmail,
+    normaliseEmail: rules.normalizeEmail,
     hashPassword(password, field) {
       rules.assertPassword(password, field);
       return deps.passwords.hash(password);
@@ -92,7 +92,7 @@ export function createAccounts(deps: Deps): Accounts {
     credentials,
     list: (filter) => repository.listAccounts(db, filter),
     async byEmail(email) {
-      const account = await repository.findByEmail(db, rules.normaliseEmail(email));
+      const account = await repository.findByEmail(db, rules.normalizeEmail(email));
       if (account === undefined) throw notFound();
       return account;
     },
@@ -104,7 +104,7 @@ export function createAccounts(deps: Deps): Accounts {
     },
     close: (tx, id, at) => repository.closeAccount(tx, id, at),
     reopen: (tx, id, closedAt) => repository.reopenAccount(tx, id, closedAt),
-    bury: (tx, id) => repository.overwriteAccount(tx, id),
+    bury: (tx, id) => repository.anonymizeAccount(tx, id),
     isEmpty: async () => (await repository.countAccounts(db)) === 0,
     setPlan: (email, plan) => change(email, { plan }),
     suspend: (email) => change(email, { suspended_at: clock.now() }),
@@ -115,16 +115,16 @@ export function createAccounts(deps: Deps): Accounts {
 
 async function createAccount(deps: Deps, input: AccountInput, also?: Parameters<Accounts['create']>[1]) {
   const { db, clock, passwords } = deps;
-  const email = rules.normaliseEmail(input.email);
+  const email = rules.normalizeEmail(input.email);
   rules.assertPassword(input.password);
-  const chosen = input.username === undefined ? null : rules.normaliseUsername(input.username);
+  const chosen = input.username === undefined ? null : rules.normalizeUsername(input.username);
   // Before the costly hash; the unique index decides between two at once.
   if ((await repository.findByEmail(db, email)) !== undefined) throw emailExists();
   const account = {
     id: newId('usr'),
     email,
     password_hash: await passwords.hash(input.password),
-    name: rules.normaliseName(input.name ?? null),
+    name: rules.normalizeName(input.name ?? null),
     role: input.role ?? 'USER',
     plan: input.plan ?? 'VIP',
     email_verified_at: input.verified ? clock.now() : null,
@@ -143,7 +143,7 @@ async function createAccount(deps: Deps, input: AccountInput, also?: Parameters<
       });
       return made;
     } catch (error) {
-      const constraint = brokenConstraint(error);
+      const constraint = violatedConstraint(error);
       if (constraint === 'account_email') throw emailExists(error);
       if (constraint !== 'account_username') throw error;
       if (chosen !== null || attempt === USERNAME_TRIES) throw usernameTaken(error);

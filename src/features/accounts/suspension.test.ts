@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { ingestSession } from '../../../test/harness/factories.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { call, createSession, offsetOf, PATCH, patch, TUS } from '../../../test/uploads/fixture.ts';
 import { addVideo, FOLDER, madeUpFiles } from '../../../test/videos/fixture.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -75,7 +75,7 @@ async function otherThan(status: number, paths: readonly string[]): Promise<stri
 
 async function allAnswer(status: number, paths: readonly string[]): Promise<void> {
   let left: string[] = [];
-  await until(
+  await waitFor(
     async () => {
       left = await otherThan(status, paths);
       return left.length === 0;
@@ -157,7 +157,7 @@ test('an upload that runs on another node is broken off, and goes on from there 
   const broken = running.finally(() => {
     isCut = true;
   });
-  await until(async () => {
+  await waitFor(async () => {
     const row = await first.container.db
       .selectFrom('upload')
       .select('writer')

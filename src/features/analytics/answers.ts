@@ -2,8 +2,8 @@ import type { Static } from 'typebox';
 import type { AnalyticsBreakdownDimension } from '../../platform/db/tables.generated.ts';
 import { countryName, labelOf } from './labels.ts';
 import type { BreakdownRow, SubjectRow, ValueRow } from './reads.repository.ts';
-import { minutes, percent, ratio, type Sums, seconds } from './reads.rules.ts';
-import type { AccountReport, Head, Series, StreamReport, VideoReport } from './reads.service.ts';
+import { minutes, percent, ratio, type MetricTotals, seconds } from './reads.rules.ts';
+import type { AccountReport, ReportHeader, Series, StreamReport, VideoReport } from './reads.service.ts';
 import type {
   AccountAnalytics,
   CountryRow,
@@ -15,7 +15,7 @@ import type {
   VideoRow,
 } from './schemas.ts';
 
-export function toHead({ range, generatedAt, freshUntil }: Head): Static<typeof RowsHead> {
+export function toHead({ range, generatedAt, freshUntil }: ReportHeader): Static<typeof RowsHead> {
   return {
     from: range.from.toISOString(),
     to: range.to.toISOString(),
@@ -26,13 +26,13 @@ export function toHead({ range, generatedAt, freshUntil }: Head): Static<typeof 
   };
 }
 
-const viewed = ({ views, uniqueViewers, watchMs }: Sums | ValueRow | SubjectRow) => ({
+const viewed = ({ views, uniqueViewers, watchMs }: MetricTotals | ValueRow | SubjectRow) => ({
   views,
   uniqueViewers,
   watchTimeSec: seconds(watchMs),
 });
-const average = ({ views, watchMs }: Sums) => ({ avgViewDurationSec: ratio(watchMs / 1000, views) });
-const percentViewed = ({ views, watchMs }: Sums, durationSec: number | null) => ({
+const average = ({ views, watchMs }: MetricTotals) => ({ avgViewDurationSec: ratio(watchMs / 1000, views) });
+const percentViewed = ({ views, watchMs }: MetricTotals, durationSec: number | null) => ({
   avgPercentViewed: durationSec === null ? null : percent(watchMs / 1000, views * durationSec),
 });
 
@@ -40,20 +40,20 @@ const percentViewed = ({ views, watchMs }: Sums, durationSec: number | null) => 
 type Known = <T>(value: T) => T | null;
 const knownIn = (share: unknown): Known => (share === null ? (value) => value : () => null);
 
-const shown = ({ impressions, plays }: Sums, known: Known) => ({
+const shown = ({ impressions, plays }: MetricTotals, known: Known) => ({
   impressions: known(impressions),
   playRate: known(ratio(plays, impressions, 4)),
 });
-const onAir = (sums: Sums, known: Known) => ({
+const onAir = (sums: MetricTotals, known: Known) => ({
   broadcasts: known(sums.broadcasts),
   liveMinutes: known(minutes(sums.liveMs)),
   peakConcurrent: known(sums.peakViewers),
   avgConcurrent: known(ratio(sums.viewerSamplesSum, sums.viewerSamples)),
   chatMessages: known(sums.chatMessages),
 });
-const bitrate = ({ bitrateKbit, liveMs }: Sums) => ratio(bitrateKbit * 1000, liveMs, 0);
+const bitrate = ({ bitrateKbit, liveMs }: MetricTotals) => ratio(bitrateKbit * 1000, liveMs, 0);
 
-function seriesOf<T, P>({ head, totals, previous }: Series, total: (sums: Sums) => T, series: readonly P[]) {
+function seriesOf<T, P>({ head, totals, previous }: Series, total: (sums: MetricTotals) => T, series: readonly P[]) {
   return {
     ...toHead(head),
     totals: total(totals),
@@ -62,26 +62,26 @@ function seriesOf<T, P>({ head, totals, previous }: Series, total: (sums: Sums) 
   };
 }
 
-function piecesOf<P>({ series, share }: Series, piece: (sums: Sums, known: Known) => P) {
+function piecesOf<P>({ series, share }: Series, piece: (sums: MetricTotals, known: Known) => P) {
   const known = knownIn(share);
   return series.map(({ date, ...sums }) => ({ date, ...piece(sums, known) }));
 }
 
-export const accountPieces = (report: Series) =>
+export const accountBuckets = (report: Series) =>
   piecesOf(report, (sums, known) => ({
     ...viewed(sums),
     newFollowers: known(sums.newFollowers),
     liveMinutes: known(minutes(sums.liveMs)),
   }));
 
-export const videoPieces = (report: Series) =>
+export const videoBuckets = (report: Series) =>
   piecesOf(report, (sums, known) => ({
     ...viewed(sums),
     impressions: known(sums.impressions),
     plays: known(sums.plays),
   }));
 
-export const streamPieces = (report: Series) =>
+export const streamBuckets = (report: Series) =>
   piecesOf(report, (sums, known) => ({
     ...viewed(sums),
     concurrentAvg: known(ratio(sums.viewerSamplesSum, sums.viewerSamples)),
@@ -94,7 +94,7 @@ export const streamPieces = (report: Series) =>
 
 export function toAccount(report: AccountReport): Static<typeof AccountAnalytics> {
   const known = knownIn(report.share);
-  const total = (sums: Sums) => ({
+  const total = (sums: MetricTotals) => ({
     ...viewed(sums),
     ...average(sums),
     newFollowers: known(sums.newFollowers),
@@ -105,7 +105,7 @@ export function toAccount(report: AccountReport): Static<typeof AccountAnalytics
   });
   const top = ({ title, views, watchMs }: SubjectRow) => ({ title, views, watchTimeSec: seconds(watchMs) });
   return {
-    ...seriesOf(report, total, accountPieces(report)),
+    ...seriesOf(report, total, accountBuckets(report)),
     topVideos: report.topVideos.map((row) => ({ videoId: row.id, ...top(row) })),
     topStreams: report.topStreams.map((row) => ({ streamId: row.id, ...top(row) })),
     breakdown: breakdownOf(report.breakdown),
@@ -168,7 +168,7 @@ const breakdownOf = (rows: readonly BreakdownRow[]) => ({
 export function toVideo(report: VideoReport): Static<typeof VideoAnalytics> {
   const { id: videoId, named: video, retention, breakdown } = report;
   const known = knownIn(report.share);
-  const total = (sums: Sums) => ({
+  const total = (sums: MetricTotals) => ({
     ...viewed(sums),
     ...average(sums),
     ...percentViewed(sums, video.durationSec),
@@ -176,7 +176,7 @@ export function toVideo(report: VideoReport): Static<typeof VideoAnalytics> {
     plays: known(sums.plays),
   });
   return {
-    ...seriesOf(report, total, videoPieces(report)),
+    ...seriesOf(report, total, videoBuckets(report)),
     videoId,
     title: video.title,
     deletedAt: video.deletedAt?.toISOString() ?? null,
@@ -192,7 +192,7 @@ export function toVideo(report: VideoReport): Static<typeof VideoAnalytics> {
 export function toStream(report: StreamReport): Static<typeof StreamAnalytics> {
   const { id: streamId, named: stream, sessions, breakdown } = report;
   const known = knownIn(report.share);
-  const total = (sums: Sums) => ({
+  const total = (sums: MetricTotals) => ({
     ...viewed(sums),
     ...average(sums),
     ...onAir(sums, known),
@@ -201,7 +201,7 @@ export function toStream(report: StreamReport): Static<typeof StreamAnalytics> {
     bitrateKbps: known(bitrate(sums)),
   });
   return {
-    ...seriesOf(report, total, streamPieces(report)),
+    ...seriesOf(report, total, streamBuckets(report)),
     streamId,
     title: stream.title,
     deletedAt: stream.deletedAt?.toISOString() ?? null,

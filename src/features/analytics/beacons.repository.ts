@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /** Which facts are added up, and beside which. */
-export interface Scope {
+export interface RollupScope {
   /** Facts of transactions from here on are new: those before are counted already. */
   fromXid: string;
   /** Facts of transactions from here on are not there yet. */
@@ -20,13 +20,13 @@ const APART = { numbers: 100, time: sql.lit('1 day') };
 type Sql = RawBuilder<unknown>;
 
 /** The new facts, as `f`. */
-export function isNew({ fromXid, belowXid, days }: Scope): Sql {
+export function isNew({ fromXid, belowXid, days }: RollupScope): Sql {
   return sql`f.xid >= ${fromXid}::xid8 and f.xid < ${belowXid}::xid8
     and f.created_at >= ${days.from} and f.created_at < ${days.to}`;
 }
 
 /** Beacons `one` that are near `other`; the constants let the planner leave partitions out. */
-function near(one: string, other: string, { around }: Scope): Sql {
+function near(one: string, other: string, { around }: RollupScope): Sql {
   const [a, b] = [sql.raw(one), sql.raw(other)];
   return sql`${a}.playback_session = ${b}.playback_session and ${a}.kind = 'BEACON' and not ${a}.is_bot
     and ${a}.created_at > ${b}.created_at - interval ${APART.time}
@@ -35,13 +35,13 @@ function near(one: string, other: string, { around }: Scope): Sql {
 }
 
 /** No beacon of this number was there before `one`: it is no replay. */
-function isFirst(one: string, scope: Scope): Sql {
+function isFirst(one: string, scope: RollupScope): Sql {
   const a = sql.raw(one);
   return sql`(select true from usage_event d where ${near('d', one, scope)} and d.sequence_number = ${a}.sequence_number
     and d.xid <= ${a}.xid and (d.xid, d.created_at, d.id) < (${a}.xid, ${a}.created_at, ${a}.id) limit 1) is null`;
 }
 
-function isBefore(one: string, other: string, scope: Scope): Sql {
+function isBefore(one: string, other: string, scope: RollupScope): Sql {
   const [a, b] = [sql.raw(one), sql.raw(other)];
   return sql`${near(one, other, scope)} and ${a}.sequence_number < ${b}.sequence_number
     and ${a}.sequence_number >= ${b}.sequence_number - ${sql.lit(APART.numbers)} and ${a}.xid < ${b}.seen_xid`;
@@ -50,7 +50,7 @@ function isBefore(one: string, other: string, scope: Scope): Sql {
 /** The UTC day, whatever zone the session has. */
 export const dayOf = (at: string): Sql => sql`date_bin('1 day', ${sql.raw(at)}, 'epoch'::timestamptz)`;
 
-export const quarterOf = (at: string): Sql =>
+export const quarterHourOf = (at: string): Sql =>
   sql`date_bin('15 minutes', ${sql.raw(at)}, 'epoch'::timestamptz)`;
 
 const plays = (events: string): Sql => {
@@ -71,7 +71,7 @@ const leavesPlaying = (events: string): Sql => {
  * comes late changes what those after it counted for: they are there twice, with the sign of what is taken back and
  * of what is right now. Needs `fresh`, the new facts.
  */
-export function beaconMoves(scope: Scope): Sql {
+export function watchTimeDeltas(scope: RollupScope): Sql {
   const { fromXid, belowXid } = scope;
   return sql`
     told as materialized (
@@ -80,7 +80,7 @@ export function beaconMoves(scope: Scope): Sql {
     -- Counted before, and after one that is new.
     after as materialized (
       select distinct on (c.created_at, c.id) c.* from told t cross join lateral (
-        select ${factColumns('c')} from usage_event c where ${near('c', 't', scope)} and c.sequence_number > t.sequence_number
+        select ${usageEventColumns('c')} from usage_event c where ${near('c', 't', scope)} and c.sequence_number > t.sequence_number
           and c.sequence_number <= t.sequence_number + ${sql.lit(APART.numbers)} and c.xid < ${fromXid}::xid8
           and ${isFirst('c', scope)}) c),
     weighed as (
@@ -108,14 +108,14 @@ export function beaconMoves(scope: Scope): Sql {
       from weighed c
         cross join lateral (select ${plays('c.player_events')} as yes) c_plays
         left join lateral (
-          select ${factColumns('p')}, ${plays('p.player_events')} as plays,
+          select ${usageEventColumns('p')}, ${plays('p.player_events')} as plays,
             ${leavesPlaying('p.player_events')} as left_playing
           from usage_event p where ${isBefore('p', 'c', scope)} and ${isFirst('p', scope)}
           order by p.sequence_number desc, p.xid, p.created_at, p.id limit 1) p on true)`;
 }
 
 /** What is read of a fact for the sums of analytics. */
-export function factColumns(alias: string): Sql {
+export function usageEventColumns(alias: string): Sql {
   const names = [
     ...[
       'xid',

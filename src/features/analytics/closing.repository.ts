@@ -1,12 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { plannedWithValues } from '../../platform/db/page.ts';
-import { type Closing, DAY_LENGTHS, LENGTHS } from './spans.rules.ts';
+import { CUSTOM_PLAN } from '../../platform/db/page.ts';
+import { type CompactionStep, DAILY_ROLLUP_INTERVALS_MIN, ROLLUP_INTERVALS_MIN } from './spans.rules.ts';
 
 type Sql = RawBuilder<unknown>;
 
 /** Seconds of videos have no sums of less than a day to make a day of. */
-const hasSeconds = ({ below }: Closing) => DAY_LENGTHS.some((length) => length === below);
+const hasSeconds = ({ below }: CompactionStep) => DAILY_ROLLUP_INTERVALS_MIN.some((length) => length === below);
 
 const MEASURES = [
   ...['views', 'unique_viewers', 'watch_ms', 'impressions', 'plays', 'joins', 'leaves', 'chat_messages'],
@@ -36,16 +36,16 @@ const SHARE: Table = {
 };
 
 /** Makes the sums of these spans out of those below them, where none stand. */
-export async function makeSpans(tx: Tx, closing: Closing): Promise<void> {
+export async function compactRollups(tx: Tx, closing: CompactionStep): Promise<void> {
   await makeSums(tx, TOTAL, closing);
   await makeSums(tx, SHARE, closing);
   if (hasSeconds(closing)) await makeRetention(tx, closing);
 }
 
-async function makeSums(tx: Tx, { name, key, summed, highest }: Table, closing: Closing): Promise<void> {
+async function makeSums(tx: Tx, { name, key, summed, highest }: Table, closing: CompactionStep): Promise<void> {
   const list = (names: readonly string[], of: (name: string) => Sql) => sql.join(names.map(of));
   await sql`
-    ${plannedWithValues} insert into ${sql.table(name)} (interval_min, at,
+    ${CUSTOM_PLAN} insert into ${sql.table(name)} (interval_min, at,
       ${list([...key, ...highest, ...summed], (column) => sql.ref(column))})
     select ${sql.lit(closing.length)}, ${binOf(closing)}, ${list(key, (column) => sql.ref(column))},
       ${list(
@@ -57,9 +57,9 @@ async function makeSums(tx: Tx, { name, key, summed, highest }: Table, closing: 
     order by 2, ${list(key, (column) => sql.ref(column))}`.execute(tx);
 }
 
-async function makeRetention(tx: Tx, closing: Closing): Promise<void> {
+async function makeRetention(tx: Tx, closing: CompactionStep): Promise<void> {
   await sql`
-    ${plannedWithValues} insert into analytics_retention (interval_min, at, workspace_id, video_id, is_owner, watch_counts)
+    ${CUSTOM_PLAN} insert into analytics_retention (interval_min, at, workspace_id, video_id, is_owner, watch_counts)
     select ${sql.lit(closing.length)}, begins, workspace_id, video_id, is_owner, array_agg(times order by second)
     from (
       select ${binOf(closing)} as begins, workspace_id, video_id, is_owner, second, sum(times)::integer as times
@@ -69,7 +69,7 @@ async function makeRetention(tx: Tx, closing: Closing): Promise<void> {
 }
 
 /** Takes away what `makeSpans` makes. */
-export async function deleteSpans(tx: Tx, closing: Closing): Promise<void> {
+export async function deleteRollups(tx: Tx, closing: CompactionStep): Promise<void> {
   const { length, from, to } = closing;
   const tables = [
     'analytics_total',
@@ -83,20 +83,20 @@ export async function deleteSpans(tx: Tx, closing: Closing): Promise<void> {
 }
 
 /** Takes away all that `makeSpans` makes. */
-export async function deleteEverySpan(tx: Tx): Promise<void> {
+export async function deleteAllCompactedRollups(tx: Tx): Promise<void> {
   for (const table of ['analytics_total', 'analytics_breakdown'] as const)
-    await tx.deleteFrom(table).where('interval_min', '>', LENGTHS[0]).execute();
-  await tx.deleteFrom('analytics_retention').where('interval_min', '>', DAY_LENGTHS[0]).execute();
+    await tx.deleteFrom(table).where('interval_min', '>', ROLLUP_INTERVALS_MIN[0]).execute();
+  await tx.deleteFrom('analytics_retention').where('interval_min', '>', DAILY_ROLLUP_INTERVALS_MIN[0]).execute();
 }
 
-const isBelow = ({ below, from, to }: Closing) =>
+const isBelow = ({ below, from, to }: CompactionStep) =>
   sql`interval_min = ${sql.lit(below)} and at >= ${from} and at < ${to}`;
 
-const binOf = ({ length }: Closing) =>
+const binOf = ({ length }: CompactionStep) =>
   sql`date_bin(make_interval(mins => ${sql.lit(length)}), at, 'epoch'::timestamptz)`;
 
 /** When the first quarter-hour begins of which anything was counted. */
-export async function firstSum(db: Db): Promise<Date | null> {
+export async function firstRollupAt(db: Db): Promise<Date | null> {
   const row = await db
     .selectFrom('analytics_total')
     .select('at')
@@ -107,6 +107,6 @@ export async function firstSum(db: Db): Promise<Date | null> {
   return row?.at ?? null;
 }
 
-export async function setClosed(tx: Tx, closedUntil: Date): Promise<void> {
+export async function setCompactedUntil(tx: Tx, closedUntil: Date): Promise<void> {
   await tx.updateTable('rollup_state').set({ compacted_until: closedUntil }).execute();
 }

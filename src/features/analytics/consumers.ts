@@ -1,15 +1,15 @@
 import { type EventConsumer, on } from '../../events/index.ts';
-import type { Fact, Facts } from '../facts/index.ts';
+import type { UsageEvent, UsageEvents } from '../facts/index.ts';
 import type { followerAdded, followerRemoved } from '../users/index.ts';
 
 interface Deps {
-  facts: Pick<Facts, 'append'>;
+  facts: Pick<UsageEvents, 'append'>;
   users: { followerAdded: typeof followerAdded; followerRemoved: typeof followerRemoved };
 }
 
 /** Who begins to follow and who stops is counted in the transaction in which they do. */
 export function createAnalyticsConsumers({ facts, users }: Deps): EventConsumer[] {
-  const fact = (kind: Fact['kind'], workspaceId: string): Fact[] => [{ kind, workspaceId }];
+  const fact = (kind: UsageEvent['kind'], workspaceId: string): UsageEvent[] => [{ kind, workspaceId }];
   return [
     on(users.followerAdded, (tx, { workspaceId }) => facts.append(tx, fact('FOLLOW', workspaceId))),
     on(users.followerRemoved, (tx, { workspaceId }) => facts.append(tx, fact('UNFOLLOW', workspaceId))),

@@ -6,7 +6,7 @@ import { TestClock } from '../../../test/harness/clock.ts';
 import type { TestAccount } from '../../../test/harness/factories.ts';
 import { runTask } from '../../../test/harness/parts.ts';
 import { insertReadyVideo } from '../../../test/harness/videos.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { creator } from '../../../test/money/subscriber.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 
@@ -353,7 +353,7 @@ test('what a player tells is read a moment later', async () => {
       events: [{ type, positionSec, at: clock.ms(), quality: 720 }],
     });
     await fetch(`${app.url}/playback/beacon`, { method: 'POST', headers, body });
-    await until(async () => {
+    await waitFor(async () => {
       const [row] = await app.container.sql<{ facts: number }[]>`
         select count(*)::integer as facts from usage_event where subject_id = ${video} and sequence_number = ${n}`;
       return row?.facts === 1;
@@ -366,7 +366,7 @@ test('what a player tells is read a moment later', async () => {
   (await app.request('POST', `/videos/${video}/views`, { body: view, headers })).assertOk(200);
   const path = `/analytics/videos/${video}?from=2026-11-20&to=2026-11-21`;
   // A transaction of another test holds the sums back for as long as it runs.
-  await until(async () => {
+  await waitFor(async () => {
     await runTask(app.container, 'sums');
     const { views, watchTimeSec } = Object((await read(path)).at('data.totals'));
     return views === 1 && watchTimeSec === 12;

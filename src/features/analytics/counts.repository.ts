@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../../platform/db/index.ts';
-import { plannedWithValues } from '../../platform/db/page.ts';
-import { beaconMoves, dayOf, factColumns, isNew, quarterOf, type Scope } from './beacons.repository.ts';
-import { DAY_LENGTHS, LENGTHS, type Length } from './spans.rules.ts';
+import { CUSTOM_PLAN } from '../../platform/db/page.ts';
+import { watchTimeDeltas, dayOf, usageEventColumns, isNew, quarterHourOf, type RollupScope } from './beacons.repository.ts';
+import { DAILY_ROLLUP_INTERVALS_MIN, ROLLUP_INTERVALS_MIN, type RollupInterval } from './spans.rules.ts';
 
 type Sql = RawBuilder<unknown>;
 
@@ -18,9 +18,9 @@ function kindOf(subject: string): Sql {
 }
 
 /** `span`: the quarter-hour, and every longer one that it is in and that is made already. */
-const spansOf = ({ closedUntil }: Scope) => madeSpans(LENGTHS, closedUntil);
+const spansOf = ({ closedUntil }: RollupScope) => madeSpans(ROLLUP_INTERVALS_MIN, closedUntil);
 
-function madeSpans(lengths: readonly Length[], closedUntil: Date | null): Sql {
+function madeSpans(lengths: readonly RollupInterval[], closedUntil: Date | null): Sql {
   const made =
     closedUntil === null
       ? sql``
@@ -55,7 +55,7 @@ const SEEN = sql`
   seen as (
     insert into analytics_unique_viewer (at, workspace_id, subject_id, dimension_filter, viewer, is_owner, first_at)
     select distinct on (1, 2, 3, 4, 5, 6) ${dayOf('created_at')}, workspace_id, level.id,
-      part.dimension_filter, viewer, is_owner, ${quarterOf('created_at')}
+      part.dimension_filter, viewer, is_owner, ${quarterHourOf('created_at')}
     from sign cross join lateral ${levelsOf('sign.subject_id')}
       cross join lateral (select '' as dimension_filter union all
         select share.dimension || ':' || share.value from ${sharesOf('sign')}) part
@@ -86,20 +86,20 @@ function sum(measure: string, what: 'total' | 'pieces' = 'total'): Sql {
 }
 
 /** One row for each sum and what is added to it. */
-const totalsIn = (scope: Scope) => sql`
+const totalsIn = (scope: RollupScope) => sql`
   counted as (
-    select workspace_id, subject_id, ${quarterOf('created_at')} as at, is_owner, kind as measure,
+    select workspace_id, subject_id, ${quarterHourOf('created_at')} as at, is_owner, kind as measure,
       sum(amount) as total, max(amount) as highest, count(*) as pieces
     from fresh where kind <> 'BEACON' group by 1, 2, 3, 4, 5
     union all
-    select workspace_id, subject_id, ${quarterOf('created_at')}, is_owner, 'BITRATE',
+    select workspace_id, subject_id, ${quarterHourOf('created_at')}, is_owner, 'BITRATE',
       sum(amount * coalesce(bitrate_kbps, 0) / 1000), 0, 0
     from fresh where kind = 'LIVE' group by 1, 2, 3, 4
     union all
-    select workspace_id, subject_id, ${quarterOf('created_at')}, is_owner, 'WATCH', sum(sign * watch_ms), 0, 0
+    select workspace_id, subject_id, ${quarterHourOf('created_at')}, is_owner, 'WATCH', sum(sign * watch_ms), 0, 0
     from move where watch_ms > 0 group by 1, 2, 3, 4 having sum(sign * watch_ms) <> 0
     union all
-    select workspace_id, subject_id, ${quarterOf('created_at')}, is_owner, 'PLAY', sum(sign), 0, 0
+    select workspace_id, subject_id, ${quarterHourOf('created_at')}, is_owner, 'PLAY', sum(sign), 0, 0
     from move where begins group by 1, 2, 3, 4 having sum(sign) <> 0),
   leveled as (
     select workspace_id, level.kind as subject_kind, level.id as subject_id, at, is_owner, measure, total, highest,
@@ -124,13 +124,13 @@ function added(table: string, columns: readonly string[]): Sql {
   return sql.raw(columns.map((name) => `${name} = ${table}.${name} + excluded.${name}`).join(', '));
 }
 
-const sharesIn = (scope: Scope) => sql`
+const sharesIn = (scope: RollupScope) => sql`
   shared as (
-    select workspace_id, subject_id, ${quarterOf('created_at')} as at, is_owner, share.dimension, share.value,
+    select workspace_id, subject_id, ${quarterHourOf('created_at')} as at, is_owner, share.dimension, share.value,
       sum(amount) as views, 0::numeric as watch_ms
     from fresh cross join lateral ${sharesOf('fresh')} where kind = 'VIEW' group by 1, 2, 3, 4, 5, 6
     union all
-    select workspace_id, subject_id, ${quarterOf('created_at')}, is_owner, share.dimension, share.value, 0,
+    select workspace_id, subject_id, ${quarterHourOf('created_at')}, is_owner, share.dimension, share.value, 0,
       sum(sign * watch_ms)
     from move cross join lateral (select * from ${sharesOf('move')}
       union all select 'quality', quality where quality is not null) share
@@ -161,7 +161,7 @@ const LONGEST_SEC = 43_200;
  * Which seconds a player passed from beacon to beacon, where the time between them was enough for it, at twice the
  * speed: where each stretch begins and ends, summed up to arrays.
  */
-const retentionIn = ({ closedUntil }: Scope) => sql`
+const retentionIn = ({ closedUntil }: RollupScope) => sql`
   stretch as (
     select workspace_id, subject_id, ${dayOf('created_at')} as at, is_owner, sign,
       greatest(ceil(begun), 0)::integer as first_second, least(ceil(position), ${sql.lit(LONGEST_SEC)})::integer as next_second
@@ -176,7 +176,7 @@ const retentionIn = ({ closedUntil }: Scope) => sql`
   turn as (
     select workspace_id, subject_id, span.minutes, span.begins as at, is_owner, second, sum(delta)::integer as delta
     from stretch cross join lateral (values (0, 0), (first_second, sign), (next_second, -sign)) one (second, delta)
-      cross join lateral ${madeSpans(DAY_LENGTHS, closedUntil)}
+      cross join lateral ${madeSpans(DAILY_ROLLUP_INTERVALS_MIN, closedUntil)}
     where first_second < next_second group by 1, 2, 3, 4, 5, 6),
   run as (
     select workspace_id, subject_id, minutes, at, is_owner, second, lead(second) over seconds as next_second,
@@ -198,12 +198,12 @@ const KINDS = [
 ];
 
 /** Adds the new facts to what is counted of content: one statement, so that each fact is read once. */
-export async function addCounts(tx: Tx, scope: Scope): Promise<void> {
+export async function addContentMetrics(tx: Tx, scope: RollupScope): Promise<void> {
   await sql`
-    ${plannedWithValues} with fresh as materialized (
-      select ${factColumns('f')} from usage_event f where ${isNew(scope)} and not is_bot
+    ${CUSTOM_PLAN} with fresh as materialized (
+      select ${usageEventColumns('f')} from usage_event f where ${isNew(scope)} and not is_bot
         and kind in (${sql.join(KINDS.map((kind) => sql.lit(kind)))})),
-    ${beaconMoves(scope)}, ${SEEN}, ${totalsIn(scope)}, ${sharesIn(scope)},
+    ${watchTimeDeltas(scope)}, ${SEEN}, ${totalsIn(scope)}, ${sharesIn(scope)},
     ${retentionIn(scope)}
     select 1`.execute(tx);
 }
@@ -211,10 +211,10 @@ export async function addCounts(tx: Tx, scope: Scope): Promise<void> {
 const USAGE = ['STORAGE', 'EGRESS', 'ENCODE', 'LIVE', 'ROOM', 'REQUEST', 'DELIVERY'] as const;
 
 /** Adds the new facts to what was used. Storage is a gauge: of a span its highest counts. */
-export async function addUsage(tx: Tx, scope: Scope): Promise<void> {
+export async function addUsage(tx: Tx, scope: RollupScope): Promise<void> {
   await sql`
-    ${plannedWithValues} with used as materialized (
-      select workspace_id, kind, ${quarterOf('created_at')} as at,
+    ${CUSTOM_PLAN} with used as materialized (
+      select workspace_id, kind, ${quarterHourOf('created_at')} as at,
         case when kind = 'STORAGE' then max(amount) else sum(amount) end as amount
       from usage_event f where ${isNew(scope)} and kind in (${sql.join(USAGE.map((kind) => sql.lit(kind)))})
       group by 1, 2, 3)
@@ -229,11 +229,11 @@ export async function addUsage(tx: Tx, scope: Scope): Promise<void> {
 }
 
 /** Adds the new requests to those of each key and day. */
-export async function addRequests(tx: Tx, scope: Scope): Promise<void> {
+export async function addRequests(tx: Tx, scope: RollupScope): Promise<void> {
   const errors = (from: number, to: number) =>
     sql`coalesce(sum(amount) filter (where status between ${sql.lit(from)} and ${sql.lit(to)}), 0)`;
   await sql`
-    ${plannedWithValues} insert into usage_request (workspace_id, key_id, at, requests, errors_4xx, errors_5xx,
+    ${CUSTOM_PLAN} insert into usage_request (workspace_id, key_id, at, requests, errors_4xx, errors_5xx,
       rate_limited)
     select workspace_id, coalesce(key_id, ''), ${dayOf('created_at')}, sum(amount), ${errors(400, 499)},
       ${errors(500, 599)}, ${errors(429, 429)}

@@ -1,11 +1,11 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { Nullable } from '../../http/schema.ts';
 import { toHead } from './answers.ts';
 import {
-  type Figures,
+  type PeriodFigures,
   followersIn,
-  type Standing,
+  type PeriodBalance,
   type StatsReport,
   type SummaryReport,
 } from './finance.service.ts';
@@ -15,7 +15,7 @@ import { HEAD, RANGE } from './schemas.ts';
 export const FinanceQuery = Type.Object(RANGE);
 
 const Sum = Type.Integer();
-const FiguresOut = named(
+const FiguresOut = namedSchema(
   'AnalyticsFigures',
   Type.Object({
     views: Sum,
@@ -28,7 +28,7 @@ const FiguresOut = named(
   }),
 );
 
-export const StatsOut = named(
+export const StatsOut = namedSchema(
   'AnalyticsStats',
   Type.Object({
     ...HEAD,
@@ -46,7 +46,7 @@ export const StatsOut = named(
   }),
 );
 
-const Card = named(
+const Card = namedSchema(
   'AnalyticsFigure',
   Type.Object({
     value: Nullable(Type.Number()),
@@ -55,7 +55,7 @@ const Card = named(
   }),
 );
 
-export const CARDS = [
+export const SUMMARY_METRICS = [
   'views',
   'watchTimeSec',
   'followers',
@@ -67,7 +67,7 @@ export const CARDS = [
   'churnPercent',
 ] as const;
 
-export const SummaryOut = named(
+export const SummaryOut = namedSchema(
   'AnalyticsSummary',
   Type.Object({
     ...HEAD,
@@ -84,9 +84,9 @@ export const SummaryOut = named(
   }),
 );
 
-const netOf = ({ money }: Figures): number => money.grossCents - money.feeCents - money.refundCents;
+const netOf = ({ money }: PeriodFigures): number => money.grossCents - money.feeCents - money.refundCents;
 
-function toFigures(figures: Figures): Static<typeof FiguresOut> {
+function toFigures(figures: PeriodFigures): Static<typeof FiguresOut> {
   const { sums, money, began } = figures;
   return {
     views: sums.views,
@@ -119,7 +119,7 @@ export function toStats({
 }
 
 export function toSummary({ head, period, previous }: SummaryReport): Static<typeof SummaryOut> {
-  const card = (of: (standing: Standing) => number | null): Static<typeof Card> => {
+  const card = (of: (standing: PeriodBalance) => number | null): Static<typeof Card> => {
     const [value, before] = [of(period), of(previous)];
     const changePercent =
       value === null || before === null ? null : percent(value - before, Math.abs(before));

@@ -1,10 +1,10 @@
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
-import { previousOf, type Span } from '../../kernel/time-range.ts';
+import { previousRange, type Interval } from '../../kernel/time-range.ts';
 import type { Db } from '../../platform/db/index.ts';
 import * as repository from './reads.repository.ts';
-import { NOTHING, type Sums } from './reads.rules.ts';
-import type { Head, ReadQuery, Reads } from './reads.service.ts';
+import { EMPTY_TOTALS, type MetricTotals } from './reads.rules.ts';
+import type { ReportHeader, ReadQuery, AnalyticsQueries } from './reads.service.ts';
 
 /** Amounts of the books, in cents. */
 export interface Money {
@@ -18,21 +18,21 @@ export interface Money {
 interface Deps {
   db: Db;
   clock: Clock;
-  reads: Pick<Reads, 'head'>;
+  reads: Pick<AnalyticsQueries, 'head'>;
   /** Of each span. */
-  money(workspaceId: string, spans: readonly Span[]): Promise<Money[]>;
+  money(workspaceId: string, spans: readonly Interval[]): Promise<Money[]>;
   /** Now. */
   followers(workspaceId: string): Promise<number>;
   members: {
     /** At each moment: how many, and what they bring in a month. */
     at(workspaceId: string, moments: readonly Date[]): Promise<{ members: number; mrrCents: number }[]>;
-    changes(workspaceId: string, spans: readonly Span[]): Promise<{ began: number; ended: number }[]>;
+    changes(workspaceId: string, spans: readonly Interval[]): Promise<{ began: number; ended: number }[]>;
   };
 }
 
 /** What there is of a span. */
-export interface Figures {
-  sums: Sums;
+export interface PeriodFigures {
+  sums: MetricTotals;
   money: Money;
   /** Memberships that began, and ended. */
   began: number;
@@ -40,17 +40,17 @@ export interface Figures {
 }
 
 export interface StatsReport {
-  head: Head;
+  head: ReportHeader;
   /** Now. */
   followers: number;
-  lifetime: Figures;
-  period: Figures;
+  lifetime: PeriodFigures;
+  period: PeriodFigures;
   /** When the period ends, or now. */
   members: number;
 }
 
 /** A span, and what stood at its beginning and its end. */
-export interface Standing extends Figures {
+export interface PeriodBalance extends PeriodFigures {
   followers: number;
   members: number;
   mrrCents: number;
@@ -58,9 +58,9 @@ export interface Standing extends Figures {
 }
 
 export interface SummaryReport {
-  head: Head;
-  period: Standing;
-  previous: Standing;
+  head: ReportHeader;
+  period: PeriodBalance;
+  previous: PeriodBalance;
 }
 
 type FinanceQuery = Omit<ReadQuery, 'compare'>;
@@ -70,7 +70,7 @@ type FinanceQuery = Omit<ReadQuery, 'compare'>;
  *
  * @throws {AppError} BAD_REQUEST, field `from`, `to`, `timezone` or `granularity`.
  */
-export interface FinanceReads {
+export interface FinanceAnalytics {
   stats(workspaceId: string, query: FinanceQuery): Promise<StatsReport>;
   summary(workspaceId: string, query: FinanceQuery): Promise<SummaryReport>;
 }
@@ -79,7 +79,7 @@ const BEGINNING = dateFromMs(0);
 const END = dateFromMs(Date.UTC(9999, 0));
 const NO_MONEY: Money = { grossCents: 0, feeCents: 0, refundCents: 0, count: 0 };
 
-export function createFinanceReads(deps: Deps): FinanceReads {
+export function createFinanceAnalytics(deps: Deps): FinanceAnalytics {
   const { clock, reads, members } = deps;
   return {
     async stats(workspaceId, query) {
@@ -96,16 +96,16 @@ export function createFinanceReads(deps: Deps): FinanceReads {
     },
     async summary(workspaceId, query) {
       const head = await reads.head(query);
-      const before = previousOf(head.range);
+      const before = previousRange(head.range);
       const end = dateFromMs(Math.min(clock.ms(), head.range.to.getTime()));
       const later = { from: head.range.to, to: END };
       const account = { workspaceId, kind: 'ACCOUNT', id: '' } as const;
       const counted = { includeSelf: true, share: null, closedUntil: head.closedUntil };
-      const [[period = NONE, earlier = NONE], at, followers, [since = NOTHING]] = await Promise.all([
+      const [[period = NONE, earlier = NONE], at, followers, [since = EMPTY_TOTALS]] = await Promise.all([
         figuresOf(deps, workspaceId, [head.range, before], { ...head, ...query }),
         members.at(workspaceId, [end, head.range.from, before.from]),
         deps.followers(workspaceId),
-        repository.sumPieces(deps.db, account, [later], counted),
+        repository.sumByBucket(deps.db, account, [later], counted),
       ]);
       const [now = NOBODY, start = NOBODY, first = NOBODY] = at;
       const atEnd = followers - followersIn(since);
@@ -123,26 +123,26 @@ export function createFinanceReads(deps: Deps): FinanceReads {
   };
 }
 
-const NONE: Figures = { sums: NOTHING, money: NO_MONEY, began: 0, ended: 0 };
+const NONE: PeriodFigures = { sums: EMPTY_TOTALS, money: NO_MONEY, began: 0, ended: 0 };
 const NOBODY = { members: 0, mrrCents: 0 };
 
 /** More than were lost. */
-export const followersIn = ({ newFollowers, lostFollowers }: Sums): number => newFollowers - lostFollowers;
+export const followersIn = ({ newFollowers, lostFollowers }: MetricTotals): number => newFollowers - lostFollowers;
 
 async function figuresOf(
   { db, money, members }: Deps,
   workspaceId: string,
-  spans: readonly Span[],
-  { includeSelf, closedUntil }: Pick<FinanceQuery, 'includeSelf'> & Pick<Head, 'closedUntil'>,
-): Promise<Figures[]> {
+  spans: readonly Interval[],
+  { includeSelf, closedUntil }: Pick<FinanceQuery, 'includeSelf'> & Pick<ReportHeader, 'closedUntil'>,
+): Promise<PeriodFigures[]> {
   const account = { workspaceId, kind: 'ACCOUNT', id: '' } as const;
   const [sums, moved, changes] = await Promise.all([
-    repository.sumPieces(db, account, spans, { includeSelf, closedUntil, share: null }),
+    repository.sumByBucket(db, account, spans, { includeSelf, closedUntil, share: null }),
     money(workspaceId, spans),
     members.changes(workspaceId, spans),
   ]);
   return spans.map((_, index) => ({
-    sums: sums[index] ?? NOTHING,
+    sums: sums[index] ?? EMPTY_TOTALS,
     money: moved[index] ?? NO_MONEY,
     ...(changes[index] ?? { began: 0, ended: 0 }),
   }));

@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Span } from '../../kernel/time-range.ts';
+import type { Interval } from '../../kernel/time-range.ts';
 import type { Db } from '../../platform/db/index.ts';
-import { plannedWithValues } from '../../platform/db/page.ts';
+import { CUSTOM_PLAN } from '../../platform/db/page.ts';
 import type { AnalyticsBreakdownDimension } from '../../platform/db/tables.generated.ts';
-import { MEASURE_NAMES, NOTHING, type Place, type Share, type Sums } from './reads.rules.ts';
-import { DAY_LENGTHS, type Walk, walksOf } from './spans.rules.ts';
+import { MEASURE_NAMES, EMPTY_TOTALS, type RankCursor, type DimensionFilter, type MetricTotals } from './reads.rules.ts';
+import { DAILY_ROLLUP_INTERVALS_MIN, type RollupScan, planRollupScans } from './spans.rules.ts';
 
 export type SubjectKind = 'ACCOUNT' | 'VIDEO' | 'STREAM';
 
@@ -18,12 +18,12 @@ export interface Subject {
 /** Whose views count: those of the account's own sessions only where they are asked for. */
 interface Counted {
   includeSelf: boolean;
-  share: Share | null;
+  share: DimensionFilter | null;
   /** As `findProgress` has it: up to when there are longer spans. */
   closedUntil: Date | null;
 }
 
-const WALKS = (walks: readonly Walk[]) => sql`unnest(
+const WALKS = (walks: readonly RollupScan[]) => sql`unnest(
   ${walks.map(({ piece }) => piece)}::integer[], ${walks.map(({ length }) => length)}::integer[],
   ${walks.map(({ from }) => from.toISOString())}::timestamptz[],
   ${walks.map(({ to }) => to.toISOString())}::timestamptz[]) as walk (piece, length, begins, ends)`;
@@ -48,8 +48,8 @@ const COLUMNS = {
   viewerSamplesSum: 'viewer_samples_sum',
   viewerSamples: 'viewer_samples',
   bitrateKbit: 'bitrate_kbit',
-} as const satisfies Record<keyof Sums, string>;
-type Measure = keyof Sums;
+} as const satisfies Record<keyof MetricTotals, string>;
+type Measure = keyof MetricTotals;
 
 /** What is known of viewers by what they have in common. */
 const SHARED = ['views', 'uniqueViewers', 'watchMs'] as const satisfies Measure[];
@@ -84,28 +84,28 @@ const APART = sql`offset 0`;
 const own = (includeSelf: boolean) => sql`(not is_owner or ${includeSelf})`;
 
 /** What each piece has. */
-export async function sumPieces(
+export async function sumByBucket(
   db: Db,
   { workspaceId, kind, id }: Subject,
-  pieces: readonly Span[],
+  pieces: readonly Interval[],
   { includeSelf, share, closedUntil }: Counted,
-): Promise<Sums[]> {
+): Promise<MetricTotals[]> {
   const measures = share === null ? MEASURE_NAMES : SHARED;
   const source =
     share === null
       ? sql`analytics_total where true`
       : sql`analytics_breakdown where dimension = ${share.dimension} and value = ${share.value}`;
-  const { rows } = await sql<Partial<Sums> & { piece: number }>`
-    ${plannedWithValues} select walk.piece, ${added(measures)} from ${WALKS(walksOf(pieces, closedUntil))}, lateral (
+  const { rows } = await sql<Partial<MetricTotals> & { piece: number }>`
+    ${CUSTOM_PLAN} select walk.piece, ${added(measures)} from ${WALKS(planRollupScans(pieces, closedUntil))}, lateral (
       select ${columnsOf(measures)} from ${source} and workspace_id = ${workspaceId} and subject_kind = ${kind}
         and subject_id = ${id} and ${IN_WALK} and ${own(includeSelf)} ${APART}) part
     group by walk.piece`.execute(db);
   const found = new Map(rows.map(({ piece, ...sums }) => [piece, sums]));
-  return pieces.map((_, piece) => ({ ...NOTHING, ...found.get(piece) }));
+  return pieces.map((_, piece) => ({ ...EMPTY_TOTALS, ...found.get(piece) }));
 }
 
 /** A video or stream, and what it has of a span. */
-export type SubjectRow = Sums & {
+export type SubjectRow = MetricTotals & {
   id: string;
   /** What the rows are in order of. */
   rank: number;
@@ -132,25 +132,25 @@ const NAMED = {
   STREAM: sql`named.title, null::timestamptz as "publishedAt", named.deleted_at as "deletedAt", null::float8 as "durationSec"`,
 };
 
-export interface RowsWanted {
+export interface RowsQuery {
   sort: Sort;
   take: number;
-  after: Place | null;
+  after: RankCursor | null;
 }
 
 /** The videos or streams of which something was counted in a span. */
-export async function sumSubjects(
+export async function rankSubjects(
   db: Db,
   { workspaceId, kind }: { workspaceId: string; kind: 'VIDEO' | 'STREAM' },
-  span: Span,
+  span: Interval,
   { includeSelf, share, closedUntil }: Counted,
-  { sort, take, after }: RowsWanted,
+  { sort, take, after }: RowsQuery,
 ): Promise<SubjectRow[]> {
   const measures = share === null ? OF_KIND[kind] : SHARED;
   const rank = share !== null && sort === 'liveMinutes' ? RANKS.views : RANKS[sort];
   const { rows } = await sql<SubjectRow>`
-    ${plannedWithValues} with counted as (
-      select part.subject_id as "id", ${added(measures)} from ${WALKS(walksOf([span], closedUntil))}, lateral (
+    ${CUSTOM_PLAN} with counted as (
+      select part.subject_id as "id", ${added(measures)} from ${WALKS(planRollupScans([span], closedUntil))}, lateral (
         select subject_id, ${columnsOf(measures)} from ${share === null ? sql`analytics_total` : sharesOf(share)}
         where workspace_id = ${workspaceId} and subject_kind = ${kind} and ${IN_WALK} and ${own(includeSelf)}
         ${APART}) part
@@ -158,18 +158,18 @@ export async function sumSubjects(
     named_rows as (select counted.*, ${NAMED[kind]} from counted ${NAMES[kind]} ${workspaceId}),
     ranked as (select *, ${rank} as rank from named_rows)
     select * from ranked where ${behind(after)} order by rank desc, "id" desc limit ${take}`.execute(db);
-  return rows.map((row) => ({ ...NOTHING, ...row }));
+  return rows.map((row) => ({ ...EMPTY_TOTALS, ...row }));
 }
 
 /** Found by the totals beside them: what has a share of a span has a total, and the index of those has the time first. */
-const sharesOf = ({ dimension, value }: Share) => sql`(
+const sharesOf = ({ dimension, value }: DimensionFilter) => sql`(
   select total.workspace_id, total.subject_kind, total.subject_id, total.interval_min, total.at, total.is_owner,
     part.views, part.unique_viewers, part.watch_ms
   from analytics_total total join analytics_breakdown part
     using (workspace_id, subject_kind, subject_id, interval_min, at, is_owner)
   where part.dimension = ${dimension} and part.value = ${value}) shared`;
 
-const behind = (after: Place | null) =>
+const behind = (after: RankCursor | null) =>
   after === null ? sql`true` : sql`(rank, "id") < (${after.rank}::bigint, ${after.id})`;
 
 interface ShareSums {
@@ -186,19 +186,19 @@ export interface ValueRow extends ShareSums {
 }
 
 /** The values of one dimension. */
-export async function sumValues(
+export async function breakdownByValue(
   db: Db,
   { workspaceId, kind, id }: Subject,
   dimension: AnalyticsBreakdownDimension,
-  span: Span,
+  span: Interval,
   { includeSelf, share, closedUntil }: Counted,
-  { sort, take, after }: RowsWanted,
+  { sort, take, after }: RowsQuery,
 ): Promise<ValueRow[]> {
   // Behind the sum of all values: what is asked for of one value is its part of that.
   const only = share === null ? sql`true` : sql`"id" = ${share.value}`;
   const { rows } = await sql<ValueRow>`
-    ${plannedWithValues} with counted as (
-      select part.value as "id", ${added(SHARED)} from ${WALKS(walksOf([span], closedUntil))}, lateral (
+    ${CUSTOM_PLAN} with counted as (
+      select part.value as "id", ${added(SHARED)} from ${WALKS(planRollupScans([span], closedUntil))}, lateral (
         select value, ${columnsOf(SHARED)} from analytics_breakdown where workspace_id = ${workspaceId}
           and subject_kind = ${kind} and subject_id = ${id} and dimension = ${dimension} and ${IN_WALK}
           and ${own(includeSelf)} ${APART}) part
@@ -216,17 +216,17 @@ export interface BreakdownRow extends ShareSums {
 }
 
 /** The values of each of these dimensions, those with the most views first. @param wanted.most of each. */
-export async function sumDimensions(
+export async function breakdownByDimensions(
   db: Db,
   { workspaceId, kind, id }: Subject,
   { dimensions, most }: { dimensions: readonly AnalyticsBreakdownDimension[]; most: number },
-  span: Span,
+  span: Interval,
   { includeSelf, closedUntil }: Omit<Counted, 'share'>,
 ): Promise<BreakdownRow[]> {
   const { rows } = await sql<BreakdownRow>`
-    ${plannedWithValues} with counted as (
+    ${CUSTOM_PLAN} with counted as (
       select part.dimension, part.value, ${added(SHARED)}
-      from ${WALKS(walksOf([span], closedUntil))}, unnest(${[...dimensions]}::text[]) as wanted (name), lateral (
+      from ${WALKS(planRollupScans([span], closedUntil))}, unnest(${[...dimensions]}::text[]) as wanted (name), lateral (
         select dimension, value, ${columnsOf(SHARED)} from analytics_breakdown where workspace_id = ${workspaceId}
           and subject_kind = ${kind} and subject_id = ${id} and dimension = wanted.name and ${IN_WALK}
           and ${own(includeSelf)} ${APART}) part
@@ -242,12 +242,12 @@ export async function sumDimensions(
 export async function sumRetention(
   db: Db,
   { workspaceId, id }: Subject,
-  days: Span,
+  days: Interval,
   { includeSelf, closedUntil }: Omit<Counted, 'share'>,
 ): Promise<number[]> {
   const { rows } = await sql<{ watched: number }>`
-    ${plannedWithValues} select sum(second.watched)::bigint as watched
-    from ${WALKS(walksOf([days], closedUntil, DAY_LENGTHS))}, analytics_retention,
+    ${CUSTOM_PLAN} select sum(second.watched)::bigint as watched
+    from ${WALKS(planRollupScans([days], closedUntil, DAILY_ROLLUP_INTERVALS_MIN))}, analytics_retention,
       unnest(watch_counts) with ordinality as second (watched, position)
     where workspace_id = ${workspaceId} and video_id = ${id} and ${IN_WALK} and ${own(includeSelf)}
     group by second.position order by second.position`.execute(db);

@@ -2,7 +2,7 @@ import { badRequest } from '../../kernel/errors.ts';
 import type { AnalyticsBreakdownDimension } from '../../platform/db/tables.generated.ts';
 
 /** What the sums have of a span, before anybody reads it. */
-export interface Sums {
+export interface MetricTotals {
   views: number;
   uniqueViewers: number;
   watchMs: number;
@@ -38,9 +38,9 @@ export const MEASURE_NAMES = [
   'viewerSamplesSum',
   'viewerSamples',
   'bitrateKbit',
-] as const satisfies (keyof Sums)[];
+] as const satisfies (keyof MetricTotals)[];
 
-export const NOTHING: Sums = {
+export const EMPTY_TOTALS: MetricTotals = {
   views: 0,
   uniqueViewers: 0,
   watchMs: 0,
@@ -60,8 +60,8 @@ export const NOTHING: Sums = {
 };
 
 /** All of these together: numbers of spans beside each other, of which the highest peak is the peak. */
-export function totalOf(parts: readonly Sums[]): Sums {
-  const total = { ...NOTHING };
+export function totalOf(parts: readonly MetricTotals[]): MetricTotals {
+  const total = { ...EMPTY_TOTALS };
   for (const part of parts) {
     for (const name of MEASURE_NAMES) {
       total[name] = name === 'peakViewers' ? Math.max(total[name], part[name]) : total[name] + part[name];
@@ -71,7 +71,7 @@ export function totalOf(parts: readonly Sums[]): Sums {
 }
 
 /** Viewers with one thing in common, such as their country. */
-export interface Share {
+export interface DimensionFilter {
   dimension: AnalyticsBreakdownDimension;
   value: string;
 }
@@ -84,7 +84,7 @@ export type FilterQuery = { [Name in `filter.${(typeof FILTERS)[number]}`]?: str
  *
  * @throws {AppError} BAD_REQUEST with the name of the second filter.
  */
-export function shareOf(query: FilterQuery): Share | null {
+export function parseDimensionFilter(query: FilterQuery): DimensionFilter | null {
   const [share, second] = FILTERS.flatMap((dimension) => {
     const value = query[`filter.${dimension}`];
     return value === undefined ? [] : [{ dimension, value }];
@@ -107,15 +107,15 @@ export const seconds = (ms: number): number => Math.round(ms / 1000);
 export const minutes = (ms: number): number => Math.round(ms / 60_000);
 
 /** A place in rows that a number orders, the highest first, and among equals by id. */
-export interface Place {
+export interface RankCursor {
   rank: number;
   id: string;
 }
 
-export const placeText = ({ rank, id }: Place): string => `${rank} ${id}`;
+export const formatRankCursor = ({ rank, id }: RankCursor): string => `${rank} ${id}`;
 
 /** @param text of `placeText`. */
-export function placeOf(text: string): Place {
+export function parseRankCursor(text: string): RankCursor {
   const gap = text.indexOf(' ');
   return { rank: Number(text.slice(0, gap)), id: text.slice(gap + 1) };
 }

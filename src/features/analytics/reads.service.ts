@@ -3,24 +3,24 @@ import { dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
 import { badRequest, notFound } from '../../kernel/errors.ts';
 import {
-  piecesOf,
-  previousOf,
+  clippedBuckets,
+  previousRange,
   type RangeQuery,
-  readRange,
-  type Span,
+  parseDateRange,
+  type Interval,
   type TimeRange,
 } from '../../kernel/time-range.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type {
   BreakdownRow,
   NamedSubject,
-  RowsWanted,
+  RowsQuery,
   Subject,
   SubjectRow,
   ValueRow,
 } from './reads.repository.ts';
 import * as repository from './reads.repository.ts';
-import { type FilterQuery, NOTHING, type Share, type Sums, shareOf, totalOf } from './reads.rules.ts';
+import { type FilterQuery, EMPTY_TOTALS, type DimensionFilter, type MetricTotals, parseDimensionFilter, totalOf } from './reads.rules.ts';
 
 export type ReadQuery = RangeQuery &
   FilterQuery & {
@@ -32,7 +32,7 @@ export type ReadQuery = RangeQuery &
 export type GeographyQuery = ReadQuery & { videoId?: string; streamId?: string };
 
 /** What every answer begins with. */
-export interface Head {
+export interface ReportHeader {
   range: TimeRange;
   generatedAt: Date;
   /** Up to when everything is counted; null before the first time. */
@@ -42,13 +42,13 @@ export interface Head {
 }
 
 export interface Series {
-  head: Head;
+  head: ReportHeader;
   /** What viewers have in common who are counted alone; null: all of them. */
-  share: Share | null;
-  totals: Sums;
+  share: DimensionFilter | null;
+  totals: MetricTotals;
   /** Null unless asked for. */
-  previous: Sums | null;
-  series: (Sums & { date: string })[];
+  previous: MetricTotals | null;
+  series: (MetricTotals & { date: string })[];
 }
 
 export interface AccountReport extends Series {
@@ -83,8 +83,8 @@ export interface StreamReport extends SubjectReport {
 
 /** Rows, and what stands beside them. */
 export interface Rows<R> {
-  head: Head;
-  share: Share | null;
+  head: ReportHeader;
+  share: DimensionFilter | null;
   rows: R[];
 }
 
@@ -102,7 +102,7 @@ interface Deps {
   db: Db;
   clock: Clock;
   /** Broadcasts that were on in a span, the newest first. */
-  sessions(workspaceId: string, streamId: string, span: Span, most: number): Promise<Session[]>;
+  sessions(workspaceId: string, streamId: string, span: Interval, most: number): Promise<Session[]>;
 }
 
 /**
@@ -111,8 +111,8 @@ interface Deps {
  *
  * @throws {AppError} BAD_REQUEST, field `from`, `to`, `timezone`, `granularity` or a filter.
  */
-export interface Reads {
-  head(query: RangeQuery): Promise<Head>;
+export interface AnalyticsQueries {
+  head(query: RangeQuery): Promise<ReportHeader>;
   /** Of the account, or of one video or stream: the series and its totals alone. */
   series(workspaceId: string, of: OneContent | null, query: ReadQuery): Promise<Series>;
   account(workspaceId: string, query: ReadQuery): Promise<AccountReport>;
@@ -120,12 +120,12 @@ export interface Reads {
     workspaceId: string,
     kind: 'VIDEO' | 'STREAM',
     query: ReadQuery,
-    wanted: RowsWanted,
+    wanted: RowsQuery,
   ): Promise<Rows<SubjectRow>>;
   video(workspaceId: string, id: string, query: ReadQuery): Promise<VideoReport>;
   stream(workspaceId: string, id: string, query: ReadQuery): Promise<StreamReport>;
   /** Countries of all content, or of one video or stream. */
-  geography(workspaceId: string, query: GeographyQuery, wanted: RowsWanted): Promise<Rows<ValueRow>>;
+  geography(workspaceId: string, query: GeographyQuery, wanted: RowsQuery): Promise<Rows<ValueRow>>;
 }
 
 const TOP = 5;
@@ -137,7 +137,7 @@ const DIMENSIONS = {
   ACCOUNT: ['country', 'device', 'browser', 'os', 'referrer', 'source'],
 } as const;
 
-export function createReads(deps: Deps): Reads {
+export function createAnalyticsQueries(deps: Deps): AnalyticsQueries {
   const { db, sessions } = deps;
   return {
     head: (query) => readHead(deps, query),
@@ -169,7 +169,7 @@ export function createReads(deps: Deps): Reads {
       const [report, watched, [sums]] = await Promise.all([
         readSubject(deps, subject, query, head),
         repository.sumRetention(db, subject, days, counted),
-        repository.sumPieces(db, subject, [days], counted),
+        repository.sumByBucket(db, subject, [days], counted),
       ]);
       return { ...report, named, retention: { watched, views: sums?.views ?? 0 } };
     },
@@ -188,22 +188,22 @@ export function createReads(deps: Deps): Reads {
 
 const ACCOUNT = { kind: 'ACCOUNT', id: '' } as const;
 
-async function readHead({ db, clock }: Deps, query: RangeQuery): Promise<Head> {
+async function readHead({ db, clock }: Deps, query: RangeQuery): Promise<ReportHeader> {
   const now = clock.ms();
-  const range = readRange(query, now);
+  const range = parseDateRange(query, now);
   return { range, generatedAt: dateFromMs(now), ...(await repository.findProgress(db)) };
 }
 
-async function readSeries(deps: Deps, subject: Subject, query: ReadQuery, head: Head): Promise<Series> {
-  const share = shareOf(query);
+async function readSeries(deps: Deps, subject: Subject, query: ReadQuery, head: ReportHeader): Promise<Series> {
+  const share = parseDimensionFilter(query);
   const { range, closedUntil } = head;
   const counted = { includeSelf: query.includeSelf, share, closedUntil };
-  const read = (spans: readonly Span[]) => repository.sumPieces(deps.db, subject, spans, counted);
+  const read = (spans: readonly Interval[]) => repository.sumByBucket(deps.db, subject, spans, counted);
   const [pieces, [previous = null]] = await Promise.all([
-    read(piecesOf(range)),
-    query.compare === 'PREVIOUS' ? read([previousOf(range)]) : [],
+    read(clippedBuckets(range)),
+    query.compare === 'PREVIOUS' ? read([previousRange(range)]) : [],
   ]);
-  const series = range.buckets.map(({ date }, piece) => ({ ...NOTHING, ...pieces[piece], date }));
+  const series = range.buckets.map(({ date }, piece) => ({ ...EMPTY_TOTALS, ...pieces[piece], date }));
   return { head, share, totals: totalOf(pieces), previous, series };
 }
 
@@ -213,7 +213,7 @@ async function findNamed(db: Db, { workspaceId, kind, id }: Content & OneContent
   return named;
 }
 
-async function readSubject(deps: Deps, subject: Content & OneContent, query: ReadQuery, head: Head) {
+async function readSubject(deps: Deps, subject: Content & OneContent, query: ReadQuery, head: ReportHeader) {
   const [report, breakdown] = await Promise.all([
     readSeries(deps, subject, query, head),
     readBreakdown(deps, subject, head, query),
@@ -224,32 +224,32 @@ async function readSubject(deps: Deps, subject: Content & OneContent, query: Rea
 function readBreakdown(
   { db }: Deps,
   subject: Subject,
-  { range, closedUntil }: Head,
+  { range, closedUntil }: ReportHeader,
   { includeSelf }: ReadQuery,
 ) {
   const wanted = { dimensions: DIMENSIONS[subject.kind], most: MOST_VALUES };
-  return repository.sumDimensions(db, subject, wanted, range, { includeSelf, closedUntil });
+  return repository.breakdownByDimensions(db, subject, wanted, range, { includeSelf, closedUntil });
 }
 
 async function readRows(
   deps: Deps,
   content: Content,
   query: ReadQuery,
-  wanted: RowsWanted,
-  head: Head,
+  wanted: RowsQuery,
+  head: ReportHeader,
 ): Promise<Rows<SubjectRow>> {
-  const share = shareOf(query);
+  const share = parseDimensionFilter(query);
   const counted = { includeSelf: query.includeSelf, share, closedUntil: head.closedUntil };
-  return { head, share, rows: await repository.sumSubjects(deps.db, content, head.range, counted, wanted) };
+  return { head, share, rows: await repository.rankSubjects(deps.db, content, head.range, counted, wanted) };
 }
 
 async function readCountries(
   deps: Deps,
   workspaceId: string,
   { videoId, streamId, ...query }: GeographyQuery,
-  wanted: RowsWanted,
+  wanted: RowsQuery,
 ): Promise<Rows<ValueRow>> {
-  const share = shareOf(query);
+  const share = parseDimensionFilter(query);
   if (share !== null && share.dimension !== 'country') {
     throw badRequest(`filter.${share.dimension}`, 'Only filter.country is supported here.');
   }
@@ -259,7 +259,7 @@ async function readCountries(
   const subject = await placed(deps.db, workspaceId, videoId, streamId);
   const head = await readHead(deps, query);
   const counted = { includeSelf: query.includeSelf, share, closedUntil: head.closedUntil };
-  const rows = await repository.sumValues(deps.db, subject, 'country', head.range, counted, wanted);
+  const rows = await repository.breakdownByValue(deps.db, subject, 'country', head.range, counted, wanted);
   return { head, share, rows };
 }
 
@@ -272,7 +272,7 @@ async function placed(db: Db, workspaceId: string, videoId?: string, streamId?: 
 }
 
 /** The UTC days that a span has a part of. */
-function touchedDays({ from, to }: Span): Span {
+function touchedDays({ from, to }: Interval): Interval {
   return {
     from: dateFromMs(Math.floor(from.getTime() / DAY_MS) * DAY_MS),
     to: dateFromMs(Math.ceil(to.getTime() / DAY_MS) * DAY_MS),

@@ -1,21 +1,21 @@
 import type { TSchema } from 'typebox';
-import { anyKey, gated } from '../../http/access.ts';
+import { anyKey, requiresGate } from '../../http/access.ts';
 import type { CsvRows } from '../../http/csv.ts';
 import { ListReader } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { IdParams } from '../../http/schema.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import * as answers from './answers.ts';
-import { CARDS, FinanceQuery, StatsOut, SummaryOut, toStats, toSummary } from './finance.schemas.ts';
-import type { FinanceReads } from './finance.service.ts';
-import type { RowsWanted, Sort } from './reads.repository.ts';
-import { placeOf, placeText } from './reads.rules.ts';
-import type { Reads, Rows } from './reads.service.ts';
+import { SUMMARY_METRICS, FinanceQuery, StatsOut, SummaryOut, toStats, toSummary } from './finance.schemas.ts';
+import type { FinanceAnalytics } from './finance.service.ts';
+import type { RowsQuery, Sort } from './reads.repository.ts';
+import { parseRankCursor, formatRankCursor } from './reads.rules.ts';
+import type { AnalyticsQueries, Rows } from './reads.service.ts';
 import * as shapes from './schemas.ts';
 
 interface Deps {
-  reads: Reads;
-  finance: FinanceReads;
+  reads: AnalyticsQueries;
+  finance: FinanceAnalytics;
   cursors: CursorCodec;
 }
 
@@ -52,7 +52,7 @@ function accountRoutes({ reads }: Deps): Route[] {
       async handler({ caller, acceptsCsv }, { query }) {
         const { workspaceId } = caller;
         return acceptsCsv
-          ? table(ACCOUNT_COLUMNS, answers.accountPieces(await reads.series(workspaceId, null, query)))
+          ? table(ACCOUNT_COLUMNS, answers.accountBuckets(await reads.series(workspaceId, null, query)))
           : answers.toAccount(await reads.account(workspaceId, query));
       },
     }),
@@ -108,7 +108,7 @@ function listRoutes({ reads, cursors }: Deps): Route[] {
       query: shapes.VideosQuery,
       reply: reply(shapes.VideoRow, VIDEO_COLUMNS),
       handler: ({ caller: { workspaceId }, acceptsCsv }, { query }) => {
-        const read = (wanted: RowsWanted) =>
+        const read = (wanted: RowsQuery) =>
           reads.subjects(workspaceId, 'VIDEO', { ...query, compare: 'NONE' }, wanted);
         const rows = { read, toOut: answers.toVideoRow, columns: VIDEO_COLUMNS };
         return paged({ cursors, scope: `analytics.videos:${workspaceId}`, query, acceptsCsv }, rows);
@@ -123,7 +123,7 @@ function listRoutes({ reads, cursors }: Deps): Route[] {
       query: shapes.StreamsQuery,
       reply: reply(shapes.StreamRow, STREAM_COLUMNS),
       handler: ({ caller: { workspaceId }, acceptsCsv }, { query }) => {
-        const read = (wanted: RowsWanted) =>
+        const read = (wanted: RowsQuery) =>
           reads.subjects(workspaceId, 'STREAM', { ...query, compare: 'NONE' }, wanted);
         const rows = { read, toOut: answers.toStreamRow, columns: STREAM_COLUMNS };
         return paged({ cursors, scope: `analytics.streams:${workspaceId}`, query, acceptsCsv }, rows);
@@ -139,7 +139,7 @@ function listRoutes({ reads, cursors }: Deps): Route[] {
       reply: reply(shapes.CountryRow, COUNTRY_COLUMNS),
       errors: ['NOT_FOUND'],
       handler: ({ caller: { workspaceId }, acceptsCsv }, { query }) => {
-        const read = (wanted: RowsWanted) =>
+        const read = (wanted: RowsQuery) =>
           reads.geography(workspaceId, { ...query, compare: 'NONE' }, wanted);
         const rows = { read, toOut: answers.toCountry, columns: COUNTRY_COLUMNS };
         return paged({ cursors, scope: `analytics.geography:${workspaceId}`, query, acceptsCsv }, rows);
@@ -178,7 +178,7 @@ function subjectRoutes({ reads }: Deps): Route[] {
         const { workspaceId } = caller;
         if (!acceptsCsv) return answers.toVideo(await reads.video(workspaceId, params.id, query));
         const of = { kind: 'VIDEO', id: params.id } as const;
-        return table(VIDEO_SERIES, answers.videoPieces(await reads.series(workspaceId, of, query)));
+        return table(VIDEO_SERIES, answers.videoBuckets(await reads.series(workspaceId, of, query)));
       },
     }),
     defineRoute({
@@ -195,7 +195,7 @@ function subjectRoutes({ reads }: Deps): Route[] {
         const { workspaceId } = caller;
         if (!acceptsCsv) return answers.toStream(await reads.stream(workspaceId, params.id, query));
         const of = { kind: 'STREAM', id: params.id } as const;
-        return table(STREAM_SERIES, answers.streamPieces(await reads.series(workspaceId, of, query)));
+        return table(STREAM_SERIES, answers.streamBuckets(await reads.series(workspaceId, of, query)));
       },
     }),
   ];
@@ -216,7 +216,7 @@ const SUMMARY_COLUMNS = ['figure', 'value', 'previous', 'changePercent'] as cons
 function financeRoutes({ finance }: Deps): Route[] {
   return [
     defineRoute({
-      ...gated('finance-read'),
+      ...requiresGate('finance-read'),
       operationId: 'analytics.stats',
       method: 'GET',
       path: '/analytics/stats',
@@ -235,7 +235,7 @@ function financeRoutes({ finance }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...gated('finance-read'),
+      ...requiresGate('finance-read'),
       operationId: 'analytics.summary',
       method: 'GET',
       path: '/analytics/summary',
@@ -249,7 +249,7 @@ function financeRoutes({ finance }: Deps): Route[] {
         if (!acceptsCsv) return report;
         return table(
           SUMMARY_COLUMNS,
-          CARDS.map((figure) => ({ figure, ...report[figure] })),
+          SUMMARY_METRICS.map((figure) => ({ figure, ...report[figure] })),
         );
       },
     }),
@@ -270,7 +270,7 @@ interface Asked {
 }
 
 interface Listed<R, C extends string, T extends Cells<C>> {
-  read(wanted: RowsWanted): Promise<Rows<R>>;
+  read(wanted: RowsQuery): Promise<Rows<R>>;
   toOut(row: R, share: unknown): T;
   columns: readonly C[];
 }
@@ -283,13 +283,13 @@ async function paged<R extends { id: string; rank: number }, C extends string, T
   const list = new ListReader(cursors, scope, { ...query, order: 'desc' });
   const { sort } = query;
   if (acceptsCsv) return everyLine(listed, sort);
-  const { after, take } = list.request;
+  const { after, fetchLimit } = list.request;
   const { head, share, rows } = await listed.read({
     sort,
-    take,
-    after: after === null ? null : placeOf(after),
+    take: fetchLimit,
+    after: after === null ? null : parseRankCursor(after),
   });
-  const placed = rows.map((row) => ({ id: placeText(row), row }));
+  const placed = rows.map((row) => ({ id: formatRankCursor(row), row }));
   return {
     ...list.page(placed, ({ row }) => listed.toOut(row, share)),
     beside: answers.toHead(head),
@@ -302,7 +302,7 @@ async function* everyLine<R extends { id: string; rank: number }, C extends stri
   { read, toOut, columns }: Listed<R, C, T>,
   sort: Sort,
 ): CsvRows {
-  for (let after: RowsWanted['after'] = null; ; ) {
+  for (let after: RowsQuery['after'] = null; ; ) {
     const { rows, share }: Rows<R> = await read({ sort, take: TABLE_ROWS, after });
     for (const row of rows) {
       const shown = toOut(row, share);

@@ -1,5 +1,5 @@
 import Type, { type TProperties } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, NullableObject, OneOf } from '../../http/schema.ts';
 import { GRANULARITIES } from '../../kernel/time-range.ts';
 
@@ -96,7 +96,7 @@ const SHOWN = {
 };
 const PERCENT_VIEWED = { avgPercentViewed: Rate('Percentage of the duration; null without views.') };
 
-const AccountTotals = named(
+const AccountTotals = namedSchema(
   'AnalyticsAccountTotals',
   Type.Object({
     ...VIEWED,
@@ -108,7 +108,7 @@ const AccountTotals = named(
     peakConcurrent: Unfiltered(),
   }),
 );
-const VideoTotals = named(
+const VideoTotals = namedSchema(
   'AnalyticsVideoTotals',
   Type.Object({ ...VIEWED, ...AVERAGE, ...PERCENT_VIEWED, ...SHOWN, plays: Unfiltered() }),
 );
@@ -119,7 +119,7 @@ const ON_AIR = {
   avgConcurrent: Rate('Null without viewers.'),
   chatMessages: Unfiltered(),
 };
-const StreamTotals = named(
+const StreamTotals = namedSchema(
   'AnalyticsStreamTotals',
   Type.Object({
     ...VIEWED,
@@ -135,7 +135,7 @@ const DATE = {
 };
 const TOP = { title: Nullable(Type.String()), views: Count, watchTimeSec: Count };
 
-const Value = named(
+const Value = namedSchema(
   'AnalyticsValue',
   Type.Object({
     key: Type.String(),
@@ -146,9 +146,9 @@ const Value = named(
 );
 export const Values = Type.Array(Value);
 const BREAKDOWN = { country: Values, device: Values, browser: Values, os: Values, referrer: Values };
-const Breakdown = named('AnalyticsBreakdown', Type.Object(BREAKDOWN));
+const Breakdown = namedSchema('AnalyticsBreakdown', Type.Object(BREAKDOWN));
 
-export const AccountAnalytics = named(
+export const AccountAnalytics = namedSchema(
   'AccountAnalytics',
   Type.Object({
     ...HEAD,
@@ -166,7 +166,7 @@ export const AccountAnalytics = named(
 
 const DELETED = { deletedAt: Nullable(Instant) };
 
-export const VideoRow = named(
+export const VideoRow = namedSchema(
   'VideoAnalyticsRow',
   Type.Object({
     videoId: IdOf('vid'),
@@ -180,7 +180,7 @@ export const VideoRow = named(
   }),
 );
 
-export const StreamRow = named(
+export const StreamRow = namedSchema(
   'StreamAnalyticsRow',
   Type.Object({
     streamId: IdOf('str'),
@@ -191,7 +191,7 @@ export const StreamRow = named(
   }),
 );
 
-export const CountryRow = named(
+export const CountryRow = namedSchema(
   'CountryAnalytics',
   Type.Object({
     countryCode: Type.String({ description: 'ISO 3166-1; `ZZ`: unknown.', examples: ['DE'] }),
@@ -201,7 +201,7 @@ export const CountryRow = named(
   }),
 );
 
-export const VideoAnalytics = named(
+export const VideoAnalytics = namedSchema(
   'VideoAnalytics',
   Type.Object({
     ...HEAD,
@@ -222,7 +222,7 @@ export const VideoAnalytics = named(
   }),
 );
 
-export const StreamAnalytics = named(
+export const StreamAnalytics = namedSchema(
   'StreamAnalytics',
   Type.Object({
     ...HEAD,

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { MINUTE_MS } from '../../kernel/durations.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
-import { beginOf, closingsAround, closingsOf, DAY_LENGTHS, LENGTHS, walksOf } from './spans.rules.ts';
+import { startOfInterval, planRecompaction, planCompaction, DAILY_ROLLUP_INTERVALS_MIN, ROLLUP_INTERVALS_MIN, planRollupScans } from './spans.rules.ts';
 
 const QUARTER = 15;
 const DAY = 1440;
@@ -15,16 +15,16 @@ const minutesOf = (date: Date) => date.getTime() / MINUTE_MS;
 const ordered = fc.tuple(minute, minute).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const);
 
 test('lengths are those that the tables take', () => {
-  assert.deepEqual(LENGTHS, VALUES.analytics_total.interval_min);
-  assert.deepEqual(LENGTHS, VALUES.analytics_breakdown.interval_min);
-  assert.deepEqual(DAY_LENGTHS, VALUES.analytics_retention.interval_min);
+  assert.deepEqual(ROLLUP_INTERVALS_MIN, VALUES.analytics_total.interval_min);
+  assert.deepEqual(ROLLUP_INTERVALS_MIN, VALUES.analytics_breakdown.interval_min);
+  assert.deepEqual(DAILY_ROLLUP_INTERVALS_MIN, VALUES.analytics_retention.interval_min);
 });
 
 test('walks are the time of their pieces, of sums that are there, and few', () => {
   fc.assert(
     fc.property(ordered, fc.option(minute), ([from, to], closed) => {
       const closedUntil = closed === null ? null : at(closed);
-      const walks = walksOf([{ from: at(from), to: at(to) }], closedUntil);
+      const walks = planRollupScans([{ from: at(from), to: at(to) }], closedUntil);
       let end = from;
       for (const walk of walks) {
         assert.equal(minutesOf(walk.from), end);
@@ -49,7 +49,7 @@ test('a day of seconds is there at all times', () => {
     to: at(29_000_160 - (29_000_160 % DAY) + 9 * DAY),
   };
   assert.deepEqual(
-    walksOf([days], null, DAY_LENGTHS).map(({ length }) => length),
+    planRollupScans([days], null, DAILY_ROLLUP_INTERVALS_MIN).map(({ length }) => length),
     [DAY],
   );
 });
@@ -62,7 +62,7 @@ test('each span is made once, of what is there, when its time is over', () => {
       for (const [index, until] of steps.entries()) {
         const before = steps[index - 1];
         if (before === undefined) continue;
-        for (const { length, from, to } of closingsOf(at(before), at(until))) {
+        for (const { length, from, to } of planCompaction(at(before), at(until))) {
           assert.ok(minutesOf(to) <= until);
           for (let begin = minutesOf(from); begin < minutesOf(to); begin += length) {
             assert.ok(!made.has(`${length} ${begin}`), 'made twice');
@@ -72,8 +72,8 @@ test('each span is made once, of what is there, when its time is over', () => {
       }
       const [first = 0] = steps;
       const last = steps.at(-1) ?? 0;
-      for (const length of LENGTHS.slice(1)) {
-        const count = (minutesOf(beginOf(at(last), length)) - minutesOf(beginOf(at(first), length))) / length;
+      for (const length of ROLLUP_INTERVALS_MIN.slice(1)) {
+        const count = (minutesOf(startOfInterval(at(last), length)) - minutesOf(startOfInterval(at(first), length))) / length;
         assert.equal([...made].filter((name) => name.startsWith(`${length} `)).length, count);
       }
     }),
@@ -84,7 +84,7 @@ test('each span is made once, of what is there, when its time is over', () => {
 test('around a day all spans are made anew that it is in, as far as they are closed', () => {
   const day = at(29_000_160 - (29_000_160 % 92_160) + 5 * DAY);
   const around = (closed: number) =>
-    closingsAround(day, closed === 0 ? null : at(minutesOf(day) + closed)).map(({ length, from, to }) => [
+    planRecompaction(day, closed === 0 ? null : at(minutesOf(day) + closed)).map(({ length, from, to }) => [
       length,
       minutesOf(from) - minutesOf(day),
       minutesOf(to) - minutesOf(day),

@@ -1,6 +1,6 @@
 import { dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS, MINUTE_MS } from '../../kernel/durations.ts';
-import type { Span } from '../../kernel/time-range.ts';
+import type { Interval } from '../../kernel/time-range.ts';
 import type {
   AnalyticsRetentionIntervalMin,
   AnalyticsTotalIntervalMin,
@@ -10,19 +10,19 @@ import type {
  * Lengths of sums in minutes, the shortest first: each is a multiple of the one before, and begins on multiples of
  * itself since 1970 (docs/decisions/analytics.md#rollup-intervals).
  */
-export const LENGTHS = [
+export const ROLLUP_INTERVALS_MIN = [
   15, 60, 240, 1440, 5760, 23_040, 92_160,
 ] as const satisfies AnalyticsTotalIntervalMin[];
-export type Length = AnalyticsTotalIntervalMin;
+export type RollupInterval = AnalyticsTotalIntervalMin;
 
 /** Seconds of videos are counted by the day. */
-export const DAY_LENGTHS = [1440, 5760, 23_040, 92_160] as const satisfies AnalyticsRetentionIntervalMin[];
+export const DAILY_ROLLUP_INTERVALS_MIN = [1440, 5760, 23_040, 92_160] as const satisfies AnalyticsRetentionIntervalMin[];
 
 /** Sums of one length, one after another. */
-export interface Walk {
+export interface RollupScan {
   /** The piece that they are a part of, from 0. */
   piece: number;
-  length: Length;
+  length: RollupInterval;
   from: Date;
   to: Date;
 }
@@ -33,15 +33,15 @@ export interface Walk {
  *
  * @param lengths of those that there are; the shortest is there at all times. Pieces begin and end on it.
  */
-export function walksOf(
-  pieces: readonly Span[],
+export function planRollupScans(
+  pieces: readonly Interval[],
   closedUntil: Date | null,
-  lengths: readonly Length[] = LENGTHS,
-): Walk[] {
+  lengths: readonly RollupInterval[] = ROLLUP_INTERVALS_MIN,
+): RollupScan[] {
   const [shortest] = lengths;
   if (shortest === undefined) return [];
   const closedMs = closedUntil?.getTime() ?? 0;
-  const walks: Walk[] = [];
+  const walks: RollupScan[] = [];
   pieces.forEach(({ from, to }, piece) => {
     const endMs = to.getTime();
     for (let ms = from.getTime(); ms < endMs; ) {
@@ -59,22 +59,22 @@ export function walksOf(
 }
 
 /** The longest that begins at a moment and ends by another one. */
-function longest(ms: number, endMs: number, lengths: readonly Length[], otherwise: Length): Length {
-  const fits = (length: Length) => ms % (length * MINUTE_MS) === 0 && ms + length * MINUTE_MS <= endMs;
+function longest(ms: number, endMs: number, lengths: readonly RollupInterval[], otherwise: RollupInterval): RollupInterval {
+  const fits = (length: RollupInterval) => ms % (length * MINUTE_MS) === 0 && ms + length * MINUTE_MS <= endMs;
   return lengths.findLast(fits) ?? otherwise;
 }
 
 /** Spans of one length, and those they are made of. */
-export interface Closing extends Span {
-  length: Length;
-  below: Length;
+export interface CompactionStep extends Interval {
+  length: RollupInterval;
+  below: RollupInterval;
 }
 
 /** What is to be made when the time from one quarter-hour until another one is over, in this order. */
-export function closingsOf(from: Date, until: Date): Closing[] {
-  return LENGTHS.flatMap((length, index) => {
-    const below = LENGTHS[index - 1];
-    const begins = { from: beginOf(from, length), to: beginOf(until, length) };
+export function planCompaction(from: Date, until: Date): CompactionStep[] {
+  return ROLLUP_INTERVALS_MIN.flatMap((length, index) => {
+    const below = ROLLUP_INTERVALS_MIN[index - 1];
+    const begins = { from: startOfInterval(from, length), to: startOfInterval(until, length) };
     return below === undefined || begins.from >= begins.to ? [] : [{ length, below, ...begins }];
   });
 }
@@ -84,21 +84,21 @@ export function closingsOf(from: Date, until: Date): Closing[] {
  *
  * @param closedUntil null: nothing is.
  */
-export function closingsAround(day: Date, closedUntil: Date | null): Closing[] {
-  return LENGTHS.flatMap((length, index) => {
-    const below = LENGTHS[index - 1];
+export function planRecompaction(day: Date, closedUntil: Date | null): CompactionStep[] {
+  return ROLLUP_INTERVALS_MIN.flatMap((length, index) => {
+    const below = ROLLUP_INTERVALS_MIN[index - 1];
     if (below === undefined || closedUntil === null) return [];
-    const from = beginOf(day, length);
+    const from = startOfInterval(day, length);
     const ends = Math.min(
       Math.max(day.getTime() + DAY_MS, from.getTime() + length * MINUTE_MS),
-      beginOf(closedUntil, length).getTime(),
+      startOfInterval(closedUntil, length).getTime(),
     );
     return from.getTime() < ends ? [{ length, below, from, to: dateFromMs(ends) }] : [];
   });
 }
 
 /** When the span of this length begins that a moment is in. */
-export function beginOf(at: Date, length: Length): Date {
+export function startOfInterval(at: Date, length: RollupInterval): Date {
   const ms = length * MINUTE_MS;
   return dateFromMs(Math.floor(at.getTime() / ms) * ms);
 }

@@ -6,20 +6,20 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { historyOf, placed } from '../../../test/analytics/history.ts';
-import { openLife } from '../../../test/analytics/life.ts';
-import { wrongSums } from '../../../test/analytics/recount.ts';
+import { openFaultInjection } from '../../../test/analytics/life.ts';
+import { findRollupErrors } from '../../../test/analytics/recount.ts';
 import { createTestDatabase } from '../../../test/harness/database.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { systemClock } from '../../kernel/clock.ts';
-import { createFacts } from '../facts/index.ts';
-import { createSums } from './index.ts';
+import { createUsageEvents } from '../facts/index.ts';
+import { createRollups } from './index.ts';
 
 const MAIN = join(import.meta.dirname, '../../../test/analytics/sums-main.ts');
 const KILLS = 12;
 
-let life: Awaited<ReturnType<typeof openLife>>;
+let life: Awaited<ReturnType<typeof openFaultInjection>>;
 before(async () => {
-  life = await openLife();
+  life = await openFaultInjection();
 });
 after(() => life.close());
 
@@ -30,11 +30,11 @@ test('the sums are those of a recount, in many histories', async () => {
 test('workers that are killed while facts come lose none and count none twice', async () => {
   const database = await createTestDatabase({ pool: 6 });
   const { db, sql } = database;
-  const facts = createFacts({
+  const facts = createUsageEvents({
     db,
     clock: systemClock,
     log: { warn() {} },
-    onDropped: () => assert.fail('dropped'),
+    onRowsDropped: () => assert.fail('dropped'),
   });
   let isOver = false;
   const made = fc.sample(historyOf(9), 200).flatMap(({ changes }) => changes);
@@ -64,14 +64,14 @@ test('workers that are killed while facts come lose none and count none twice', 
   }
   isOver = true;
   await Promise.all(writers);
-  const sums = createSums({ db, clock: systemClock, facts, rawDays: 90 });
+  const sums = createRollups({ db, clock: systemClock, facts, rawDays: 90 });
   // The database server notices after a while that the last workers are gone.
-  await until(async () => {
+  await waitFor(async () => {
     await sums.run();
     const [row] =
       await sql`select count(*) as facts from usage_event where xid >= (select next_xid from rollup_state)`;
     return row?.facts === 0;
   });
-  assert.deepEqual(await wrongSums(sql, 'wsp_'), []);
+  assert.deepEqual(await findRollupErrors(sql, 'wsp_'), []);
   await database.close();
 });

@@ -1,11 +1,11 @@
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { historyOf } from '../../../test/analytics/history.ts';
-import { openLife } from '../../../test/analytics/life.ts';
+import { openFaultInjection } from '../../../test/analytics/life.ts';
 
-let life: Awaited<ReturnType<typeof openLife>>;
+let life: Awaited<ReturnType<typeof openFaultInjection>>;
 before(async () => {
-  life = await openLife();
+  life = await openFaultInjection();
 });
 after(() => life.close());
 

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { plannedWithValues } from '../../platform/db/page.ts';
-import type { Scope } from './beacons.repository.ts';
+import { CUSTOM_PLAN } from '../../platform/db/page.ts';
+import type { RollupScope } from './beacons.repository.ts';
 
 /** What can be seen of the transactions of this database at one moment. */
-export interface Horizon {
+export interface TransactionHorizon {
   /** Every transaction below this one has ended, as far as it can have written facts. */
   ended: string;
   /** No transaction from here on had begun. */
@@ -13,7 +13,7 @@ export interface Horizon {
   hasMore: boolean;
 }
 
-type Ended = Omit<Horizon, 'hasMore'>;
+type Ended = Omit<TransactionHorizon, 'hasMore'>;
 
 /** A number of 32 bits as a whole one: it is not above `x`, and not far below. */
 const WHOLE = sql`case when low > x % (1::bigint << 32) then x - x % (1::bigint << 32) + low - (1::bigint << 32)
@@ -45,12 +45,12 @@ async function readEnded(tx: Tx): Promise<Ended> {
   return row;
 }
 
-export function readHorizon(db: Db): Promise<Horizon> {
+export function readTransactionHorizon(db: Db): Promise<TransactionHorizon> {
   return db.transaction().execute(async (tx) => {
-    await planForFacts(tx);
+    await setPlannerOptions(tx);
     const ended = await readEnded(tx);
     const { rows } = await sql`
-      ${plannedWithValues} select 1 from usage_event where xid >= ${ended.ended}::xid8 limit 1`.execute(tx);
+      ${CUSTOM_PLAN} select 1 from usage_event where xid >= ${ended.ended}::xid8 limit 1`.execute(tx);
     return { ...ended, hasMore: rows.length > 0 };
   });
 }
@@ -62,7 +62,7 @@ export async function insertState(db: Db): Promise<void> {
 }
 
 /** For statements over facts: their tables grow faster than what the planner knows of them. */
-export async function planForFacts(tx: Tx): Promise<void> {
+export async function setPlannerOptions(tx: Tx): Promise<void> {
   await sql`
     select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
       set_config('work_mem', '64MB', true)`.execute(tx);
@@ -94,7 +94,7 @@ export interface Chunk {
 
 export async function findChunk(tx: Tx, fromXid: string, belowXid: string, most: number): Promise<Chunk> {
   const { rows } = await sql<Chunk>`
-    ${plannedWithValues} select count(*) as facts, max(xid) as "lastXid",
+    ${CUSTOM_PLAN} select count(*) as facts, max(xid) as "lastXid",
       coalesce(min(created_at), 'epoch') as "from", coalesce(max(created_at), 'epoch') as "to"
     from usage_event where xid >= ${fromXid}::xid8 and xid <= (
       select max(xid) from (select xid from usage_event where xid >= ${fromXid}::xid8 and xid < ${belowXid}::xid8
@@ -104,7 +104,7 @@ export async function findChunk(tx: Tx, fromXid: string, belowXid: string, most:
   return row;
 }
 
-export async function moveState(tx: Tx, nextXid: string): Promise<void> {
+export async function advanceState(tx: Tx, nextXid: string): Promise<void> {
   await tx.updateTable('rollup_state').set({ next_xid: nextXid }).execute();
 }
 
@@ -120,7 +120,7 @@ export async function resetState(tx: Tx): Promise<void> {
  * All is counted that this horizon saw as ended. What ended after an older transaction is not, so freshness then
  * waits for a mark: an earlier moment, all of whose transactions have ended since.
  */
-export async function markFresh(tx: Tx, { ended, begun, hasMore }: Horizon, at: Date): Promise<void> {
+export async function setFreshUntil(tx: Tx, { ended, begun, hasMore }: TransactionHorizon, at: Date): Promise<void> {
   await sql`
     update rollup_state set
       fresh_until = greatest(fresh_until, case when not ${hasMore}::boolean then ${at}::timestamptz
@@ -131,12 +131,12 @@ export async function markFresh(tx: Tx, { ended, begun, hasMore }: Horizon, at: 
 }
 
 /** Forgets who was seen on days of which no fact comes any more. */
-export async function deleteSeen(db: Db, before: Date): Promise<void> {
+export async function deleteOldUniqueViewers(db: Db, before: Date): Promise<void> {
   await db.deleteFrom('analytics_unique_viewer').where('at', '<', before).execute();
 }
 
 /** Of these days everything goes that is made of facts; longer spans are made anew with `makeSpans`. */
-export async function deleteSums(tx: Tx, { days: { from, to } }: Pick<Scope, 'days'>): Promise<void> {
+export async function deleteSums(tx: Tx, { days: { from, to } }: Pick<RollupScope, 'days'>): Promise<void> {
   for (const table of [
     'analytics_total',
     'analytics_breakdown',
@@ -152,7 +152,7 @@ export async function deleteSums(tx: Tx, { days: { from, to } }: Pick<Scope, 'da
 }
 
 /** Of these UTC days, those that have sums and whose partition of facts is gone. @returns as `YYYY-MM-DD`. */
-export async function daysWithoutFacts(db: Db, from: Date, to: Date): Promise<string[]> {
+export async function daysWithoutUsageEvents(db: Db, from: Date, to: Date): Promise<string[]> {
   const { rows } = await sql<{ day: string }>`
     select to_char(day at time zone 'UTC', 'YYYY-MM-DD') as day
     from generate_series(${from}::timestamptz, ${to}::timestamptz - interval '24 hours', interval '24 hours') day

@@ -1,16 +1,16 @@
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS, MINUTE_MS } from '../../kernel/durations.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { Facts } from '../facts/index.ts';
-import type { Scope } from './beacons.repository.ts';
+import type { UsageEvents } from '../facts/index.ts';
+import type { RollupScope } from './beacons.repository.ts';
 import * as closing from './closing.repository.ts';
 import * as counts from './counts.repository.ts';
 import { findProgress } from './reads.repository.ts';
-import { beginOf, closingsAround, closingsOf } from './spans.rules.ts';
+import { startOfInterval, planRecompaction, planCompaction } from './spans.rules.ts';
 import * as repository from './sums.repository.ts';
 
 /** Adds up what facts say (docs/decisions/analytics.md#rollups). */
-export interface Sums {
+export interface Rollups {
   /** Adds what was committed since the last run, unless another process is at it. @returns how many facts. */
   run(): Promise<number>;
   /**
@@ -21,13 +21,13 @@ export interface Sums {
    */
   rebuild(from: string | undefined, to: string | undefined): Promise<{ days: string[] }>;
   /** How far the sums are behind, as far as this process knows: runs that fail leave it growing. */
-  behindSec(): number;
+  lagSec(): number;
 }
 
 interface Deps {
   db: Db;
   clock: Clock;
-  facts: Pick<Facts, 'renumber'>;
+  facts: Pick<UsageEvents, 'renumber'>;
   /** For so many days facts are kept. */
   rawDays: number;
   /** The most facts that are added in one transaction. */
@@ -41,12 +41,12 @@ const SEEN_DAYS = 2;
 /** What comes later than that is added to each span by itself. */
 const CLOSED_AFTER_MS = 10 * MINUTE_MS;
 
-export function createSums({ db, clock, facts: written, rawDays, chunk = CHUNK }: Deps): Sums {
+export function createRollups({ db, clock, facts: written, rawDays, chunk = CHUNK }: Deps): Rollups {
   let freshMs = clock.ms();
   /** @returns how many facts were added, and whether there are more. */
-  const step = (horizon: repository.Horizon, at: Date) =>
+  const step = (horizon: repository.TransactionHorizon, at: Date) =>
     db.transaction().execute(async (tx) => {
-      await repository.planForFacts(tx);
+      await repository.setPlannerOptions(tx);
       const state = await repository.lockState(tx, 'skip');
       if (state === undefined) return { facts: 0, isDone: true };
       const { nextXid: fromXid, closedUntil } = state;
@@ -57,8 +57,8 @@ export function createSums({ db, clock, facts: written, rawDays, chunk = CHUNK }
         const happened = { from: found.from.getTime(), to: found.to.getTime() + 1 };
         await addAll(tx, { ...scopeOf(fromXid, belowXid, happened), closedUntil });
       }
-      await repository.moveState(tx, belowXid);
-      if (isDone) await repository.markFresh(tx, horizon, at);
+      await repository.advanceState(tx, belowXid);
+      if (isDone) await repository.setFreshUntil(tx, horizon, at);
       return { facts: found.facts, isDone };
     });
 
@@ -67,12 +67,12 @@ export function createSums({ db, clock, facts: written, rawDays, chunk = CHUNK }
       const state = await repository.lockState(tx, 'wait');
       if (state === undefined) return;
       const scope = scopeOf('0', state.nextXid, { from: fromMs, to: fromMs + DAY_MS });
-      await repository.planForFacts(tx);
+      await repository.setPlannerOptions(tx);
       await repository.deleteSums(tx, scope);
       await addAll(tx, { ...scope, closedUntil: null });
-      for (const one of closingsAround(dateFromMs(fromMs), state.closedUntil)) {
-        await closing.deleteSpans(tx, one);
-        await closing.makeSpans(tx, one);
+      for (const one of planRecompaction(dateFromMs(fromMs), state.closedUntil)) {
+        await closing.deleteRollups(tx, one);
+        await closing.compactRollups(tx, one);
       }
     });
 
@@ -80,8 +80,8 @@ export function createSums({ db, clock, facts: written, rawDays, chunk = CHUNK }
     async run() {
       await repository.insertState(db);
       const at = clock.now();
-      const first = await repository.readHorizon(db);
-      const horizon = (await adopt({ db, facts: written }, first)) ? await repository.readHorizon(db) : first;
+      const first = await repository.readTransactionHorizon(db);
+      const horizon = (await resetAfterRestore({ db, facts: written }, first)) ? await repository.readTransactionHorizon(db) : first;
       let facts = 0;
       for (let isDone = false; !isDone; ) {
         const added = await step(horizon, at);
@@ -90,14 +90,14 @@ export function createSums({ db, clock, facts: written, rawDays, chunk = CHUNK }
       }
       freshMs = (await findProgress(db)).freshUntil?.getTime() ?? 0;
       // Before the first time that all was counted, nothing is known to be over.
-      if (freshMs > 0) await closeUntil(db, beginOf(dateFromMs(freshMs - CLOSED_AFTER_MS), 15));
-      await repository.deleteSeen(db, dateFromMs(dayOf(freshMs) - SEEN_DAYS * DAY_MS));
+      if (freshMs > 0) await closeUntil(db, startOfInterval(dateFromMs(freshMs - CLOSED_AFTER_MS), 15));
+      await repository.deleteOldUniqueViewers(db, dateFromMs(dayOf(freshMs) - SEEN_DAYS * DAY_MS));
       return facts;
     },
-    behindSec: () => Math.max(0, clock.ms() - freshMs) / 1000,
+    lagSec: () => Math.max(0, clock.ms() - freshMs) / 1000,
     async rebuild(from, to) {
       const { first, last } = parseDays({ from, to }, dayOf(clock.ms()), rawDays);
-      const gone = await repository.daysWithoutFacts(db, dateFromMs(first), dateFromMs(last + DAY_MS));
+      const gone = await repository.daysWithoutUsageEvents(db, dateFromMs(first), dateFromMs(last + DAY_MS));
       if (gone.length > 0)
         throw new Error(
           `raw usage events of ${gone.join(', ')} have been deleted; their rollups are unchanged`,
@@ -119,13 +119,13 @@ async function closeUntil(db: Db, target: Date): Promise<void> {
     isDone = await db.transaction().execute(async (tx) => {
       const state = await repository.lockState(tx, 'skip');
       if (state === undefined) return true;
-      const from = state.closedUntil ?? (await closing.firstSum(tx)) ?? target;
+      const from = state.closedUntil ?? (await closing.firstRollupAt(tx)) ?? target;
       if (from > target || state.closedUntil?.getTime() === target.getTime()) return true;
       const until = dateFromMs(Math.min(from.getTime() + DAY_MS, target.getTime()));
-      await repository.planForFacts(tx);
-      if (state.closedUntil === null) await closing.deleteEverySpan(tx);
-      for (const one of closingsOf(from, until)) await closing.makeSpans(tx, one);
-      await closing.setClosed(tx, until);
+      await repository.setPlannerOptions(tx);
+      if (state.closedUntil === null) await closing.deleteAllCompactedRollups(tx);
+      for (const one of planCompaction(from, until)) await closing.compactRollups(tx, one);
+      await closing.setCompactedUntil(tx, until);
       return until >= target;
     });
   }
@@ -136,7 +136,7 @@ async function closeUntil(db: Db, target: Date): Promise<void> {
  *
  * @returns whether it was so.
  */
-function adopt({ db, facts }: Pick<Deps, 'db' | 'facts'>, { begun }: repository.Horizon): Promise<boolean> {
+function resetAfterRestore({ db, facts }: Pick<Deps, 'db' | 'facts'>, { begun }: repository.TransactionHorizon): Promise<boolean> {
   return db.transaction().execute(async (tx) => {
     const { nextXid } = (await repository.lockState(tx, 'skip')) ?? {};
     if (nextXid === undefined || BigInt(nextXid) <= BigInt(begun)) return false;
@@ -147,8 +147,8 @@ function adopt({ db, facts }: Pick<Deps, 'db' | 'facts'>, { begun }: repository.
   });
 }
 
-async function addAll(tx: Tx, scope: Scope): Promise<void> {
-  await counts.addCounts(tx, scope);
+async function addAll(tx: Tx, scope: RollupScope): Promise<void> {
+  await counts.addContentMetrics(tx, scope);
   await counts.addUsage(tx, scope);
   await counts.addRequests(tx, scope);
 }
@@ -157,7 +157,7 @@ function scopeOf(
   fromXid: string,
   belowXid: string,
   happened: { from: number; to: number },
-): Omit<Scope, 'closedUntil'> {
+): Omit<RollupScope, 'closedUntil'> {
   const from = dayOf(happened.from);
   const to = dayOf(happened.to - 1) + DAY_MS;
   const around = { from: dateFromMs(from - 2 * DAY_MS), to: dateFromMs(to + 2 * DAY_MS) };

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { wrongSums } from '../../../test/analytics/recount.ts';
+import { findRollupErrors } from '../../../test/analytics/recount.ts';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { commandLine, runCommand } from '../../../test/harness/command-line.ts';
 import { runTask } from '../../../test/harness/parts.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { maintainPartitions } from '../../events/partitions.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
-import { createSums } from './index.ts';
+import { createRollups } from './index.ts';
 
 /** The command line goes by the system's clock. */
 const clock = new TestClock(systemClock.now().toISOString());
@@ -61,19 +61,19 @@ test('days of standstill are caught up in steps, and nobody is counted twice by 
   const workspaceId = 'wsp_still';
   const start = clock.ms() - 2 * DAY_MS;
   for (let n = 0; n < 900; n++)
-    facts.note({ kind: 'VIEW', workspaceId, subjectId: `vid_${n % 3}`, at: new Date(start + n * 150_000) });
+    facts.record({ kind: 'VIEW', workspaceId, subjectId: `vid_${n % 3}`, at: new Date(start + n * 150_000) });
   await facts.close();
-  const open = () => createSums({ db, clock, facts, rawDays: 90, chunk: 200 });
+  const open = () => createRollups({ db, clock, facts, rawDays: 90, chunk: 200 });
   const [one, other] = [open(), open()];
   let added = 0;
   // Transactions of other tests on the same server are waited for, too.
-  await until(async () => {
+  await waitFor(async () => {
     for (const facts of await Promise.all([one.run(), other.run()])) added += facts;
     return added >= 900;
   });
   assert.equal(added, 900);
   assert.equal(await viewsOf(workspaceId), 900);
-  assert.deepEqual([one.behindSec(), other.behindSec()], [0, 0]);
+  assert.deepEqual([one.lagSec(), other.lagSec()], [0, 0]);
 });
 
 test('what the sums are behind grows while runs fail', async () => {
@@ -115,14 +115,14 @@ test('the operator makes days anew, and is told which ones cannot be', async () 
   const today = clock.now().toISOString().slice(0, 10);
   await sql`update analytics_total set views = views + 7 where workspace_id = 'wsp_still'`;
   await sql`delete from analytics_breakdown where workspace_id = 'wsp_late'`;
-  facts.note({ kind: 'VIEW', workspaceId: 'wsp_new', subjectId: 'vid_1' });
+  facts.record({ kind: 'VIEW', workspaceId: 'wsp_new', subjectId: 'vid_1' });
   await facts.close();
   const from = new Date(clock.ms() - 3 * DAY_MS).toISOString().slice(0, 10);
   const made: unknown = JSON.parse(
     await commandLine(app, 'analytics', 'rebuild', '--from', from, '--to', today, '--json'),
   );
   assert.equal(Object(made).days.length, 4);
-  assert.deepEqual(await wrongSums(sql, 'wsp_'), []);
+  assert.deepEqual(await findRollupErrors(sql, 'wsp_'), []);
   assert.equal(await viewsOf('wsp_new'), 0);
   await run();
   assert.equal(await viewsOf('wsp_new'), 1);

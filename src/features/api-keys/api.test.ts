@@ -4,7 +4,7 @@ import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import type { TestAccount } from '../../../test/harness/factories.ts';
 import type { TestResponse } from '../../../test/harness/response.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 
 const NOW = '2026-11-20T09:00:00.000Z';
 const clock = new TestClock(NOW);
@@ -301,7 +301,7 @@ describe('revoking', () => {
 
 describe('last use', () => {
   const used = (id: string) =>
-    until(async () => {
+    waitFor(async () => {
       const answer = await get(id);
       return answer.at('data.lastUsedAt') === null ? null : answer;
     });

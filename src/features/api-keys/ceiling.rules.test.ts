@@ -6,7 +6,7 @@ import type { Gate } from '../../http/route.ts';
 import { PERMISSIONS } from '../../kernel/access.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { AppError } from '../../kernel/errors.ts';
-import { assertBelowCeiling, type KeyGrant } from './ceiling.rules.ts';
+import { assertWithinMintCeiling, type KeyGrant } from './ceiling.rules.ts';
 import { domainAllowed, ipAllowed } from './rules.ts';
 
 const GRANT: KeyGrant = {
@@ -22,7 +22,7 @@ const GRANT: KeyGrant = {
 /** The field that exceeds, or `ok`. */
 function verdict(minter: Partial<KeyGrant>, wanted: Partial<KeyGrant>): string {
   try {
-    assertBelowCeiling({ ...GRANT, ...minter }, { ...GRANT, ...wanted });
+    assertWithinMintCeiling({ ...GRANT, ...minter }, { ...GRANT, ...wanted });
     return 'ok';
   } catch (error) {
     assert.ok(error instanceof AppError);

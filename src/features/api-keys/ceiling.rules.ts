@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { type Authority, holds, type Mode, type Scope, spelledOut } from '../../kernel/access.ts';
+import { type Authority, hasPermission, type Mode, type Scope, expandPermissions } from '../../kernel/access.ts';
 import { AppError } from '../../kernel/errors.ts';
 import { matchesHost, toHostPattern } from '../../kernel/hostname.ts';
 
@@ -19,7 +19,7 @@ const RANK: Record<Scope, number> = { READ_ONLY: 0, STANDARD: 1, FULL_ACCESS: 2 
  *
  * @throws {AppError} MINT_CEILING_EXCEEDED, its field naming the first excess.
  */
-export function assertBelowCeiling(minter: KeyGrant, wanted: KeyGrant): void {
+export function assertWithinMintCeiling(minter: KeyGrant, wanted: KeyGrant): void {
   const excess = excessOf(minter, wanted);
   if (excess === null) return;
   throw new AppError('MINT_CEILING_EXCEEDED', {
@@ -30,7 +30,7 @@ export function assertBelowCeiling(minter: KeyGrant, wanted: KeyGrant): void {
 
 function excessOf(minter: KeyGrant, wanted: KeyGrant): keyof KeyGrant | null {
   if (RANK[wanted.scope] > RANK[minter.scope]) return 'scope';
-  if (!spelledOut(wanted.permissions).every((permission) => holds(minter, permission))) return 'permissions';
+  if (!expandPermissions(wanted.permissions).every((permission) => hasPermission(minter, permission))) return 'permissions';
   if (minter.mode === 'test' && wanted.mode === 'live') return 'mode';
   if (exceeds(wanted.expiresAt?.getTime() ?? null, minter.expiresAt?.getTime() ?? null)) return 'expiresAt';
   if (!isWithin(wanted.ipAllowlist, minter.ipAllowlist, containsBlock)) return 'ipAllowlist';

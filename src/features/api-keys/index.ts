@@ -6,7 +6,7 @@
  * makes exceeds; a *retired* secret is one that a rotation has replaced.
  */
 export { apiKeyEvents, apiKeyExpiring } from './events.ts';
-export { createKeyNotices } from './notices.ts';
+export { createKeySecurityEmails } from './notices.ts';
 export { apiKeyRoutes } from './routes.ts';
 export type { ApiKeys, KeyInput } from './service.ts';
 export { createApiKeys } from './service.ts';

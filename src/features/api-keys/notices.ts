@@ -4,7 +4,7 @@ import type { Tx } from '../../platform/db/index.ts';
 import * as repository from './repository.ts';
 
 /** What becomes of mails. */
-export interface MailOutbox {
+export interface EmailOutbox {
   enqueue(tx: Tx, mail: { kind: string; to: string; subject: string; text: string }): Promise<void>;
 }
 
@@ -17,7 +17,7 @@ interface Done {
 }
 
 /** Tells owners what was done with their keys: whoever has stolen a key or a session makes another key first. */
-export interface KeyNotices {
+export interface KeySecurityEmails {
   told(tx: Tx, done: Done, key: ToldKey): Promise<void>;
 }
 
@@ -25,12 +25,12 @@ export interface KeyNotices {
 const MAILS_PER_HOUR = 20;
 
 interface Deps {
-  mailbox: MailOutbox;
+  mailbox: EmailOutbox;
   /** With windows of an hour. */
   counter: Pick<Counter, 'hit'>;
 }
 
-export function createKeyNotices({ mailbox, counter }: Deps): KeyNotices {
+export function createKeySecurityEmails({ mailbox, counter }: Deps): KeySecurityEmails {
   return {
     async told(tx, done, key) {
       const to = await repository.findOwnerAddress(tx, key.account_id);

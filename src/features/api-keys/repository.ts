@@ -3,7 +3,7 @@ import type { Mode, Scope, TeamRole } from '../../kernel/access.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Plan } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { onPageOfAll } from '../../platform/db/listed.ts';
+import { pageByIndexOrder } from '../../platform/db/listed.ts';
 
 export interface NewApiKey {
   id: string;
@@ -200,7 +200,7 @@ export function lockKeys(tx: Tx, owner: KeyOwner, ids: readonly string[]): Promi
 }
 
 /** The same of this key, if it is one of the account, and of those that a member has made for it. */
-export async function lockKeyAndMadeBy(
+export async function lockKeyAndChildren(
   tx: Tx,
   accountId: string,
   { id, userId }: { id: string; userId: string },
@@ -213,7 +213,7 @@ export async function lockKeyAndMadeBy(
 }
 
 /** What a member has made for an account, and what is not revoked of it. */
-export function lockKeysMadeBy(tx: Tx, accountId: string, userId: string): Promise<KeyRow[]> {
+export function lockKeysCreatedBy(tx: Tx, accountId: string, userId: string): Promise<KeyRow[]> {
   return ownedKeys(tx, { accountId, workspaceId: null })
     .where('api_key.created_by', '=', userId)
     .where('api_key.revoked_at', 'is', null)
@@ -264,9 +264,9 @@ export async function listOwnKeys(
   const where = isUsable === undefined ? undefined : isWanted;
   const listed = { table: 'api_key', prefix: 'key', of: {}, where } as const;
   return selectKeys(db)
-    .where(onPageOfAll(page, listed, { workspace_id: [workspaces, workspaces] }))
+    .where(pageByIndexOrder(page, listed, { workspace_id: [workspaces, workspaces] }))
     .orderBy('api_key.id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 
@@ -288,7 +288,7 @@ const usableAt = (now: Date) =>
   sql<boolean>`(api_key.revoked_at is null and (api_key.expires_at is null or api_key.expires_at > ${now}))`;
 
 /** Keys of a workspace that are neither revoked nor expired. */
-export async function countUsableKeys(db: Db, workspaceId: string, now: Date): Promise<number> {
+export async function countActiveKeys(db: Db, workspaceId: string, now: Date): Promise<number> {
   const row = await db
     .selectFrom('api_key')
     .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -322,7 +322,7 @@ export async function replaceSecret(
 }
 
 /** Ends what is left of the secrets that a member made for an account and others have replaced. */
-export async function retireMadeBy(
+export async function expireRetiredSecretsOf(
   tx: Tx,
   { accountId, userId, at }: { accountId: string; userId: string; at: Date },
 ): Promise<void> {
@@ -344,7 +344,7 @@ export interface KeyUse {
 }
 
 /** Notes uses, at most one a minute for each key whichever node saw it. */
-export async function noteUses(db: Db, uses: readonly KeyUse[]): Promise<void> {
+export async function recordKeyUse(db: Db, uses: readonly KeyUse[]): Promise<void> {
   const ids = uses.map(({ keyId }) => keyId);
   const times = uses.map(({ at }) => at.toISOString());
   const ips = uses.map(({ ip }) => ip);
@@ -373,6 +373,6 @@ export function claimExpiring(tx: Tx, now: Date, until: Date, lifeMs: number): P
     .execute();
 }
 
-export async function setExpiryAnnounced(tx: Tx, ids: readonly string[], at: Date): Promise<void> {
+export async function setExpiryNotified(tx: Tx, ids: readonly string[], at: Date): Promise<void> {
   await tx.updateTable('api_key').set({ expiry_notified_at: at }).where('id', 'in', ids).execute();
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
-import { behindLock } from '../../../test/harness/behind-lock.ts';
+import { withLockContention } from '../../../test/harness/behind-lock.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import type { TestAccount } from '../../../test/harness/factories.ts';
 
@@ -90,7 +90,7 @@ describe('rotation', () => {
   test('of each other by two keys at once rotates both', async () => {
     const { sql } = app.container;
     const [one, two] = [await app.createKey({ account }), await app.createKey({ account })];
-    const answers = await behindLock(
+    const answers = await withLockContention(
       sql,
       (tx) => tx`select from api_key where id in (${one.id}, ${two.id}) for update`,
       [() => rotate(two.id, {}, one.key), () => rotate(one.id, {}, two.key)],

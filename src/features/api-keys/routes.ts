@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { anyKey, gated } from '../../http/access.ts';
-import { ListReader, shortListQuery } from '../../http/pagination.ts';
+import { anyKey, requiresGate } from '../../http/access.ts';
+import { ListReader, unpagedListQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Deleted, IdParams, OneOf } from '../../http/schema.ts';
 import { type Caller, keyIdOf, MODES } from '../../kernel/access.ts';
@@ -22,7 +22,7 @@ const OptionalId = Type.Object({
 const path = '/me/api-keys';
 
 /** All of them in one page, unless there are very many. */
-const ListQuery = shortListQuery({
+const ListQuery = unpagedListQuery({
   mode: Type.Optional(OneOf(MODES, { description: 'Omit for both.' })),
   isUsable: Type.Optional(
     Type.Boolean({
@@ -43,7 +43,7 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
     return { id, deleted: true };
   };
   const removal = {
-    ...gated('owner'),
+    ...requiresGate('owner'),
     freshPassword: true,
     method: 'DELETE',
     summary: 'Revoke an API key',
@@ -54,8 +54,8 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
   } as const;
   return [
     defineRoute({
-      ...gated('owner'),
-      freshPassword: true,
+      ...requiresGate('owner'),
+      recentPassword: true,
       operationId: 'apiKeys.create',
       method: 'POST',
       path,
@@ -123,8 +123,8 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
       handler: ({ caller }, { params }) => remove(caller, params.id),
     }),
     defineRoute({
-      ...gated('owner'),
-      freshPassword: true,
+      ...requiresGate('owner'),
+      recentPassword: true,
       operationId: 'apiKeys.rotate',
       method: 'POST',
       path: `${path}/{id}/rotate`,

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { MODES, PERMISSIONS, type Permission, SCOPES } from '../../kernel/access.ts';
 import type { KeyRow } from './repository.ts';
@@ -18,7 +18,7 @@ const domainAllowlist = Type.Array(Type.String({ maxLength: 300 }), {
     'Host names and `*.example.com`, matched against `Origin`, or `Referer` if there is no `Origin`. Empty allows any.',
 });
 
-export const ApiKeyIn = named(
+export const ApiKeyIn = namedSchema(
   'ApiKeyCreate',
   Type.Object({
     name: Type.String({ minLength: 1, maxLength: 100 }),
@@ -100,9 +100,9 @@ const fields = {
   isCurrent: Type.Boolean({ description: 'Whether this request was made with the key.' }),
 };
 
-export const ApiKey = named('ApiKey', Type.Object(fields), EXAMPLE);
+export const ApiKey = namedSchema('ApiKey', Type.Object(fields), EXAMPLE);
 
-export const ApiKeyWithSecret = named(
+export const ApiKeyWithSecret = namedSchema(
   'ApiKeyWithSecret',
   Type.Object({
     ...fields,
@@ -114,7 +114,7 @@ export const ApiKeyWithSecret = named(
   { ...EXAMPLE, key: 'pk_5d0f3b8e1c7a4926d8f05b3e6a1c9d7f2e48a91c' },
 );
 
-export const RotateIn = named(
+export const RotateIn = namedSchema(
   'ApiKeyRotate',
   Type.Object({
     overlapSec: Type.Integer({

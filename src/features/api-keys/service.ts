@@ -5,7 +5,7 @@ import {
   intersect,
   keyIdOf,
   type Mode,
-  RIGHTS,
+  ROLE_PERMISSIONS,
   type Scope,
 } from '../../kernel/access.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
@@ -19,9 +19,9 @@ import type { Bus } from '../../platform/bus.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { lockWorkspace, workspaceOf } from '../../platform/db/workspace.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { assertBelowCeiling, type KeyGrant } from './ceiling.rules.ts';
+import { assertWithinMintCeiling, type KeyGrant } from './ceiling.rules.ts';
 import { apiKeyCreated, apiKeyExpiring, apiKeyRevoked } from './events.ts';
-import type { KeyNotices } from './notices.ts';
+import type { KeySecurityEmails } from './notices.ts';
 import type { KeyFilter, KeyOwner, KeyRow, KeySummary, NewApiKey } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
@@ -67,7 +67,7 @@ export interface MintInput {
 }
 
 /** Who acts. In live mode that is the keys of both workspaces, in test mode those of its own. */
-export type Acting = Pick<Caller, 'accountId' | 'workspaceId' | 'actor' | 'mode'>;
+export type KeyOperator = Pick<Caller, 'accountId' | 'workspaceId' | 'actor' | 'mode'>;
 
 /** A key with its secret, which is shown here and never again. */
 interface MadeKey {
@@ -88,19 +88,19 @@ export interface ApiKeys extends KeyVerifier {
   /** For the operator. @throws {AppError} NOT_FOUND. */
   revoke(id: string): Promise<void>;
   /** @throws {AppError} BAD_REQUEST naming the malformed input, MINT_CEILING_EXCEEDED, QUOTA_EXCEEDED. */
-  mint(by: Acting, input: MintInput): Promise<MadeKey>;
-  listOwn(by: Acting, filter: KeyFilter, page: PageRequest): Promise<KeyRow[]>;
-  getOwn(by: Acting, id: string): Promise<KeyRow>;
+  mint(by: KeyOperator, input: MintInput): Promise<MadeKey>;
+  listOwn(by: KeyOperator, filter: KeyFilter, page: PageRequest): Promise<KeyRow[]>;
+  getOwn(by: KeyOperator, id: string): Promise<KeyRow>;
   /** As the plan counts: neither revoked nor expired. */
   countUsable(workspaceId: string): Promise<number>;
   /** Refused at once on this node, everywhere within 5 s. Revoking again changes nothing. */
-  revokeOwn(by: Acting, id: string): Promise<void>;
+  revokeOwn(by: KeyOperator, id: string): Promise<void>;
   /**
    * A new secret for the same key. The old one is good for `overlapSec` more.
    *
    * @throws {AppError} MINT_CEILING_EXCEEDED for a key that holds more; CONFLICT when it is revoked or expired.
    */
-  rotate(by: Acting, id: string, overlapSec: number): Promise<MadeKey>;
+  rotate(by: KeyOperator, id: string, overlapSec: number): Promise<MadeKey>;
   /**
    * What who acts may do, as it is now and until the transaction ends. For those whom the request has passed as of
    * the time when it came.
@@ -108,7 +108,7 @@ export interface ApiKeys extends KeyVerifier {
    * @param beside a member whose keys `revokeMadeBy` is to lock afterwards.
    * @throws {AppError} KEY_DISABLED, UNAUTHORIZED for who is good no more; PERMISSION_DENIED for who has left the team.
    */
-  rightsNow(tx: Tx, by: Acting, beside?: string): Promise<Authority>;
+  rightsNow(tx: Tx, by: KeyOperator, beside?: string): Promise<Authority>;
   /** What a member has made of an account, in the transaction in which they go. Call `forget` after the commit. */
   revokeMadeBy(tx: Tx, append: AppendEvent, accountId: string, userId: string): Promise<void>;
   /** Announces keys that are about to expire. */
@@ -122,13 +122,13 @@ interface Deps {
   events: Pick<Events, 'transaction'>;
   clock: Clock;
   bus: Bus;
-  notices: KeyNotices;
+  notices: KeySecurityEmails;
   log: Pick<Logger, 'warn'>;
 }
 
 export function createApiKeys(deps: Deps): ApiKeys {
   const { db, events, clock, log } = deps;
-  const usage = createKeyUsage({ write: (uses) => repository.noteUses(db, uses), clock, log });
+  const usage = createKeyUsage({ write: (uses) => repository.recordKeyUse(db, uses), clock, log });
   const verifier = createKeyVerifier({ ...deps, usage });
 
   const revoke = async (lock: (tx: Tx) => Promise<KeyRow | undefined>) => {
@@ -141,7 +141,7 @@ export function createApiKeys(deps: Deps): ApiKeys {
     });
     verifier.forget();
   };
-  const getOwn = async (by: Acting, id: string) => {
+  const getOwn = async (by: KeyOperator, id: string) => {
     const row = await repository.findKey(db, ownerOf(by), id);
     if (row === undefined) throw notFound();
     return row;
@@ -161,7 +161,7 @@ export function createApiKeys(deps: Deps): ApiKeys {
     listOwn: (by, filter, page) =>
       repository.listOwnKeys(db, ownerOf(by), { ...filter, now: clock.now() }, page),
     getOwn,
-    countUsable: (workspaceId) => repository.countUsableKeys(db, workspaceId, clock.now()),
+    countUsable: (workspaceId) => repository.countActiveKeys(db, workspaceId, clock.now()),
     revokeOwn: (by, id) => revoke((tx) => repository.lockKey(tx, ownerOf(by), id)),
     async rotate(by, id, overlapSec) {
       const made = await rotate(deps, by, id, overlapSec);
@@ -171,24 +171,24 @@ export function createApiKeys(deps: Deps): ApiKeys {
     async rightsNow(tx, by, beside) {
       const id = keyIdOf(by);
       if (id !== null && beside !== undefined) {
-        await repository.lockKeyAndMadeBy(tx, by.accountId, { id, userId: beside });
+        await repository.lockKeyAndChildren(tx, by.accountId, { id, userId: beside });
       }
       const { scope, permissions } = await actingGrant(tx, by, 'PERMISSION_DENIED');
       return { scope, permissions };
     },
     async revokeMadeBy(tx, append, accountId, userId) {
-      for (const row of await repository.lockKeysMadeBy(tx, accountId, userId)) {
+      for (const row of await repository.lockKeysCreatedBy(tx, accountId, userId)) {
         await repository.setRevoked(tx, row.id, clock.now());
         await emit(tx, append, apiKeyRevoked, row);
       }
-      await repository.retireMadeBy(tx, { accountId, userId, at: clock.now() });
+      await repository.expireRetiredSecretsOf(tx, { accountId, userId, at: clock.now() });
     },
     announceExpiring: () => announceExpiring(deps),
     close: () => usage.close(),
   };
 }
 
-function ownerOf({ accountId, workspaceId, mode }: Acting): KeyOwner {
+function ownerOf({ accountId, workspaceId, mode }: KeyOperator): KeyOwner {
   return { accountId, workspaceId: mode === 'live' ? null : workspaceId };
 }
 
@@ -268,7 +268,7 @@ function grantOf(row: KeyRow): KeyGrant {
 }
 
 /** What is asked for, checked for itself: the ceiling comes after. */
-function parseMint(by: Acting, input: MintInput, nowMs: number): KeyGrant {
+function parseMint(by: KeyOperator, input: MintInput, nowMs: number): KeyGrant {
   rules.assertPermissions(input.scope, input.permissions);
   assertRestrictions(input.ipAllowlist, input.domainAllowlist);
   const expiresAt =
@@ -279,7 +279,7 @@ function parseMint(by: Acting, input: MintInput, nowMs: number): KeyGrant {
   return { ...input, mode: input.mode ?? by.mode, expiresAt };
 }
 
-async function mint({ db, events, clock, notices }: Deps, by: Acting, input: MintInput): Promise<MadeKey> {
+async function mint({ db, events, clock, notices }: Deps, by: KeyOperator, input: MintInput): Promise<MadeKey> {
   const wanted = parseMint(by, input, clock.ms());
   const key = rules.newKey();
   const id = newId('key', clock);
@@ -287,8 +287,8 @@ async function mint({ db, events, clock, notices }: Deps, by: Acting, input: Min
     const workspaceId = await workspaceOf(tx, by.accountId, wanted.mode);
     const { plan } = await lockWorkspace(tx, workspaceId);
     const limit = PLANS[plan].apiKeys;
-    assertBelowCeiling(await actingGrant(tx, by, 'OWNER_SCOPE_REQUIRED'), wanted);
-    if ((await repository.countUsableKeys(tx, workspaceId, clock.now())) >= limit) {
+    assertWithinMintCeiling(await actingGrant(tx, by, 'OWNER_SCOPE_REQUIRED'), wanted);
+    if ((await repository.countActiveKeys(tx, workspaceId, clock.now())) >= limit) {
       throw quotaExceeded(
         { workspaceId, resource: 'API_KEYS' },
         `API key limit of ${limit} reached for this plan.`,
@@ -322,7 +322,7 @@ async function mint({ db, events, clock, notices }: Deps, by: Acting, input: Min
 type Refusal = 'OWNER_SCOPE_REQUIRED' | 'PERMISSION_DENIED';
 
 /** As it is now: a key that was revoked a moment ago, or a session that was ended, makes no other. */
-async function actingGrant(tx: Tx, by: Acting, refusal: Refusal): Promise<KeyGrant> {
+async function actingGrant(tx: Tx, by: KeyOperator, refusal: Refusal): Promise<KeyGrant> {
   if (by.actor.kind === 'session') {
     if (!(await repository.lockSession(tx, by.actor.userId, by.actor.id))) throw new AppError('UNAUTHORIZED');
     return { ...SESSION_GRANT, ...(await rightsOf(tx, by, refusal)), mode: by.mode };
@@ -333,15 +333,15 @@ async function actingGrant(tx: Tx, by: Acting, refusal: Refusal): Promise<KeyGra
 }
 
 /** The member on whom a key hangs that is made now; null for the owner. */
-const makerOf = ({ accountId, actor }: Acting) => (actor.userId === accountId ? null : actor.userId);
+const makerOf = ({ accountId, actor }: KeyOperator) => (actor.userId === accountId ? null : actor.userId);
 
 /** What the role of who acts allows, as it is now. @throws {AppError} for who is in the team no more. */
-async function rightsOf(tx: Tx, by: Acting, refusal: Refusal): Promise<Authority> {
+async function rightsOf(tx: Tx, by: KeyOperator, refusal: Refusal): Promise<Authority> {
   const maker = makerOf(by);
-  if (maker === null) return RIGHTS.OWNER;
+  if (maker === null) return ROLE_PERMISSIONS.OWNER;
   const role = await repository.lockRole(tx, by.accountId, maker);
   if (role === undefined) throw new AppError(refusal, { message: 'You are not a member of this team.' });
-  return RIGHTS[role];
+  return ROLE_PERMISSIONS[role];
 }
 
 /** What a session can hand on beside its rights, in its mode. */
@@ -352,13 +352,13 @@ const SESSION_GRANT = {
   dailyQuota: null,
 } as const;
 
-async function mustFind(db: Db, by: Acting, id: string): Promise<KeyRow> {
+async function mustFind(db: Db, by: KeyOperator, id: string): Promise<KeyRow> {
   const row = await repository.findKey(db, { accountId: by.accountId, workspaceId: null }, id);
   if (row === undefined) throw notFound();
   return row;
 }
 
-async function rotate({ db, events, clock, notices }: Deps, by: Acting, id: string, overlapSec: number) {
+async function rotate({ db, events, clock, notices }: Deps, by: KeyOperator, id: string, overlapSec: number) {
   const key = rules.newKey();
   const maker = makerOf(by);
   await events.transaction(async (tx) => {
@@ -369,7 +369,7 @@ async function rotate({ db, events, clock, notices }: Deps, by: Acting, id: stri
     const row = locked.find((one) => one.id === id);
     if (row === undefined) throw notFound();
     if (id !== by.actor.id) {
-      assertBelowCeiling(await actingGrant(tx, by, 'OWNER_SCOPE_REQUIRED'), grantOf(row));
+      assertWithinMintCeiling(await actingGrant(tx, by, 'OWNER_SCOPE_REQUIRED'), grantOf(row));
     }
     const now = clock.ms();
     if (row.revoked_at !== null || (row.expires_at !== null && row.expires_at.getTime() <= now)) {
@@ -390,7 +390,7 @@ async function announceExpiring({ events, clock }: Deps): Promise<void> {
       const rows = await repository.claimExpiring(tx, now, until, EXPIRING_MS);
       for (const row of rows) await emit(tx, append, apiKeyExpiring, row);
       const ids = rows.map(({ id }) => id);
-      if (ids.length > 0) await repository.setExpiryAnnounced(tx, ids, now);
+      if (ids.length > 0) await repository.setExpiryNotified(tx, ids, now);
       return rows.length;
     });
     if (count === 0) return;

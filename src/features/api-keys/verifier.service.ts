@@ -1,4 +1,4 @@
-import { type Caller, intersect, RIGHTS, type TeamRole } from '../../kernel/access.ts';
+import { type Caller, intersect, ROLE_PERMISSIONS, type TeamRole } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { Bus } from '../../platform/bus.ts';
@@ -94,7 +94,7 @@ function toCached(row: repository.GrantRow, until: number): CachedKey {
       workspaceId: row.workspace_id,
       accountId: row.account_id,
       actor: { kind: 'key', id: row.id, userId: row.created_by ?? row.account_id },
-      ...intersect(row, RIGHTS[role ?? 'ANALYST']),
+      ...intersect(row, ROLE_PERMISSIONS[role ?? 'ANALYST']),
       mode: row.mode,
       plan: row.plan,
       rateLimitPerMinute: row.rate_limit_per_minute,

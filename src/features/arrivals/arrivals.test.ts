@@ -3,10 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Visit } from '../../kernel/visit.ts';
+import type { ClientInfo } from '../../kernel/visit.ts';
 import { ConfigError } from '../../platform/config-kinds.ts';
 import { createCountries } from '../../platform/countries.ts';
-import { createArrivals } from './service.ts';
+import { createViewerFingerprints } from './service.ts';
 
 const PAD =
   'Mozilla/5.0 (iPad; CPU OS 16_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/16.0 Mobile/15E148 Safari/604.1';
@@ -15,23 +15,23 @@ const TV =
   'Mozilla/5.0 (SMART-TV; Linux; Tizen 5.0) AppleWebKit/538.1 (KHTML, like Gecko) Version/5.0 TV Safari/538.1';
 
 function arrivalsOf(countryHeader?: string, salt = 'salt') {
-  return createArrivals({
+  return createViewerFingerprints({
     secrets: { sign: (purpose, text) => `${purpose}:${text}` },
     salts: { of: async (day) => Buffer.from(`${salt} of ${day}`) },
     countries: createCountries(undefined),
     countryHeader,
     hosts: ['video.example'],
-    actsFor: async ({ headers }, accountId) => headers.cookie === accountId,
+    isAccountSession: async ({ headers }, accountId) => headers.cookie === accountId,
   });
 }
-const visit = (changes: Partial<Visit> = {}): Visit => ({
+const visit = (changes: Partial<ClientInfo> = {}): ClientInfo => ({
   ...{ ip: '8.8.8.8', userAgent: DESK, headers: {}, host: 'video.test', isProxied: false },
   ...changes,
 });
 const purpose = { workspaceId: 'wsp_1', isSelf: false };
 
 test('an address is in a country, or in none', () => {
-  const { meet } = arrivalsOf();
+  const { fingerprint } = arrivalsOf();
   const addresses = {
     '8.8.8.8': 'US',
     '::ffff:81.2.69.160': 'GB',
@@ -39,13 +39,13 @@ test('an address is in a country, or in none', () => {
     '10.0.0.1': 'ZZ',
   };
   for (const [ip, country] of Object.entries({ ...addresses, '::1': 'ZZ', 'fe80::1%eth0': 'ZZ', '': 'ZZ' }))
-    assert.equal(meet(visit({ ip }), purpose).country, country, ip);
+    assert.equal(fingerprint(visit({ ip }), purpose).country, country, ip);
 });
 
 test('a header says the country where a trusted proxy has sent it, and there alone', () => {
-  const { meet } = arrivalsOf('CF-IPCountry');
+  const { fingerprint } = arrivalsOf('CF-IPCountry');
   const country = (said: string | undefined, isProxied = true) =>
-    meet(visit({ isProxied, headers: said === undefined ? {} : { 'cf-ipcountry': said } }), purpose).country;
+    fingerprint(visit({ isProxied, headers: said === undefined ? {} : { 'cf-ipcountry': said } }), purpose).country;
   assert.equal(country('nz'), 'NZ');
   for (const said of ['XX', 'T1', '', 'Atlantis']) assert.equal(country(said), 'ZZ', said);
   assert.equal(country(undefined), 'US', 'the address, where the proxy says nothing');
@@ -64,7 +64,7 @@ test("an operator's own database must be one", async (t) => {
 });
 
 test('device, browser and system, and what is a bot', () => {
-  const { meet } = arrivalsOf();
+  const { fingerprint } = arrivalsOf();
   const cases: [
     userAgent: string,
     device: string,
@@ -81,13 +81,13 @@ test('device, browser and system, and what is a bot', () => {
     ['', 'BOT', null, null, true],
   ];
   for (const [userAgent, device, browser, os, isBot] of cases) {
-    const met = meet(visit({ userAgent }), purpose);
+    const met = fingerprint(visit({ userAgent }), purpose);
     assert.deepEqual([met.device, met.browser, met.os, met.isBot], [device, browser, os, isBot], userAgent);
   }
 });
 
 test('of the page that brought somebody the host stays, unless it is our own', () => {
-  const { meet } = arrivalsOf();
+  const { fingerprint } = arrivalsOf();
   const cases: [told: string | null, referer: string | undefined, host: string | null][] = [
     ['https://WWW.Example.com:8443/a?b=secret', undefined, 'example.com'],
     ['news.example.org', undefined, 'news.example.org'],
@@ -101,19 +101,19 @@ test('of the page that brought somebody the host stays, unless it is our own', (
   ];
   for (const [referrer, referer, host] of cases) {
     const headers = referer === undefined ? {} : { referer };
-    assert.equal(meet(visit({ headers }), { ...purpose, referrer }).referrer, host, String(referrer));
+    assert.equal(fingerprint(visit({ headers }), { ...purpose, referrer }).referrer, host, String(referrer));
   }
 });
 
 test('a hash is of one day, one workspace and one browser, and holds no address', async () => {
   const arrivals = arrivalsOf();
   const hash = async (
-    changes: Partial<Visit> = {},
+    changes: Partial<ClientInfo> = {},
     workspaceId = 'wsp_1',
     day = '2026-11-20',
     of = arrivals,
   ) => {
-    const arrival = of.meet(visit(changes), { ...purpose, workspaceId });
+    const arrival = of.fingerprint(visit(changes), { ...purpose, workspaceId });
     const viewer = await of.viewerOf(arrival, new Date(`${day}T12:00:00Z`));
     assert.match(viewer.hash, /^[0-9a-f]{24}$/);
     assert.doesNotMatch(JSON.stringify(viewer), /8\.8\.8|video\.test|arrival/);

@@ -5,4 +5,4 @@
  * stored, with a hash that is another one on another day.
  */
 export { createSalts, type Salts } from './salts.ts';
-export { type Arrival, type Arrivals, createArrivals } from './service.ts';
+export { type ViewerFingerprint, type ViewerFingerprints, createViewerFingerprints } from './service.ts';

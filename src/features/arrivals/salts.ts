@@ -29,7 +29,7 @@ export function createSalts({ db, clock, secrets }: Deps): Salts {
       const salt = known.get(day);
       if (salt !== undefined) return salt;
       const fresh = secrets.encrypt(randomBytes(SALT_BYTES).toString('hex'), context(day));
-      const kept = secrets.decrypt(await repository.keepSalt(db, day, fresh), context(day));
+      const kept = secrets.decrypt(await repository.insertSaltIfAbsent(db, day, fresh), context(day));
       const made = Buffer.from(kept, 'hex');
       known.set(day, made);
       return made;
@@ -38,7 +38,7 @@ export function createSalts({ db, clock, secrets }: Deps): Salts {
       // What this process knows goes with the rest.
       known.clear();
       const nowMs = clock.ms();
-      await repository.dropSalts(db, [utcDay(nowMs - DAY_MS), utcDay(nowMs), utcDay(nowMs + DAY_MS)]);
+      await repository.deleteOldSalts(db, [utcDay(nowMs - DAY_MS), utcDay(nowMs), utcDay(nowMs + DAY_MS)]);
     },
   };
 }

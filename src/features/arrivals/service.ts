@@ -1,22 +1,22 @@
 import { createHmac } from 'node:crypto';
-import { addressBlock } from '../../kernel/address.ts';
+import { ipBlock } from '../../kernel/address.ts';
 import { utcDay } from '../../kernel/clock.ts';
-import type { Visit } from '../../kernel/visit.ts';
+import type { ClientInfo } from '../../kernel/visit.ts';
 import { type Countries, countryCode } from '../../platform/countries.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { Viewer } from '../facts/index.ts';
-import { createAgents } from './agents.ts';
+import { createUserAgentParser } from './agents.ts';
 import { referrerHost } from './rules.ts';
 import type { Salts } from './salts.ts';
 
 /** Somebody who is there: no address, and nothing that is stored before the salt of a day is added. */
-export interface Arrival extends Omit<Viewer, 'hash'> {
+export interface ViewerFingerprint extends Omit<Viewer, 'hash'> {
   /** A keyed hash of address block, agent and workspace. Stays in memory. */
-  mark: string;
+  ipAgentHash: string;
 }
 
 /** What is asked of a visit besides the request. */
-export interface Purpose {
+export interface FingerprintOptions {
   /** Of the video or stream. */
   workspaceId: string;
   /** It is the account that owns it. */
@@ -26,14 +26,14 @@ export interface Purpose {
 }
 
 /** Who visits, as far as is kept (docs/decisions/views-and-viewers.md#viewer-properties). */
-export interface Arrivals {
-  meet(visit: Visit, purpose: Purpose): Arrival;
+export interface ViewerFingerprints {
+  fingerprint(visit: ClientInfo, purpose: FingerprintOptions): ViewerFingerprint;
   /** As facts have it. @param at decides which day's salt it is. */
-  viewerOf(arrival: Arrival, at: Date): Promise<Viewer>;
+  viewerOf(arrival: ViewerFingerprint, at: Date): Promise<Viewer>;
   /** Was it sent by a dashboard session of the account, or of somebody in its team? */
-  isOwner(visit: Visit, accountId: string): Promise<boolean>;
+  isOwner(visit: ClientInfo, accountId: string): Promise<boolean>;
   /** The host of the page that a request came from; null for one of our own. */
-  referrerOf(visit: Visit): string | null;
+  referrerOf(visit: ClientInfo): string | null;
 }
 
 interface Deps {
@@ -45,42 +45,42 @@ interface Deps {
   /** The platform's own. */
   hosts: readonly string[];
   /** Was it sent by a dashboard session of the account, or of somebody in its team? */
-  actsFor(visit: Visit, accountId: string): Promise<boolean>;
+  isAccountSession(visit: ClientInfo, accountId: string): Promise<boolean>;
 }
 
 const HASH_BYTES = 12;
 
-export function createArrivals(deps: Deps): Arrivals {
-  const { secrets, salts, countries, hosts, actsFor } = deps;
-  const agentOf = createAgents();
+export function createViewerFingerprints(deps: Deps): ViewerFingerprints {
+  const { secrets, salts, countries, hosts, isAccountSession } = deps;
+  const agentOf = createUserAgentParser();
   const countryHeader = deps.countryHeader?.toLowerCase();
 
-  const countryOf = ({ ip, headers, isProxied }: Visit) => {
+  const countryOf = ({ ip, headers, isProxied }: ClientInfo) => {
     const said = countryHeader === undefined || !isProxied ? undefined : headers[countryHeader];
     return said === undefined ? countries.of(ip) : countryCode(said);
   };
-  const hostOf = (text: string | null | undefined, { host }: Visit) => referrerHost(text, [...hosts, host]);
-  const referrerOf = (visit: Visit) => hostOf(visit.headers.referer, visit);
+  const hostOf = (text: string | null | undefined, { host }: ClientInfo) => referrerHost(text, [...hosts, host]);
+  const referrerOf = (visit: ClientInfo) => hostOf(visit.headers.referer, visit);
 
   return {
     referrerOf,
-    meet(visit, { workspaceId, isSelf, referrer }) {
+    fingerprint(visit, { workspaceId, isSelf, referrer }) {
       const { ip, userAgent } = visit;
       return {
-        mark: secrets.sign('arrival', JSON.stringify([addressBlock(ip), userAgent, workspaceId])),
+        ipAgentHash: secrets.sign('arrival', JSON.stringify([ipBlock(ip), userAgent, workspaceId])),
         country: countryOf(visit),
         ...agentOf(userAgent),
         referrer: hostOf(referrer, visit) ?? referrerOf(visit),
         isSelf,
       };
     },
-    async viewerOf({ mark, ...arrival }, at) {
+    async viewerOf({ ipAgentHash, ...arrival }, at) {
       const salt = await salts.of(utcDay(at.getTime()));
-      const hash = createHmac('sha256', salt).update(mark).digest().subarray(0, HASH_BYTES).toString('hex');
+      const hash = createHmac('sha256', salt).update(ipAgentHash).digest().subarray(0, HASH_BYTES).toString('hex');
       return { hash, ...arrival };
     },
     async isOwner(visit, accountId) {
-      return visit.headers.cookie !== undefined && (await actsFor(visit, accountId));
+      return visit.headers.cookie !== undefined && (await isAccountSession(visit, accountId));
     },
   };
 }

@@ -32,7 +32,7 @@ export interface CredentialStore {
 }
 
 /** Accounts as sign-in needs them. */
-export interface AccountMaker {
+export interface AccountCreator {
   passwordMinLength: number;
   /** @throws {AppError} INVALID_EMAIL, WEAK_PASSWORD, EMAIL_EXISTS. */
   create(

@@ -1,5 +1,5 @@
 import { networkBlock } from '../../kernel/address.ts';
-import { tooMany } from '../../kernel/errors.ts';
+import { tooManyRequests } from '../../kernel/errors.ts';
 import { type Counter, counterKey } from '../../platform/counters.ts';
 
 /** Where a request comes from. */
@@ -48,7 +48,7 @@ export function createLoginBackoff({ caps, isFamiliar }: Deps): LoginBackoff {
       const isOwn = await isFamiliar(attempt);
       if (isOwn && !(await isExhausted(ofNetwork(attempt)))) return;
       const { count, resetInMs } = await attempts.hit(isOwn ? ofNetwork(attempt) : everywhere(attempt));
-      if (count > 1) throw tooMany('RATE_LIMITED', resetInMs);
+      if (count > 1) throw tooManyRequests('RATE_LIMITED', resetInMs);
     },
     async failed(attempt) {
       await failures.hit(everywhere(attempt));

@@ -7,18 +7,18 @@ import type { Logger } from '../../platform/logger.ts';
 import type { Passwords } from '../../platform/passwords.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { MailCaps } from '../mail/index.ts';
-import type { AccountMaker, CredentialStore } from './accounts.ts';
-import { type AddressChange, createAddressChange } from './address-change.service.ts';
+import type { AccountCreator, CredentialStore } from './accounts.ts';
+import { type EmailChange, createEmailChange } from './address-change.service.ts';
 import { createLoginBackoff, type From } from './backoff.ts';
 import { createIdentities } from './identities.service.ts';
-import { createMailLinks, type MailLinks, type MailOutbox } from './links.service.ts';
+import { createEmailLinks, type EmailLinks, type MailOutbox } from './links.service.ts';
 import { createPasswordChange, type PasswordChange } from './password-change.service.ts';
-import { createSignInPlaces, type SignInPlaces } from './places.service.ts';
+import { createSignInLocations, type SignInLocations } from './places.service.ts';
 import { createRegistration, type Registration, type RegistrationMode } from './registration.service.ts';
 import { createSignIn, type SignIn } from './service.ts';
 import { createSessionSignIn, type SessionSignIn } from './session-sign-in.service.ts';
 import { createSessions, type Sessions } from './sessions.service.ts';
-import { createSignIns, type SignIns } from './sign-ins.ts';
+import { createSignIns, type SignInRevocation } from './sign-ins.ts';
 import { createUserTokens, type UserTokens } from './tokens.service.ts';
 import { createTwoFactor, type TwoFactor } from './two-factor.service.ts';
 
@@ -26,14 +26,14 @@ export interface Auth {
   signIn: SignIn;
   tokens: UserTokens;
   twoFactor: TwoFactor;
-  links: MailLinks;
-  places: SignInPlaces;
+  links: EmailLinks;
+  places: SignInLocations;
   sessions: Sessions;
   sessionSignIn: SessionSignIn;
   registration: Registration;
-  addressChange: AddressChange;
+  addressChange: EmailChange;
   passwordChange: PasswordChange;
-  signIns: SignIns;
+  signIns: SignInRevocation;
   /** @throws {AppError} INVALID_CREDENTIALS; RATE_LIMITED after many failures. */
   confirmPassword(accountId: string, password: string, from: From): Promise<void>;
 }
@@ -44,7 +44,7 @@ interface Deps {
   log: Logger;
   secrets: Secrets;
   passwords: Passwords;
-  accounts: AccountMaker & {
+  accounts: AccountCreator & {
     /** @throws {AppError} WEAK_PASSWORD, for the field. */
     hashPassword(password: string, field?: string): Promise<string>;
     /** @throws {AppError} INVALID_EMAIL. */
@@ -75,7 +75,7 @@ export function createAuth(deps: Deps): Auth {
   const tokens = createUserTokens({ ...deps, credentials, issuer: deps.publicUrl });
   const sessions = createSessions(deps);
   const signIns = createSignIns({ tokens, sessions });
-  const places = createSignInPlaces(deps);
+  const places = createSignInLocations(deps);
   const backoff = createLoginBackoff({
     ...deps,
     async isFamiliar({ email, ip }) {
@@ -85,7 +85,7 @@ export function createAuth(deps: Deps): Auth {
     },
   });
   const twoFactor = createTwoFactor({ ...deps, credentials, signIns, backoff });
-  const links = createMailLinks({ ...deps, credentials, hashPassword, signIns });
+  const links = createEmailLinks({ ...deps, credentials, hashPassword, signIns });
   const identities = createIdentities({ ...deps, credentials, twoFactor, links, backoff });
   const signIn = createSignIn({ identities, tokens, places });
   const registration = createRegistration({
@@ -95,7 +95,7 @@ export function createAuth(deps: Deps): Auth {
   });
   const sessionSignIn = createSessionSignIn({ ...deps, identities, sessions, places, registration });
   const changing = { ...deps, credentials, hashPassword, identities, signIns };
-  const addressChange = createAddressChange({ ...changing, normaliseEmail });
+  const addressChange = createEmailChange({ ...changing, normaliseEmail });
   const passwordChange = createPasswordChange({ ...changing, sessions });
   const changes = { addressChange, passwordChange, signIns, confirmPassword: identities.confirmPassword };
   return { signIn, tokens, twoFactor, links, places, sessions, sessionSignIn, registration, ...changes };

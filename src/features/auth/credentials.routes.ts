@@ -1,13 +1,13 @@
 import Type from 'typebox';
-import { gated } from '../../http/access.ts';
-import { named } from '../../http/named.ts';
+import { requiresGate } from '../../http/access.ts';
+import { namedSchema } from '../../http/named.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Instant } from '../../http/schema.ts';
-import type { AddressChange } from './address-change.service.ts';
+import type { EmailChange } from './address-change.service.ts';
 import type { PasswordChange } from './password-change.service.ts';
-import { actingOf, credentialCaps } from './routes.ts';
+import { currentCredential, credentialCaps } from './routes.ts';
 
-const EmailIn = named(
+const EmailIn = namedSchema(
   'EmailChange',
   Type.Object({
     email: Type.String({ description: 'At most 254 characters; trimmed and lowercased.' }),
@@ -16,7 +16,7 @@ const EmailIn = named(
   { email: 'ada@example.org', password: 'correct horse battery' },
 );
 
-const PendingEmail = named(
+const PendingEmail = namedSchema(
   'PendingEmail',
   Type.Object({
     email: Type.String({ description: 'Current email address until the new one is confirmed.' }),
@@ -30,7 +30,7 @@ const PendingEmail = named(
   },
 );
 
-const PasswordIn = named(
+const PasswordIn = namedSchema(
   'PasswordChange',
   Type.Object({
     password: Type.String({ description: 'Current password of the account.' }),
@@ -39,7 +39,7 @@ const PasswordIn = named(
   { password: 'correct horse battery', newPassword: 'wrong donkey battery' },
 );
 
-const PasswordChanged = named('PasswordChanged', Type.Object({ changed: Type.Literal(true) }), {
+const PasswordChanged = namedSchema('PasswordChanged', Type.Object({ changed: Type.Literal(true) }), {
   changed: true,
 });
 
@@ -48,12 +48,12 @@ export function credentialRoutes({
   addressChange,
   passwordChange,
 }: {
-  addressChange: Pick<AddressChange, 'ask'>;
+  addressChange: Pick<EmailChange, 'ask'>;
   passwordChange: PasswordChange;
 }): Route[] {
   return [
     defineRoute({
-      ...gated('session-owner'),
+      ...requiresGate('session-owner'),
       onlyMode: 'live',
       operationId: 'me.changeEmail',
       method: 'PATCH',
@@ -71,7 +71,7 @@ export function credentialRoutes({
       },
     }),
     defineRoute({
-      ...gated('session-owner'),
+      ...requiresGate('session-owner'),
       onlyMode: 'live',
       operationId: 'me.changePassword',
       method: 'POST',
@@ -84,7 +84,7 @@ export function credentialRoutes({
       reply: { status: 200, schema: PasswordChanged },
       errors: ['INVALID_CREDENTIALS', 'WEAK_PASSWORD', 'SERVICE_UNAVAILABLE'],
       async handler(context, { body }) {
-        await passwordChange.change(context.caller.accountId, body, actingOf(context));
+        await passwordChange.change(context.caller.accountId, body, currentCredential(context));
         return { changed: true };
       },
     }),

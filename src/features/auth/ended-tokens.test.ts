@@ -8,7 +8,7 @@ import {
   totp,
 } from '../../../test/auth/fixture.ts';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 
 let fixture: AuthFixture;
 let other: TestApp;
@@ -38,7 +38,7 @@ describe('POST /auth/logout', () => {
     const answer = (await logout(person, token)).assertOk(200).assertCommonHeaders().assertRateLimited(true);
     assert.deepEqual(answer.at('data'), { signedOut: true });
     assert.equal(await isGood(person, token), false);
-    await until(async () => !(await isGood(person, token, other)), { timeoutMs: 10_000 });
+    await waitFor(async () => !(await isGood(person, token, other)), { timeoutMs: 10_000 });
     for (const app of [fixture.app, other]) assert.ok(await isGood(person, kept, app));
     (await logout(person, token)).assertError('INVALID_USER_TOKEN');
   });

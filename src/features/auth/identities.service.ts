@@ -5,10 +5,10 @@ import type { Plan } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Passwords } from '../../platform/passwords.ts';
-import type { AccountCredentials, AccountMaker, CredentialStore } from './accounts.ts';
+import type { AccountCredentials, AccountCreator, CredentialStore } from './accounts.ts';
 import type { Attempt, From, LoginBackoff } from './backoff.ts';
-import { isKept } from './links.repository.ts';
-import type { MailLinks } from './links.service.ts';
+import { isEmailReserved } from './links.repository.ts';
+import type { EmailLinks } from './links.service.ts';
 import type { TwoFactor } from './two-factor.service.ts';
 
 export interface NewIdentity {
@@ -20,7 +20,7 @@ export interface NewIdentity {
 }
 
 /** Who somebody is: what every way to sign in begins with. */
-export interface Identities {
+export interface CredentialVerifier {
   /**
    * Makes an account and mails its owner the link that confirms the address.
    *
@@ -46,11 +46,11 @@ export interface Identities {
 
 interface Deps {
   db: Db;
-  accounts: AccountMaker;
+  accounts: AccountCreator;
   credentials: CredentialStore;
   passwords: Passwords;
   twoFactor: Pick<TwoFactor, 'challenge' | 'answer'>;
-  links: Pick<MailLinks, 'sendVerification'>;
+  links: Pick<EmailLinks, 'sendVerification'>;
   backoff: LoginBackoff;
   log: Logger;
   clock: Clock;
@@ -58,7 +58,7 @@ interface Deps {
   defaultPlan: Plan;
 }
 
-export function createIdentities(deps: Deps): Identities {
+export function createIdentities(deps: Deps): CredentialVerifier {
   const { db, accounts, credentials, twoFactor, links, clock, defaultPlan: plan } = deps;
   const current = async (id: string) => {
     const account = await credentials.findById(db, id);
@@ -69,7 +69,7 @@ export function createIdentities(deps: Deps): Identities {
     async make({ email, password, name, termsUrl = null }, { ip }, also) {
       const address = lookupEmail(email);
       // Who had it before may still take it back.
-      if (address !== null && (await isKept(db, { email: address, by: null, now: clock.now() }))) {
+      if (address !== null && (await isEmailReserved(db, { email: address, by: null, now: clock.now() }))) {
         throw new AppError('EMAIL_EXISTS', { field: 'email' });
       }
       const terms = termsUrl === null ? undefined : { url: termsUrl, acceptedAt: clock.now() };
@@ -86,7 +86,7 @@ export function createIdentities(deps: Deps): Identities {
       const account = await checkPassword(deps, { email, ip }, password);
       const challenge = await twoFactor.challenge(account.id);
       if (challenge === null) return account;
-      throw new AppError('SECOND_FACTOR_REQUIRED', { beside: { twoFactorRequired: true, ...challenge } });
+      throw new AppError('SECOND_FACTOR_REQUIRED', { extra: { twoFactorRequired: true, ...challenge } });
     },
     byCode: async ({ challengeId, code }) => current(await twoFactor.answer(challengeId, code)),
     async confirmPassword(accountId, password, { ip }) {

@@ -14,7 +14,7 @@ export async function insertToken(tx: Tx, token: Omit<EmailTokenTable, 'used_at'
 }
 
 /** Whose a link is, while it is good. */
-export function findUsable(db: Db, hash: Uint8Array, purpose: LinkPurpose, now: Date) {
+export function findValidToken(db: Db, hash: Uint8Array, purpose: LinkPurpose, now: Date) {
   return db
     .selectFrom('email_token')
     .select(['account_id', 'email'])
@@ -26,7 +26,7 @@ export function findUsable(db: Db, hash: Uint8Array, purpose: LinkPurpose, now: 
 }
 
 /** Uses a link up. @returns whose it was, or undefined when it is unknown, used or expired. */
-export function takeToken(tx: Tx, hash: Uint8Array, purpose: LinkPurpose, now: Date) {
+export function consumeToken(tx: Tx, hash: Uint8Array, purpose: LinkPurpose, now: Date) {
   return tx
     .updateTable('email_token')
     .set({ used_at: now })
@@ -57,7 +57,7 @@ export async function voidTokens(
 }
 
 /** Had another account than `by` the address until a while ago, and may it take it back? */
-export async function isKept(
+export async function isEmailReserved(
   db: Db,
   { email, by, now }: { email: string; by: string | null; now: Date },
 ): Promise<boolean> {
@@ -97,7 +97,7 @@ export function hasRequest(db: Db): Promise<boolean> {
 }
 
 /** Takes the oldest request that no other worker is at; it is gone when the transaction commits. */
-export async function takeRequest(tx: Tx) {
+export async function claimNextRequest(tx: Tx) {
   const oldest = tx
     .selectFrom('email_link_request')
     .select('id')

@@ -1,22 +1,22 @@
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { HOUR_MS } from '../../kernel/durations.ts';
 import { lookupEmail } from '../../kernel/email.ts';
-import { AppError, tooMany } from '../../kernel/errors.ts';
+import { AppError, tooManyRequests } from '../../kernel/errors.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { EmailLinkRequestPurpose as LinkPurpose } from '../../platform/db/tables.generated.ts';
 import { hashSecret, newSecret } from '../../platform/tokens.ts';
 import type { MailCaps } from '../mail/index.ts';
 import type { CredentialStore } from './accounts.ts';
 import * as repository from './links.repository.ts';
-import { passwordChangedMail, resetMail, verifyMail } from './mails.ts';
-import { NOTHING, type SignIns } from './sign-ins.ts';
+import { passwordChangedEmail, passwordResetEmail, verificationEmail } from './mails.ts';
+import { KEEP_NOTHING, type SignInRevocation } from './sign-ins.ts';
 import { deleteChallengesOf } from './two-factor.repository.ts';
 
 /**
  * Verification of addresses and new passwords by links in mails, each good once
  * (docs/decisions/authentication.md#email-links).
  */
-export interface MailLinks {
+export interface EmailLinks {
   /** Sends the link that confirms a new account's address; it is good for 24 hours. */
   sendVerification(tx: Tx, account: { id: string; email: string }, ip: string): Promise<void>;
   /** Asks for a link; takes the same time whether or not there is such an account. */
@@ -64,7 +64,7 @@ interface Deps {
   clock: Clock;
   mailbox: MailOutbox;
   mailCaps: MailCaps;
-  signIns: Pick<SignIns, 'endAll'>;
+  signIns: Pick<SignInRevocation, 'endAll'>;
   /** @throws {AppError} WEAK_PASSWORD. */
   hashPassword(password: string): Promise<string>;
   /** An account has changed in what its API keys depend on. */
@@ -72,7 +72,7 @@ interface Deps {
   publicUrl: string;
 }
 
-export function createMailLinks(deps: Deps): MailLinks {
+export function createEmailLinks(deps: Deps): EmailLinks {
   const { db, clock, credentials } = deps;
   return {
     async sendVerification(tx, account, ip) {
@@ -91,7 +91,7 @@ export function createMailLinks(deps: Deps): MailLinks {
     },
     sendAgain: (accountId) => db.transaction().execute((tx) => sendAgain(deps, tx, accountId)),
     async isUsable(purpose, token) {
-      const row = await repository.findUsable(db, hashSecret(token), purpose, clock.now());
+      const row = await repository.findValidToken(db, hashSecret(token), purpose, clock.now());
       return row !== undefined;
     },
     async verifyEmail(token) {
@@ -108,7 +108,7 @@ export function createMailLinks(deps: Deps): MailLinks {
 }
 
 function takeLink({ clock }: Deps, tx: Tx, purpose: LinkPurpose, token: string) {
-  return repository.takeToken(tx, hashSecret(token), purpose, clock.now());
+  return repository.consumeToken(tx, hashSecret(token), purpose, clock.now());
 }
 
 async function sendLink(
@@ -127,7 +127,7 @@ async function sendLink(
     expires_at: dateFromMs(clock.ms() + LIFE_MS[purpose]),
   });
   const link = `${publicUrl}${PATHS[purpose]}?token=${token}`;
-  await mailbox.enqueue(tx, purpose === 'VERIFY_EMAIL' ? verifyMail(email, link) : resetMail(email, link));
+  await mailbox.enqueue(tx, purpose === 'VERIFY_EMAIL' ? verificationEmail(email, link) : passwordResetEmail(email, link));
 }
 
 async function sendAgain(deps: Deps, tx: Tx, accountId: string): Promise<void> {
@@ -137,14 +137,14 @@ async function sendAgain(deps: Deps, tx: Tx, accountId: string): Promise<void> {
   }
   const since = deps.clock.ms() - HOUR_MS;
   const { count, oldest } = await repository.countTokens(tx, accountId, 'VERIFY_EMAIL', dateFromMs(since));
-  if (count >= LINKS_PER_HOUR) throw tooMany('RATE_LIMITED', (oldest?.getTime() ?? since) - since);
+  if (count >= LINKS_PER_HOUR) throw tooManyRequests('RATE_LIMITED', (oldest?.getTime() ?? since) - since);
   await deps.mailCaps.from({ actorId: accountId })(account.email);
   await sendLink(deps, tx, 'VERIFY_EMAIL', account);
 }
 
 /** @returns false when there is nothing left to answer. */
 async function answerRequest(deps: Deps, tx: Tx): Promise<boolean> {
-  const request = await repository.takeRequest(tx);
+  const request = await repository.claimNextRequest(tx);
   if (request === undefined) return false;
   const account = await deps.credentials.findByEmail(tx, request.email);
   if (account === undefined || account.suspended_at !== null) return true;
@@ -161,7 +161,7 @@ async function resetPassword(deps: Deps, token: string, password: string): Promi
   const { db, clock, credentials, mailbox, publicUrl } = deps;
   const hash = hashSecret(token);
   // Looked up first: hashing a password is too costly for whoever has no link.
-  const usable = await repository.findUsable(db, hash, 'RESET_PASSWORD', clock.now());
+  const usable = await repository.findValidToken(db, hash, 'RESET_PASSWORD', clock.now());
   if (usable === undefined) return false;
   const passwordHash = await deps.hashPassword(password);
   const done = await db.transaction().execute(async (tx) => {
@@ -172,8 +172,8 @@ async function resetPassword(deps: Deps, token: string, password: string): Promi
     await credentials.markVerified(tx, link.account_id, link.email, clock.now());
     await repository.voidTokens(tx, link.account_id, ['RESET_PASSWORD'], clock.now());
     await deleteChallengesOf(tx, link.account_id);
-    await deps.signIns.endAll(tx, link.account_id, NOTHING);
-    await mailbox.enqueue(tx, passwordChangedMail(link.email, `${publicUrl}/forgot-password`));
+    await deps.signIns.endAll(tx, link.account_id, KEEP_NOTHING);
+    await mailbox.enqueue(tx, passwordChangedEmail(link.email, `${publicUrl}/forgot-password`));
     return true;
   });
   if (done) deps.onAccountChanged();

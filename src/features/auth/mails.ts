@@ -7,7 +7,7 @@ interface Mail {
   text: string;
 }
 
-export function verifyMail(to: string, link: string): Mail {
+export function verificationEmail(to: string, link: string): Mail {
   return {
     kind: 'verify-email',
     to,
@@ -23,7 +23,7 @@ If this wasn't you, ignore this email. Unverified addresses cannot be used.
   };
 }
 
-export function resetMail(to: string, link: string): Mail {
+export function passwordResetEmail(to: string, link: string): Mail {
   return {
     kind: 'reset-password',
     to,
@@ -39,7 +39,7 @@ If this wasn't you, ignore this email. Your password will not change.
   };
 }
 
-export function passwordChangedMail(to: string, link: string): Mail {
+export function passwordChangedEmail(to: string, link: string): Mail {
   return {
     kind: 'password-changed',
     to,
@@ -51,7 +51,7 @@ ${link}
   };
 }
 
-export function changeEmailMail(to: string, link: string): Mail {
+export function confirmNewAddressEmail(to: string, link: string): Mail {
   return {
     kind: 'change-email',
     to,
@@ -68,7 +68,7 @@ If this wasn't you, ignore this email. Nothing will change.
 }
 
 /** @param state of the change. */
-export function emailChangingMail(
+export function addressChangeNoticeEmail(
   to: string,
   { email, state }: { email: string; state: 'ASKED' | 'DONE' },
   link: string,
@@ -90,7 +90,7 @@ ${link}
   };
 }
 
-export function newPlaceMail(to: string, { ip, at }: { ip: string; at: Date }, link: string): Mail {
+export function newLocationEmail(to: string, { ip, at }: { ip: string; at: Date }, link: string): Mail {
   return {
     kind: 'new-sign-in',
     to,
@@ -106,7 +106,7 @@ ${link}
   };
 }
 
-export function twoFactorMail(to: string, isOn: boolean, link: string): Mail {
+export function twoFactorChangedEmail(to: string, isOn: boolean, link: string): Mail {
   return {
     kind: 'two-factor-changed',
     to,

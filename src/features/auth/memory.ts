@@ -6,19 +6,19 @@ const CACHE_MS = 5_000;
 const ENTRIES = 20_000;
 
 /** What was good a moment ago: at most 5 s, and forgotten at a hint that something has changed. */
-export interface Memory<T> {
+export interface CredentialCache<T> {
   get(key: string): T | undefined;
   /** @param check null for what is not good: that is not remembered. */
-  read(key: string, check: () => Promise<Checked<T> | null>): Promise<T | null>;
+  read(key: string, check: () => Promise<CachedCredential<T> | null>): Promise<T | null>;
 }
 
-export interface Checked<T> {
+export interface CachedCredential<T> {
   value: T;
   /** It is good no longer than this, epoch milliseconds. */
   untilMs: number;
 }
 
-export interface MemoryDeps {
+export interface CredentialCacheDeps {
   clock: Clock;
   bus: Pick<Bus, 'subscribe'>;
   /** Calls it when an account may have changed. */
@@ -26,8 +26,8 @@ export interface MemoryDeps {
 }
 
 /** @param topic of the bus: the hints that make it forget, beside those of accounts. */
-export function createMemory<T>({ clock, bus, onAccountsChanged }: MemoryDeps, topic: string): Memory<T> {
-  const cache = new Map<string, Checked<T>>();
+export function createCredentialCache<T>({ clock, bus, onAccountsChanged }: CredentialCacheDeps, topic: string): CredentialCache<T> {
+  const cache = new Map<string, CachedCredential<T>>();
   // What is being checked while something changes must not be remembered as it was.
   let changes = 0;
   const clear = () => {

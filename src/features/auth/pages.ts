@@ -1,21 +1,21 @@
 import formBody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebAssets } from '../../http/assets.ts';
-import { refuseOtherSites, sendFailure, textOf } from '../../http/forms.ts';
+import { rejectCrossSite, sendFailure, formField } from '../../http/forms.ts';
 import { type Page, sendPage } from '../../http/page.ts';
-import { countAddress } from '../../http/plugins/limits.ts';
+import { limitByIp } from '../../http/plugins/limits.ts';
 import type { RequestCounters } from '../../http/ports.ts';
 import type { Limit } from '../../http/route.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { EmailLinkRequestPurpose as LinkPurpose } from '../../platform/db/tables.generated.ts';
-import type { AddressChange } from './address-change.service.ts';
-import { addressPages } from './addresses.pages.ts';
-import type { MailLinks } from './links.service.ts';
+import type { EmailChange } from './address-change.service.ts';
+import { emailChangePages } from './addresses.pages.ts';
+import type { EmailLinks } from './links.service.ts';
 import { confirmForm, done, expired, failed, passwordForm, requested, requestForm } from './pages.views.ts';
 
 interface Deps {
-  links: MailLinks;
-  addressChange: AddressChange;
+  links: EmailLinks;
+  addressChange: EmailChange;
   assets: WebAssets;
   counters: Pick<RequestCounters, 'window'>;
 }
@@ -34,12 +34,12 @@ export function authPages(deps: Deps): (app: FastifyInstance) => void {
     // A scope of its own: everywhere else bodies are JSON.
     app.register(async (scope) => {
       await scope.register(formBody, { bodyLimit: FORM_BYTES });
-      scope.addHook('onRequest', refuseOtherSites);
+      scope.addHook('onRequest', rejectCrossSite);
       scope.setErrorHandler((error, _request, reply) => sendFailure(deps.assets, error, reply, failed));
       verifyEmail(scope, deps);
       forgotPassword(scope, deps);
       resetPassword(scope, deps);
-      addressPages(scope, deps);
+      emailChangePages(scope, deps);
     });
   };
 }
@@ -47,13 +47,13 @@ export function authPages(deps: Deps): (app: FastifyInstance) => void {
 function verifyEmail(app: FastifyInstance, deps: Deps): void {
   const { links, assets } = deps;
   app.get('/verify-email', async (request: FormRequest, reply) => {
-    const token = textOf(request.query, 'token');
+    const token = formField(request.query, 'token');
     if (token === '') return sendPage(reply, assets, requestForm('VERIFY_EMAIL'));
     const usable = await links.isUsable('VERIFY_EMAIL', token);
     return sendPage(reply, assets, usable ? confirmForm(token) : expired('VERIFY_EMAIL'));
   });
   app.post('/verify-email', async (request: FormRequest, reply) => {
-    const token = textOf(request.body, 'token');
+    const token = formField(request.body, 'token');
     if (token === '') return requestLink(deps, request, reply, 'VERIFY_EMAIL');
     const verified = await links.verifyEmail(token);
     return sendPage(reply, assets, verified ? done('VERIFY_EMAIL') : expired('VERIFY_EMAIL'));
@@ -71,17 +71,17 @@ function forgotPassword(app: FastifyInstance, deps: Deps): void {
 
 function resetPassword(app: FastifyInstance, { links, assets }: Deps): void {
   app.get('/reset-password', async (request: FormRequest, reply) => {
-    const token = textOf(request.query, 'token');
+    const token = formField(request.query, 'token');
     const usable = token !== '' && (await links.isUsable('RESET_PASSWORD', token));
     return sendPage(reply, assets, usable ? passwordForm(token) : expired('RESET_PASSWORD'));
   });
   app.post('/reset-password', async (request: FormRequest, reply) => {
-    const token = textOf(request.body, 'token');
-    return sendPage(reply, assets, await setPassword(links, token, textOf(request.body, 'password')));
+    const token = formField(request.body, 'token');
+    return sendPage(reply, assets, await setPassword(links, token, formField(request.body, 'password')));
   });
 }
 
-async function setPassword(links: MailLinks, token: string, password: string): Promise<Page> {
+async function setPassword(links: EmailLinks, token: string, password: string): Promise<Page> {
   try {
     const changed = await links.resetPassword(token, password);
     return changed ? done('RESET_PASSWORD') : expired('RESET_PASSWORD');
@@ -99,7 +99,7 @@ async function requestLink(
   reply: FastifyReply,
   purpose: LinkPurpose,
 ): Promise<FastifyReply> {
-  await countAddress({ counters }, LINK_CAP, request.ip);
-  await links.request(purpose, textOf(request.body, 'email'));
+  await limitByIp({ counters }, LINK_CAP, request.ip);
+  await links.request(purpose, formField(request.body, 'email'));
   return sendPage(reply, assets, requested(purpose));
 }

@@ -1,4 +1,4 @@
-import { linkPage, type Page } from '../../http/page.ts';
+import { emailLinkPage, type Page } from '../../http/page.ts';
 import type { AppError } from '../../kernel/errors.ts';
 import type { EmailLinkRequestPurpose as LinkPurpose } from '../../platform/db/tables.generated.ts';
 import { html, type SafeHtml } from '../../platform/html.ts';
@@ -32,13 +32,13 @@ ${EMAIL_FIELD}
 /** Asks for an address to send a link to. */
 export function requestForm(purpose: LinkPurpose): Page {
   const { title, text } = REQUESTS[purpose];
-  return linkPage(200, title, html`<p>${text}</p>\n${requestFields(purpose)}`);
+  return emailLinkPage(200, title, html`<p>${text}</p>\n${requestFields(purpose)}`);
 }
 
 /** Said for every address, whether or not it has an account. */
 export function requested(purpose: LinkPurpose): Page {
   const unless = purpose === 'VERIFY_EMAIL' ? ' that is not confirmed yet' : '';
-  return linkPage(
+  return emailLinkPage(
     200,
     'Check your email',
     html`<p>If there is an account${unless} with this email address, we have sent a link. It may take a minute to arrive.</p>`,
@@ -46,7 +46,7 @@ export function requested(purpose: LinkPurpose): Page {
 }
 
 export function confirmForm(token: string): Page {
-  return linkPage(
+  return emailLinkPage(
     200,
     REQUESTS.VERIFY_EMAIL.title,
     html`<form class="form" method="post" action="/verify-email">
@@ -69,7 +69,7 @@ ${problem !== undefined && html`<p class="problem" id="problem" role="alert">${p
 
 /** @param problem what was wrong with the password before. */
 export function passwordForm(token: string, problem?: string): Page {
-  return linkPage(
+  return emailLinkPage(
     problem === undefined ? 200 : 400,
     REQUESTS.RESET_PASSWORD.title,
     html`<form class="form" method="post" action="/reset-password">
@@ -81,7 +81,7 @@ ${newPasswordFields(token, problem)}
 
 /** The link is unknown, used or too old; the three look the same. */
 export function expired(purpose: LinkPurpose): Page {
-  return linkPage(
+  return emailLinkPage(
     404,
     'This link is invalid or has expired',
     html`<p>Links can be used once and expire. Request a new one below.</p>\n${requestFields(purpose)}`,
@@ -90,13 +90,13 @@ export function expired(purpose: LinkPurpose): Page {
 
 export function done(purpose: LinkPurpose): Page {
   return purpose === 'VERIFY_EMAIL'
-    ? linkPage(
+    ? emailLinkPage(
         200,
         'Email address verified',
         html`<p>Your API keys are now active.</p>
 <p><a class="button" href="/dashboard/welcome">Create your first API key</a></p>`,
       )
-    : linkPage(
+    : emailLinkPage(
         200,
         'Password changed',
         html`<p>You have been signed out on all devices.</p>
@@ -107,5 +107,5 @@ export function done(purpose: LinkPurpose): Page {
 export function failed(error: AppError): Page {
   const title = error.status === 429 ? 'Too many attempts' : 'Something went wrong';
   const text = error.status === 429 ? 'Wait 15 minutes, then try again.' : error.message;
-  return linkPage(error.status, title, html`<p>${text}</p>`);
+  return emailLinkPage(error.status, title, html`<p>${text}</p>`);
 }

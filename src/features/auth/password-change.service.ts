@@ -1,12 +1,12 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { CredentialStore } from './accounts.ts';
-import type { Identities } from './identities.service.ts';
+import type { CredentialVerifier } from './identities.service.ts';
 import * as links from './links.repository.ts';
 import type { MailOutbox } from './links.service.ts';
-import { passwordChangedMail } from './mails.ts';
+import { passwordChangedEmail } from './mails.ts';
 import type { Sessions } from './sessions.service.ts';
-import type { Acting, SignIns } from './sign-ins.ts';
+import type { Acting, SignInRevocation } from './sign-ins.ts';
 import { deleteChallengesOf } from './two-factor.repository.ts';
 
 /** A new password by who knows the old one. */
@@ -23,9 +23,9 @@ interface Deps {
   db: Db;
   clock: Clock;
   credentials: Pick<CredentialStore, 'changePassword' | 'findById'>;
-  identities: Pick<Identities, 'confirmPassword'>;
+  identities: Pick<CredentialVerifier, 'confirmPassword'>;
   sessions: Pick<Sessions, 'renew'>;
-  signIns: SignIns;
+  signIns: SignInRevocation;
   mailbox: MailOutbox;
   /** @throws {AppError} WEAK_PASSWORD, for the field. */
   hashPassword(password: string, field: string): Promise<string>;
@@ -48,7 +48,7 @@ export function createPasswordChange(deps: Deps): PasswordChange {
         if (sessionId !== null) await deps.sessions.renew(tx, sessionId);
         const account = await credentials.findById(tx, id);
         if (account === undefined) return;
-        await deps.mailbox.enqueue(tx, passwordChangedMail(account.email, `${publicUrl}/forgot-password`));
+        await deps.mailbox.enqueue(tx, passwordChangedEmail(account.email, `${publicUrl}/forgot-password`));
       });
       signIns.forget();
       deps.onAccountChanged();

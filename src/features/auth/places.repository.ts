@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
 
 /** @returns whether the account has signed in from anywhere. */
-export async function hasPlaces(tx: Tx, accountId: string): Promise<boolean> {
+export async function hasSignInLocations(tx: Tx, accountId: string): Promise<boolean> {
   const row = await tx
     .selectFrom('sign_in_location')
     .select('account_id')
@@ -13,7 +13,7 @@ export async function hasPlaces(tx: Tx, accountId: string): Promise<boolean> {
 }
 
 /** @returns whether the account has not signed in from there before. */
-export async function putPlace(
+export async function recordSignInLocation(
   tx: Tx,
   accountId: string,
   { location_hash, ...seen }: { location_hash: Uint8Array; network: Uint8Array; last_seen_at: Date },
@@ -45,6 +45,6 @@ export async function hasNetwork(
   return row !== undefined;
 }
 
-export async function deletePlacesBefore(db: Db, time: Date): Promise<void> {
+export async function deleteSignInLocationsBefore(db: Db, time: Date): Promise<void> {
   await db.deleteFrom('sign_in_location').where('last_seen_at', '<', time).execute();
 }

@@ -9,7 +9,7 @@ export async function insertInvite(db: Db, invite: Omit<RegistrationInviteTable,
 }
 
 /** While it is good: the address that it is for. */
-export function findUsable(db: Db, hash: Uint8Array, now: Date) {
+export function findValidInvite(db: Db, hash: Uint8Array, now: Date) {
   return db
     .selectFrom('registration_invite')
     .select('email')
@@ -20,7 +20,7 @@ export function findUsable(db: Db, hash: Uint8Array, now: Date) {
 }
 
 /** Uses it up. @returns false when it is unknown, used or expired. */
-export async function takeInvite(tx: Tx, hash: Uint8Array, now: Date): Promise<boolean> {
+export async function consumeInvite(tx: Tx, hash: Uint8Array, now: Date): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('registration_invite')
     .set({ used_at: now })

@@ -50,10 +50,10 @@ export function createRegistration(deps: Deps): Registration {
       if (mode === 'closed' || inviteToken === undefined) throw new AppError('REGISTRATION_CLOSED');
       const hash = hashSecret(inviteToken);
       // Looked up first: hashing a password is too costly for whoever has no invitation.
-      const found = await repository.findUsable(db, hash, clock.now());
+      const found = await repository.findValidInvite(db, hash, clock.now());
       if (found === undefined || found.email !== lookupEmail(email)) throw refused();
       return async (tx) => {
-        if (!(await repository.takeInvite(tx, hash, clock.now()))) throw refused();
+        if (!(await repository.consumeInvite(tx, hash, clock.now()))) throw refused();
       };
     },
     async invite(given) {

@@ -1,4 +1,4 @@
-import { anyKey, gated } from '../../http/access.ts';
+import { anyKey, requiresGate } from '../../http/access.ts';
 import type { RequestContext } from '../../http/context.ts';
 import { defineRoute, type Limit, type Route } from '../../http/route.ts';
 import { Deleted } from '../../http/schema.ts';
@@ -114,7 +114,7 @@ export function authRoutes({
       handler: ({ ip }, { body }) => signIn.completeLogin(body, { ip }),
     }),
     defineRoute({
-      ...gated('user'),
+      ...requiresGate('user'),
       writes: false,
       operationId: 'auth.logout',
       method: 'POST',
@@ -127,7 +127,7 @@ export function authRoutes({
         if (tokenId !== null) await signIn.logout({ accountId, tokenId });
         if (actor.kind === 'session') {
           await sessions.end(accountId, actor.id);
-          session.drop();
+          session.clear();
         }
         return { signedOut: true };
       },
@@ -136,7 +136,7 @@ export function authRoutes({
 }
 
 /** What a change of the password or the second factor does not end. */
-export function actingOf({ caller: { actor }, userTokenId, ip }: RequestContext): Acting {
+export function currentCredential({ caller: { actor }, userTokenId, ip }: RequestContext): Acting {
   return { tokenId: userTokenId, sessionId: actor.kind === 'session' ? actor.id : null, ip };
 }
 
@@ -148,7 +148,7 @@ export function twoFactorRoutes({ twoFactor }: { twoFactor: TwoFactor }): Route[
   const path = '/me/two-factor';
   return [
     defineRoute({
-      ...gated('user'),
+      ...requiresGate('user'),
       operationId: 'twoFactor.get',
       method: 'GET',
       path,
@@ -158,7 +158,7 @@ export function twoFactorRoutes({ twoFactor }: { twoFactor: TwoFactor }): Route[
       handler: ({ caller }) => twoFactor.state(caller.accountId),
     }),
     defineRoute({
-      ...gated('user'),
+      ...requiresGate('user'),
       onlyMode: 'live',
       operationId: 'twoFactor.enrol',
       method: 'POST',
@@ -172,7 +172,7 @@ export function twoFactorRoutes({ twoFactor }: { twoFactor: TwoFactor }): Route[
       handler: ({ caller, ip }, { body }) => twoFactor.enrol(caller.accountId, body.password, { ip }),
     }),
     defineRoute({
-      ...gated('user'),
+      ...requiresGate('user'),
       onlyMode: 'live',
       operationId: 'twoFactor.confirm',
       method: 'POST',
@@ -184,11 +184,11 @@ export function twoFactorRoutes({ twoFactor }: { twoFactor: TwoFactor }): Route[
       reply: { status: 200, schema: RecoveryCodes },
       errors: ['INVALID_CREDENTIALS', 'CONFLICT'],
       handler: async (context, { body }) => ({
-        recoveryCodes: await twoFactor.confirm(context.caller.accountId, body.code, actingOf(context)),
+        recoveryCodes: await twoFactor.confirm(context.caller.accountId, body.code, currentCredential(context)),
       }),
     }),
     defineRoute({
-      ...gated('user'),
+      ...requiresGate('user'),
       onlyMode: 'live',
       operationId: 'twoFactor.disable',
       method: 'DELETE',
@@ -202,7 +202,7 @@ export function twoFactorRoutes({ twoFactor }: { twoFactor: TwoFactor }): Route[
       errors: ['INVALID_CREDENTIALS', 'NOT_FOUND', 'SERVICE_UNAVAILABLE'],
       async handler(context, { body }) {
         const { accountId } = context.caller;
-        await twoFactor.disable(accountId, body, actingOf(context));
+        await twoFactor.disable(accountId, body, currentCredential(context));
         return { id: accountId, deleted: true };
       },
     }),

@@ -1,12 +1,12 @@
 import Type from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Nullable, OneOf } from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 
-named('Role', OneOf(['USER', 'ADMIN'] as const));
+namedSchema('Role', OneOf(['USER', 'ADMIN'] as const));
 
 /** The values are checked behind the types, address, then password (docs/concepts/authentication.md#registration). */
-export const RegisterIn = named(
+export const RegisterIn = namedSchema(
   'Register',
   Type.Object({
     email: Type.String({ description: 'At most 254 characters; trimmed and lowercased.' }),
@@ -16,12 +16,12 @@ export const RegisterIn = named(
   { email: 'ada@example.com', password: 'correct horse battery', name: 'Ada Lovelace' },
 );
 
-export const LoginIn = named('Login', Type.Object({ email: Type.String(), password: Type.String() }), {
+export const LoginIn = namedSchema('Login', Type.Object({ email: Type.String(), password: Type.String() }), {
   email: 'ada@example.com',
   password: 'correct horse battery',
 });
 
-export const SecondFactorIn = named(
+export const SecondFactorIn = namedSchema(
   'LoginSecondFactor',
   Type.Object({
     challengeId: Type.String({ description: 'From the 401 SECOND_FACTOR_REQUIRED.' }),
@@ -31,7 +31,7 @@ export const SecondFactorIn = named(
 );
 
 /** Stands at the top level of the answer (docs/concepts/authentication.md#sign-in). */
-export const SignedIn = named(
+export const SignedIn = namedSchema(
   'SignedIn',
   Type.Object({
     tokens: Type.Object({
@@ -56,11 +56,11 @@ export const SignedIn = named(
   },
 );
 
-export const SignedOut = named('SignedOut', Type.Object({ signedOut: Type.Literal(true) }), {
+export const SignedOut = namedSchema('SignedOut', Type.Object({ signedOut: Type.Literal(true) }), {
   signedOut: true,
 });
 
-export const TwoFactorState = named(
+export const TwoFactorState = namedSchema(
   'TwoFactorState',
   Type.Object({
     enabled: Type.Boolean(),
@@ -68,10 +68,10 @@ export const TwoFactorState = named(
   }),
   { enabled: true, recoveryCodesLeft: 10 },
 );
-export const EnrolIn = named('TwoFactorEnrol', Type.Object({ password: Type.String() }), {
+export const EnrolIn = namedSchema('TwoFactorEnrol', Type.Object({ password: Type.String() }), {
   password: 'correct horse battery',
 });
-export const Enrolment = named(
+export const Enrolment = namedSchema(
   'TwoFactorEnrolment',
   Type.Object({
     secret: Type.String({ description: 'Base32, for apps that cannot read the URL.' }),
@@ -82,8 +82,8 @@ export const Enrolment = named(
     otpauthUrl: 'otpauth://totp/Marquee:ada%40example.com?secret=JBSWY3DPEHPK3PXP&issuer=Marquee',
   },
 );
-export const ConfirmIn = named('TwoFactorConfirm', Type.Object({ code: Type.String() }), { code: '492039' });
-export const RecoveryCodes = named(
+export const ConfirmIn = namedSchema('TwoFactorConfirm', Type.Object({ code: Type.String() }), { code: '492039' });
+export const RecoveryCodes = namedSchema(
   'RecoveryCodes',
   Type.Object({
     recoveryCodes: Type.Array(Type.String(), {
@@ -92,7 +92,7 @@ export const RecoveryCodes = named(
   }),
   { recoveryCodes: ['k3v9x-2m7qa', '9fhtc-4wzk2'] },
 );
-export const DisableIn = named(
+export const DisableIn = namedSchema(
   'TwoFactorDisable',
   Type.Object({ password: Type.String(), code: Type.String() }),
   { password: 'correct horse battery', code: '492039' },

@@ -1,7 +1,7 @@
 import type { AccountCredentials } from './accounts.ts';
 import type { From } from './backoff.ts';
-import type { Identities, NewIdentity } from './identities.service.ts';
-import type { SignInPlaces } from './places.service.ts';
+import type { CredentialVerifier, NewIdentity } from './identities.service.ts';
+import type { SignInLocations } from './places.service.ts';
 import type { AccessToken, UserToken, UserTokens } from './tokens.service.ts';
 
 /** What a sign-in answers (docs/concepts/authentication.md#sign-in). */
@@ -20,9 +20,9 @@ export interface SignIn {
 }
 
 interface Deps {
-  identities: Identities;
+  identities: CredentialVerifier;
   tokens: Pick<UserTokens, 'issue' | 'end'>;
-  places: Pick<SignInPlaces, 'note'>;
+  places: Pick<SignInLocations, 'note'>;
 }
 
 export function createSignIn({ identities, tokens, places }: Deps): SignIn {

@@ -1,10 +1,10 @@
-import { FRESH_PASSWORD_MS } from '../../kernel/access.ts';
+import { PASSWORD_CONFIRMATION_TTL_MS } from '../../kernel/access.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import type { AccountCredentials } from './accounts.ts';
-import type { Identities, NewIdentity } from './identities.service.ts';
-import type { SignInPlaces } from './places.service.ts';
+import type { CredentialVerifier, NewIdentity } from './identities.service.ts';
+import type { SignInLocations } from './places.service.ts';
 import type { Registration } from './registration.service.ts';
-import type { From, Sessions } from './sessions.service.ts';
+import type { RequestOrigin, Sessions } from './sessions.service.ts';
 
 /** A session that has just begun. */
 export interface StartedSession {
@@ -17,28 +17,28 @@ export interface StartedSession {
 /** Sign-ins to the dashboard; they fail as those of `Identities` do. */
 export interface SessionSignIn {
   /** @throws {AppError} REGISTRATION_CLOSED, too. */
-  register(input: NewIdentity & { inviteToken?: string | undefined }, from: From): Promise<StartedSession>;
-  signIn(input: { email: string; password: string }, from: From): Promise<StartedSession>;
-  completeSignIn(input: { challengeId: string; code: string }, from: From): Promise<StartedSession>;
+  register(input: NewIdentity & { inviteToken?: string | undefined }, from: RequestOrigin): Promise<StartedSession>;
+  signIn(input: { email: string; password: string }, from: RequestOrigin): Promise<StartedSession>;
+  completeSignIn(input: { challengeId: string; code: string }, from: RequestOrigin): Promise<StartedSession>;
   /** @returns until when the session may do what wants a password. */
   confirmPassword(
     session: { accountId: string; id: string },
     password: string,
-    from: Pick<From, 'ip'>,
+    from: Pick<RequestOrigin, 'ip'>,
   ): Promise<Date>;
 }
 
 interface Deps {
-  identities: Identities;
+  identities: CredentialVerifier;
   sessions: Pick<Sessions, 'start' | 'notePassword'>;
-  places: Pick<SignInPlaces, 'note'>;
+  places: Pick<SignInLocations, 'note'>;
   registration: Pick<Registration, 'admit' | 'terms'>;
   clock: Clock;
 }
 
 export function createSessionSignIn(deps: Deps): SessionSignIn {
   const { identities, sessions, places, registration, clock } = deps;
-  const start = async (account: AccountCredentials, from: From): Promise<StartedSession> => {
+  const start = async (account: AccountCredentials, from: RequestOrigin): Promise<StartedSession> => {
     const begun = await sessions.start(account, from, (tx) => places.note(tx, account, from.ip));
     return { ...begun, accountId: account.id };
   };
@@ -53,7 +53,7 @@ export function createSessionSignIn(deps: Deps): SessionSignIn {
     async confirmPassword({ accountId, id }, password, from) {
       await identities.confirmPassword(accountId, password, from);
       await sessions.notePassword(id);
-      return dateFromMs(clock.ms() + FRESH_PASSWORD_MS);
+      return dateFromMs(clock.ms() + PASSWORD_CONFIRMATION_TTL_MS);
     },
   };
 }

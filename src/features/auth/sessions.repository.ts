@@ -11,7 +11,7 @@ export async function insertSession(tx: Tx, row: Insertable<UserSessionTable>): 
 }
 
 /** Keeps the newest. */
-export async function deleteSurplus(tx: Tx, accountId: string, keep: number): Promise<void> {
+export async function deleteOldestSessions(tx: Tx, accountId: string, keep: number): Promise<void> {
   const surplus = tx
     .selectFrom('user_session')
     .select('id')
@@ -85,7 +85,7 @@ export function listTeams(db: Db, userId: string) {
 export type TeamRow = Awaited<ReturnType<typeof listTeams>>[number];
 
 /** At most once in the time between `at` and `ifBefore`. */
-export async function noteActivity(
+export async function touchTeamActivity(
   db: Db,
   who: { accountId: string; userId: string },
   at: Date,
@@ -118,7 +118,7 @@ export function findSession(db: Db, accountId: string, id: string): Promise<Sess
 export function listSessions(
   db: Db,
   accountId: string,
-  alive: Alive,
+  alive: SessionExpiry,
   page: PageRequest,
 ): Promise<SessionRow[]> {
   return db
@@ -129,18 +129,18 @@ export function listSessions(
     .where('created_at', '>', alive.createdAfter)
     .where(pageCondition(page))
     .orderBy('id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 
 /** What is older is over. */
-export interface Alive {
+export interface SessionExpiry {
   seenAfter: Date;
   createdAfter: Date;
 }
 
 /** Whichever of several requests at once is first writes. */
-export async function noteUse(
+export async function touchSession(
   db: Db,
   id: string,
   use: { at: Date; ip: string; userAgent: string },
@@ -191,7 +191,7 @@ export async function deleteSessionsOf(tx: Tx, accountId: string, keep: string |
   await query.execute();
 }
 
-export async function deleteOver(db: Db, { seenAfter, createdAfter }: Alive): Promise<void> {
+export async function deleteExpiredSessions(db: Db, { seenAfter, createdAfter }: SessionExpiry): Promise<void> {
   await db
     .deleteFrom('user_session')
     .where((eb) => eb.or([eb('last_seen_at', '<=', seenAfter), eb('created_at', '<=', createdAfter)]))

@@ -1,5 +1,5 @@
 import type { TObject } from 'typebox';
-import { keyless, signedIn } from '../../http/access.ts';
+import { noKey, sessionOnly } from '../../http/access.ts';
 import type { RequestContext } from '../../http/context.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Limit, type Route } from '../../http/route.ts';
@@ -7,7 +7,7 @@ import { Deleted, IdParams } from '../../http/schema.ts';
 import type { Caller, SessionActor } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { HOUR_SEC } from '../../kernel/durations.ts';
-import type { MailLinks } from './links.service.ts';
+import type { EmailLinks } from './links.service.ts';
 import type { Registration } from './registration.service.ts';
 import { addressCap, MAX_REGISTRATIONS, MAX_SIGN_INS } from './routes.ts';
 import { LoginIn, SecondFactorIn, SignedOut } from './schemas.ts';
@@ -28,7 +28,7 @@ interface Deps {
   sessions: Sessions;
   sessionSignIn: SessionSignIn;
   registration: Registration;
-  links: Pick<MailLinks, 'sendAgain'>;
+  links: Pick<EmailLinks, 'sendAgain'>;
   cursors: CursorCodec;
   /** The account as its owner sees it. */
   user: {
@@ -72,12 +72,12 @@ function signInRoutes(deps: Deps): Route[] {
   const { sessionSignIn, registration, user } = deps;
   const schema = currentSession(user.schema);
   const begin = async ({ session }: RequestContext<Caller | null>, started: StartedSession) => {
-    session.keep(started.token);
+    session.set(started.token);
     return describe(deps, started.id, started.accountId);
   };
   return [
     defineRoute({
-      ...keyless,
+      ...noKey,
       operationId: 'auth.registrationTerms',
       method: 'GET',
       path: '/auth/registration',
@@ -87,7 +87,7 @@ function signInRoutes(deps: Deps): Route[] {
       handler: async () => registration.terms(),
     }),
     defineRoute({
-      ...keyless,
+      ...noKey,
       ownOrigin: true,
       operationId: 'auth.startSession',
       method: 'POST',
@@ -106,7 +106,7 @@ function signInRoutes(deps: Deps): Route[] {
       handler: async (context, { body }) => begin(context, await sessionSignIn.signIn(body, context)),
     }),
     defineRoute({
-      ...keyless,
+      ...noKey,
       ownOrigin: true,
       operationId: 'auth.startSessionSecondFactor',
       method: 'POST',
@@ -120,7 +120,7 @@ function signInRoutes(deps: Deps): Route[] {
       handler: async (context, { body }) => begin(context, await sessionSignIn.completeSignIn(body, context)),
     }),
     defineRoute({
-      ...keyless,
+      ...noKey,
       ownOrigin: true,
       operationId: 'auth.registerSession',
       method: 'POST',
@@ -146,9 +146,9 @@ function currentRoutes(deps: Deps): Route[] {
   const { sessions, sessionSignIn, links, user } = deps;
   return [
     defineRoute({
-      ...signedIn,
+      ...sessionOnly,
       operationId: 'auth.getSession',
-      isPolled: true,
+      skipSuccessLog: true,
       method: 'GET',
       path,
       summary: 'Get the current session',
@@ -157,7 +157,7 @@ function currentRoutes(deps: Deps): Route[] {
       handler: ({ caller }) => describe(deps, caller.actor.id, caller.accountId),
     }),
     defineRoute({
-      ...signedIn,
+      ...sessionOnly,
       operationId: 'auth.endSession',
       method: 'DELETE',
       path,
@@ -167,12 +167,12 @@ function currentRoutes(deps: Deps): Route[] {
       reply: { status: 200, schema: SignedOut },
       async handler({ caller, session }) {
         await sessions.end(caller.accountId, caller.actor.id);
-        session.drop();
+        session.clear();
         return { signedOut: true };
       },
     }),
     defineRoute({
-      ...signedIn,
+      ...sessionOnly,
       operationId: 'auth.confirmPassword',
       method: 'POST',
       path: `${path}/password`,
@@ -190,7 +190,7 @@ function currentRoutes(deps: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...signedIn,
+      ...sessionOnly,
       operationId: 'auth.sendVerification',
       method: 'POST',
       path: `${path}/verification`,
@@ -209,7 +209,7 @@ function currentRoutes(deps: Deps): Route[] {
 function listRoutes({ sessions, cursors }: Deps): Route[] {
   return [
     defineRoute({
-      ...signedIn,
+      ...sessionOnly,
       operationId: 'auth.listSessions',
       method: 'GET',
       path: '/auth/sessions',
@@ -224,7 +224,7 @@ function listRoutes({ sessions, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...signedIn,
+      ...sessionOnly,
       operationId: 'auth.endSessionById',
       method: 'DELETE',
       path: '/auth/sessions/{id}',
@@ -234,7 +234,7 @@ function listRoutes({ sessions, cursors }: Deps): Route[] {
       reply: { status: 200, schema: Deleted },
       async handler({ caller, session }, { params: { id } }) {
         await sessions.end(caller.accountId, id);
-        if (id === caller.actor.id) session.drop();
+        if (id === caller.actor.id) session.clear();
         return { id, deleted: true };
       },
     }),

@@ -1,11 +1,11 @@
 import Type, { type TObject } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { TEAM_ROLES } from '../../kernel/access.ts';
 import { RegisterIn } from './schemas.ts';
 import type { SessionRow } from './sessions.repository.ts';
 
-export const SessionRegisterIn = named(
+export const SessionRegisterIn = namedSchema(
   'SessionRegister',
   Type.Object({
     ...RegisterIn.properties,
@@ -16,7 +16,7 @@ export const SessionRegisterIn = named(
   { email: 'ada@example.com', password: 'correct horse battery', name: 'Ada Lovelace' },
 );
 
-export const PasswordIn = named(
+export const PasswordIn = namedSchema(
   'SessionPassword',
   Type.Object({ password: Type.String({ description: 'Current password of the account.' }) }),
   {
@@ -24,15 +24,15 @@ export const PasswordIn = named(
   },
 );
 
-export const PasswordConfirmed = named('SessionPasswordConfirmed', Type.Object({ confirmedUntil: Instant }), {
+export const PasswordConfirmed = namedSchema('SessionPasswordConfirmed', Type.Object({ confirmedUntil: Instant }), {
   confirmedUntil: '2026-11-20T09:10:00.000Z',
 });
 
-export const VerificationSent = named('VerificationSent', Type.Object({ sent: Type.Literal(true) }), {
+export const VerificationSent = namedSchema('VerificationSent', Type.Object({ sent: Type.Literal(true) }), {
   sent: true,
 });
 
-export const RegistrationTerms = named(
+export const RegistrationTerms = namedSchema(
   'RegistrationTerms',
   Type.Object({
     mode: OneOf(['open', 'invite', 'closed'] as const, {
@@ -46,7 +46,7 @@ export const RegistrationTerms = named(
   { mode: 'open', termsUrl: null, passwordMinLength: 12 },
 );
 
-export const OpenSession = named(
+export const OpenSession = namedSchema(
   'Session',
   Type.Object({
     id: IdOf('uss'),
@@ -80,7 +80,7 @@ export function toSession(row: SessionRow, currentId: string) {
 /** @param user the shape of an account as its owner sees it. */
 export function currentSession(user: TObject) {
   const [example] = 'examples' in user && Array.isArray(user.examples) ? user.examples : [];
-  return named(
+  return namedSchema(
     'CurrentSession',
     Type.Object({
       user,

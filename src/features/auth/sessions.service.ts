@@ -10,7 +10,7 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { hashSecret, newSecret } from '../../platform/tokens.ts';
 import type { AccountCredentials } from './accounts.ts';
-import { type Checked, createMemory } from './memory.ts';
+import { type CachedCredential, createCredentialCache } from './memory.ts';
 import type { SessionRow } from './sessions.repository.ts';
 import * as repository from './sessions.repository.ts';
 
@@ -33,7 +33,7 @@ interface SessionAccount {
 }
 
 /** Where a request comes from. */
-export interface From {
+export interface RequestOrigin {
   ip: string;
   userAgent: string;
 }
@@ -46,7 +46,7 @@ export interface Sessions {
    */
   start(
     account: Pick<AccountCredentials, 'id' | 'token_epoch'>,
-    from: From,
+    from: RequestOrigin,
     also: (tx: Tx) => Promise<void>,
   ): Promise<{ id: string; token: string }>;
   /**
@@ -55,7 +55,7 @@ export interface Sessions {
    * @returns null when the token is unknown, ended or over, of a suspended account, or older than the account's last
    * change of password.
    */
-  verify(token: string, from: From & { accountId: string | null }): Session | null | Promise<Session | null>;
+  verify(token: string, from: RequestOrigin & { accountId: string | null }): Session | null | Promise<Session | null>;
   /** What its pages send back to prove that they are ours. */
   csrfToken(id: string): string;
   isCsrfToken(id: string, sent: string): boolean;
@@ -101,14 +101,14 @@ interface Deps {
 
 export function createSessions(deps: Deps): Sessions {
   const { db, clock, secrets, bus } = deps;
-  const known = createMemory<Session>(deps, CHANGED_TOPIC);
+  const known = createCredentialCache<Session>(deps, CHANGED_TOPIC);
   return {
     async start(account, from, also) {
       const id = newId('uss');
       const token = newSecret();
       await db.transaction().execute(async (tx) => {
         await repository.insertSession(tx, newRow(account, { id, token }, from, clock.now()));
-        await repository.deleteSurplus(tx, account.id, MOST);
+        await repository.deleteOldestSessions(tx, account.id, MOST);
         await also(tx);
       });
       return { id, token };
@@ -146,14 +146,14 @@ export function createSessions(deps: Deps): Sessions {
     },
     forget: () => bus.publish(CHANGED_TOPIC),
     onChanged: (listener) => void bus.subscribe(CHANGED_TOPIC, listener),
-    cleanUp: () => repository.deleteOver(db, alive(clock)),
+    cleanUp: () => repository.deleteExpiredSessions(db, alive(clock)),
   };
 }
 
 function newRow(
   { id: accountId, token_epoch: epoch }: Pick<AccountCredentials, 'id' | 'token_epoch'>,
   { id, token }: { id: string; token: string },
-  from: From,
+  from: RequestOrigin,
   now: Date,
 ): SessionRow {
   return {
@@ -175,7 +175,7 @@ function endOf(row: Pick<SessionRow, 'created_at' | 'last_seen_at'>): number {
   return Math.min(row.created_at.getTime() + LIFE_MS, row.last_seen_at.getTime() + IDLE_MS);
 }
 
-function alive(clock: Clock): repository.Alive {
+function alive(clock: Clock): repository.SessionExpiry {
   const now = clock.ms();
   return { seenAfter: dateFromMs(now - IDLE_MS), createdAfter: dateFromMs(now - LIFE_MS) };
 }
@@ -183,8 +183,8 @@ function alive(clock: Clock): repository.Alive {
 async function check(
   { db, clock }: Deps,
   hash: Buffer,
-  from: From & { accountId: string | null },
-): Promise<Checked<Session> | null> {
+  from: RequestOrigin & { accountId: string | null },
+): Promise<CachedCredential<Session> | null> {
   const row = await repository.findByHash(db, hash);
   const now = clock.ms();
   if (row === undefined || row.suspended_at !== null || row.token_epoch !== row.account_epoch) return null;
@@ -196,13 +196,13 @@ async function check(
       ip: plainAddress(from.ip),
       userAgent: from.userAgent.slice(0, MOST_OF_AGENT),
     };
-    await repository.noteUse(db, row.id, use, dateFromMs(now - NOTED_MS));
+    await repository.touchSession(db, row.id, use, dateFromMs(now - NOTED_MS));
   }
   const teams = await repository.listTeams(db, row.account_id);
   const chosen = [row, ...teams].find(({ account_id: id }) => id === (from.accountId ?? row.account_id));
   if (chosen !== undefined && now - (chosen.last_active_at?.getTime() ?? 0) >= NOTED_MS) {
     const who = { accountId: chosen.account_id, userId: row.account_id };
-    await repository.noteActivity(db, who, clock.now(), dateFromMs(now - NOTED_MS));
+    await repository.touchTeamActivity(db, who, clock.now(), dateFromMs(now - NOTED_MS));
   }
   return {
     value: toSession(row, teams),

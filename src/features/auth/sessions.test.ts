@@ -12,7 +12,7 @@ import {
 } from '../../../test/auth/fixture.ts';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 
 let auth: AuthFixture;
 let app: TestApp;
@@ -257,7 +257,7 @@ describe('the sessions of an account', () => {
       const there = browser.at(node);
       (await there.get('/me')).assertOk(200);
       (await browser.send('DELETE', '/auth/session')).assertOk(200);
-      await until(async () => (await there.get('/me')).status === 401);
+      await waitFor(async () => (await there.get('/me')).status === 401);
     } finally {
       await node.close();
     }

@@ -3,22 +3,22 @@ import type { Sessions } from './sessions.service.ts';
 import type { UserTokens } from './tokens.service.ts';
 
 /** What acts, and so outlives the other sign-ins of the account. */
-export interface Kept {
+export interface KeptCredential {
   tokenId: string | null;
   sessionId: string | null;
 }
 
 /** The same, and where the request comes from. */
-export interface Acting extends Kept {
+export interface Acting extends KeptCredential {
   ip: string;
 }
 
-export const NOTHING: Kept = { tokenId: null, sessionId: null };
+export const KEEP_NOTHING: KeptCredential = { tokenId: null, sessionId: null };
 
 /** Everything by which a person is signed in: user tokens and sessions. */
-export interface SignIns {
+export interface SignInRevocation {
   /** Call `forget` after the commit. */
-  endAll(tx: Tx, accountId: string, keep: Kept): Promise<void>;
+  endAll(tx: Tx, accountId: string, keep: KeptCredential): Promise<void>;
   forget(): void;
 }
 
@@ -27,7 +27,7 @@ interface Deps {
   sessions: Pick<Sessions, 'endAll' | 'forget'>;
 }
 
-export function createSignIns({ tokens, sessions }: Deps): SignIns {
+export function createSignIns({ tokens, sessions }: Deps): SignInRevocation {
   return {
     async endAll(tx, accountId, { tokenId, sessionId }) {
       await tokens.endAll(tx, accountId, tokenId);

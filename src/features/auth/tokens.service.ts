@@ -7,7 +7,7 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { CredentialStore } from './accounts.ts';
-import { type Checked, createMemory } from './memory.ts';
+import { type CachedCredential, createCredentialCache } from './memory.ts';
 import { createSigningKeys, type SigningKeys } from './signing-keys.ts';
 import * as repository from './tokens.repository.ts';
 
@@ -71,7 +71,7 @@ interface Deps {
 export function createUserTokens(deps: Deps): UserTokens {
   const { db, clock, bus } = deps;
   const keys = createSigningKeys({ ...deps, tokenSec: LIFE_SEC });
-  const known = createMemory<UserToken>(deps, CHANGED_TOPIC);
+  const known = createCredentialCache<UserToken>(deps, CHANGED_TOPIC);
   const issuer = { ...deps, keys };
 
   return {
@@ -147,7 +147,7 @@ async function claimsOf({ keys, issuer, clock }: Issuer, token: string) {
   }
 }
 
-async function verify(issuer: Issuer, token: string): Promise<Checked<UserToken> | null> {
+async function verify(issuer: Issuer, token: string): Promise<CachedCredential<UserToken> | null> {
   const { db, credentials } = issuer;
   const { sub: accountId, jti: tokenId, exp, [EPOCH_CLAIM]: epoch } = (await claimsOf(issuer, token)) ?? {};
   if (typeof accountId !== 'string' || typeof tokenId !== 'string' || exp === undefined) return null;

@@ -5,7 +5,7 @@ import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
 import { insertAccount, type TestAccount } from '../../../test/harness/factories.ts';
-import { warm } from '../../../test/harness/warm.ts';
+import { warmPool } from '../../../test/harness/warm.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { createSecrets } from '../../platform/secrets.ts';
 import * as credentials from '../accounts/credentials.repository.ts';
@@ -233,7 +233,7 @@ describe('the key set', () => {
 
   it('holds one key although many nodes make the first at once', async () => {
     await database.db.deleteFrom('signing_key').execute();
-    await warm(database.sql);
+    await warmPool(database.sql);
     const tokens = await Promise.all(Array.from({ length: 6 }, () => issue(node())));
     assert.equal((await kids()).length, 1);
     for (const { accessToken } of tokens)

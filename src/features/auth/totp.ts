@@ -32,7 +32,7 @@ export function isCode(code: string): boolean {
 }
 
 /** @returns the time step whose code this is, or null. */
-export function stepOf(secret: string, code: string, nowMs: number): number | null {
+export function matchingTimeStep(secret: string, code: string, nowMs: number): number | null {
   const delta = totp(secret).validate({ token: code, timestamp: nowMs, window: WINDOW });
   return delta === null ? null : Math.floor(nowMs / 1000 / PERIOD_SEC) + delta;
 }

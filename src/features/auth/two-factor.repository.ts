@@ -18,7 +18,7 @@ export function lockTwoFactor(tx: Tx, accountId: string): Promise<TwoFactorRow |
 }
 
 /** Starts an enrolment, or starts it again. @returns false when the second factor is on already. */
-export async function putEnrolment(db: Db, accountId: string, secret: Uint8Array, now: Date) {
+export async function upsertEnrollment(db: Db, accountId: string, secret: Uint8Array, now: Date) {
   const result = await db
     .insertInto('two_factor')
     .values({ account_id: accountId, secret, enabled_at: null, created_at: now })
@@ -49,7 +49,7 @@ export async function remove(tx: Tx, accountId: string): Promise<void> {
 }
 
 /** @returns false when this step's code, or a later one's, has been used. */
-export async function useStep(tx: Tx, accountId: string, step: number): Promise<boolean> {
+export async function consumeTimeStep(tx: Tx, accountId: string, step: number): Promise<boolean> {
   const result = await tx
     .updateTable('two_factor')
     .set({ last_step: step })
@@ -60,7 +60,7 @@ export async function useStep(tx: Tx, accountId: string, step: number): Promise<
 }
 
 /** @returns false when there is no such code that is unused. */
-export async function useRecoveryCode(tx: Tx, accountId: string, hash: string, at: Date): Promise<boolean> {
+export async function consumeRecoveryCode(tx: Tx, accountId: string, hash: string, at: Date): Promise<boolean> {
   const result = await tx
     .updateTable('recovery_code')
     .set({ used_at: at })
@@ -96,7 +96,7 @@ export async function insertChallenge(db: Db, challenge: NewChallenge): Promise<
 }
 
 /** Counts one try. @returns the account, or undefined when the challenge is unknown, used, expired or used up. */
-export async function takeTry(tx: Tx, id: string, now: Date, maxTries: number): Promise<string | undefined> {
+export async function countAttempt(tx: Tx, id: string, now: Date, maxTries: number): Promise<string | undefined> {
   const row = await tx
     .updateTable('sign_in_challenge')
     .set((eb) => ({ attempts: eb('attempts', '+', 1) }))
@@ -121,7 +121,7 @@ export async function countTries(tx: Tx, accountId: string, since: Date): Promis
   return row.count;
 }
 
-export async function useChallenge(tx: Tx, id: string, at: Date): Promise<void> {
+export async function consumeChallenge(tx: Tx, id: string, at: Date): Promise<void> {
   await tx.updateTable('sign_in_challenge').set({ used_at: at }).where('id', '=', id).execute();
 }
 

@@ -8,9 +8,9 @@ import type { Secrets } from '../../platform/secrets.ts';
 import type { CredentialStore } from './accounts.ts';
 import type { From, LoginBackoff } from './backoff.ts';
 import type { MailOutbox } from './links.service.ts';
-import { twoFactorMail } from './mails.ts';
+import { twoFactorChangedEmail } from './mails.ts';
 import * as rules from './rules.ts';
-import type { Acting, Kept, SignIns } from './sign-ins.ts';
+import type { Acting, KeptCredential, SignInRevocation } from './sign-ins.ts';
 import * as totp from './totp.ts';
 import * as repository from './two-factor.repository.ts';
 
@@ -33,7 +33,7 @@ export interface TwoFactor {
    * @returns the recovery codes, which are never shown again.
    * @throws {AppError} INVALID_CREDENTIALS, CONFLICT when there is nothing to confirm.
    */
-  confirm(accountId: string, code: string, keep: Kept): Promise<string[]>;
+  confirm(accountId: string, code: string, keep: KeptCredential): Promise<string[]>;
   /**
    * Turns it off, likewise.
    *
@@ -62,7 +62,7 @@ interface Deps {
   passwords: Pick<Passwords, 'verify'>;
   backoff: LoginBackoff;
   secrets: Pick<Secrets, 'encrypt' | 'decrypt' | 'sign'>;
-  signIns: SignIns;
+  signIns: SignInRevocation;
   mailbox: MailOutbox;
   clock: Clock;
   publicUrl: string;
@@ -83,7 +83,7 @@ export function createTwoFactor(deps: Deps): TwoFactor {
       const { email } = await assertPassword(deps, { accountId, password, ...from });
       const secret = totp.newSecret();
       const stored = deps.secrets.encrypt(secret, accountId);
-      if (!(await repository.putEnrolment(db, accountId, stored, clock.now()))) throw alreadyOn();
+      if (!(await repository.upsertEnrollment(db, accountId, stored, clock.now()))) throw alreadyOn();
       return { secret, otpauthUrl: totp.otpauthUrl(secret, email) };
     },
     async confirm(accountId, code, keep) {
@@ -133,7 +133,7 @@ async function enable(deps: Deps, tx: Tx, accountId: string, code: string): Prom
   const secret = secrets.decrypt(row.secret, accountId);
   const typed = rules.normaliseCode(code);
   // The step is not used up: whoever turns it on may sign in with the next look at the app.
-  if (!totp.isCode(typed) || totp.stepOf(secret, typed, clock.ms()) === null) {
+  if (!totp.isCode(typed) || totp.matchingTimeStep(secret, typed, clock.ms()) === null) {
     throw new AppError('INVALID_CREDENTIALS', { field: 'code', message: 'Incorrect code.' });
   }
   const codes = rules.newRecoveryCodes();
@@ -146,12 +146,12 @@ async function enable(deps: Deps, tx: Tx, accountId: string, code: string): Prom
 async function changed(
   { signIns, credentials, mailbox, publicUrl }: Deps,
   tx: Tx,
-  { accountId, keep, isOn }: { accountId: string; keep: Kept; isOn: boolean },
+  { accountId, keep, isOn }: { accountId: string; keep: KeptCredential; isOn: boolean },
 ): Promise<void> {
   await signIns.endAll(tx, accountId, keep);
   const account = await credentials.findById(tx, accountId);
   if (account === undefined || account.email_verified_at === null) return;
-  await mailbox.enqueue(tx, twoFactorMail(account.email, isOn, `${publicUrl}/forgot-password`));
+  await mailbox.enqueue(tx, twoFactorChangedEmail(account.email, isOn, `${publicUrl}/forgot-password`));
 }
 
 /** Wrong ones count with those of the log-in: it is the same password. */
@@ -185,14 +185,14 @@ async function startChallenge({ db, clock }: Deps, accountId: string) {
 /** Null when refused; the try has been counted then, so the transaction must commit all the same. */
 async function tryCode(deps: Deps, tx: Tx, challengeId: string, code: string): Promise<string | null> {
   const now = deps.clock.now();
-  const accountId = await repository.takeTry(tx, challengeId, now, TRIES_PER_CHALLENGE);
+  const accountId = await repository.countAttempt(tx, challengeId, now, TRIES_PER_CHALLENGE);
   if (accountId === undefined) return null;
   const row = await repository.lockTwoFactor(tx, accountId);
   if (row === undefined || row.enabled_at === null) return null;
   const since = dateFromMs(deps.clock.ms() - HOUR_MS);
   if ((await repository.countTries(tx, accountId, since)) > TRIES_PER_HOUR) return null;
   if (!(await useCode(deps, tx, row, code))) return null;
-  await repository.useChallenge(tx, challengeId, now);
+  await repository.consumeChallenge(tx, challengeId, now);
   return accountId;
 }
 
@@ -201,11 +201,11 @@ async function useCode(deps: Deps, tx: Tx, row: repository.TwoFactorRow, code: s
   const { account_id: accountId } = row;
   const typed = rules.normaliseCode(code);
   if (totp.isCode(typed)) {
-    const step = totp.stepOf(deps.secrets.decrypt(row.secret, accountId), typed, deps.clock.ms());
-    return step !== null && repository.useStep(tx, accountId, step);
+    const step = totp.matchingTimeStep(deps.secrets.decrypt(row.secret, accountId), typed, deps.clock.ms());
+    return step !== null && repository.consumeTimeStep(tx, accountId, step);
   }
   const hash = recoveryHash(deps, accountId, typed);
-  return repository.useRecoveryCode(tx, accountId, hash, deps.clock.now());
+  return repository.consumeRecoveryCode(tx, accountId, hash, deps.clock.now());
 }
 
 /** Keyed, so that a copy of the database alone does not let codes be tried. */

@@ -9,7 +9,7 @@ export function findAvailability(db: Db, workspaceId: string): Promise<Availabil
 }
 
 /** In the place of what was there. */
-export function putAvailability(tx: Tx, row: Insertable<AvailabilityTable>): Promise<AvailabilityRow> {
+export function upsertAvailability(tx: Tx, row: Insertable<AvailabilityTable>): Promise<AvailabilityRow> {
   const { workspace_id: _, ...settings } = row;
   return tx
     .insertInto('availability')

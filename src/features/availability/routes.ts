@@ -1,4 +1,4 @@
-import { reads, writes } from '../../http/access.ts';
+import { requiresRead, requiresWrite } from '../../http/access.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import type { Db } from '../../platform/db/index.ts';
 import { AvailabilityIn, AvailabilityOut, toAvailability } from './schemas.ts';
@@ -8,7 +8,7 @@ import type { Availability } from './service.ts';
 export function availabilityRoutes({ availability, db }: { availability: Availability; db: Db }): Route[] {
   return [
     defineRoute({
-      ...reads('booking:read'),
+      ...requiresRead('booking:read'),
       operationId: 'availability.get',
       method: 'GET',
       path: '/booking/availability',
@@ -18,7 +18,7 @@ export function availabilityRoutes({ availability, db }: { availability: Availab
       handler: async ({ caller }) => toAvailability(await availability.of(db, caller.workspaceId)),
     }),
     defineRoute({
-      ...writes('booking:write'),
+      ...requiresWrite('booking:write'),
       operationId: 'availability.put',
       method: 'PUT',
       path: '/booking/availability',

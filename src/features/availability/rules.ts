@@ -1,16 +1,16 @@
-import { blackoutInstants, DAY } from '../../kernel/blackouts.ts';
+import { expandBlackout, DAY } from '../../kernel/blackouts.ts';
 import { badRequest } from '../../kernel/errors.ts';
 import type { Blackout, DayWindow, Weekday } from '../../platform/db/json-columns.ts';
 
 /** In the order of the week. */
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const satisfies Weekday[];
 
-export type Weekly = Partial<Record<Weekday, DayWindow[]>>;
+export type WeeklySchedule = Partial<Record<Weekday, DayWindow[]>>;
 
 /** When a creator has time. */
-export interface AvailableTime {
+export interface AvailabilityRules {
   /** Of each day, in order and without an overlap; a day that is not there has none. Ends may be 24:00. */
-  weekly: Weekly;
+  weekly: WeeklySchedule;
   /** IANA: windows and whole days are its wall times. */
   timezone: string;
   /** Days as `YYYY-MM-DD`, the last one included, or instants in UTC, the end excluded; `blackoutInstants` reads both. */
@@ -26,8 +26,8 @@ export interface AvailableTime {
  *
  * @throws {AppError} BAD_REQUEST naming the time in the body, such as `weeklyJson.mon.0.end`.
  */
-export function parseWeekly(weekly: Weekly): Weekly {
-  const parsed: Weekly = {};
+export function parseWeekly(weekly: WeeklySchedule): WeeklySchedule {
+  const parsed: WeeklySchedule = {};
   for (const day of WEEKDAYS) {
     const windows = weekly[day];
     if (windows !== undefined) parsed[day] = parseDay(`weeklyJson.${day}`, windows);
@@ -68,7 +68,7 @@ export function parseBlackouts(blackouts: readonly Blackout[], timezone: string)
       end: parseMoment(`${at}.end`, end),
       ...(reason === undefined ? {} : { reason }),
     };
-    const instants = blackoutInstants(parsed, timezone);
+    const instants = expandBlackout(parsed, timezone);
     if (instants.startMs >= instants.endMs) throw badRequest(`${at}.end`, 'end must be after start.');
     return parsed;
   });

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { Instant, Nullable } from '../../http/schema.ts';
-import { type AvailableTime, WEEKDAYS, type Weekly } from './rules.ts';
+import { type AvailabilityRules, WEEKDAYS, type WeeklySchedule } from './rules.ts';
 
 /** Ten years, which no notice needs. */
 const MAX_NOTICE_MIN = 5_256_000;
@@ -11,7 +11,7 @@ const MAX_WINDOWS = 48;
 const MAX_BLACKOUTS = 500;
 
 const TIME = '([01]\\d|2[0-3]):[0-5]\\d';
-const DayWindow = named(
+const DayWindow = namedSchema(
   'DayWindow',
   Type.Object({
     start: Type.String({ pattern: `^${TIME}$`, description: 'HH:MM, local time in `timezone`.' }),
@@ -23,7 +23,7 @@ const DayWindow = named(
 );
 const Windows = Type.Array(DayWindow, { maxItems: MAX_WINDOWS });
 
-const Blackout = named(
+const Blackout = namedSchema(
   'Blackout',
   Type.Object({
     start: Type.String({ maxLength: 40, description: 'Local date (`2026-12-24`) or timestamp.' }),
@@ -32,9 +32,9 @@ const Blackout = named(
   }),
 );
 
-const weeklyJson = named(
+const weeklyJson = namedSchema(
   'BookingWeek',
-  Type.Unsafe<Weekly>(
+  Type.Unsafe<WeeklySchedule>(
     Type.Object(Object.fromEntries(WEEKDAYS.map((day) => [day, Type.Optional(Windows)])), {
       additionalProperties: false,
       description: 'Available hours by day of the week; an omitted day has none.',
@@ -67,20 +67,20 @@ const SAMPLE = {
   maxAdvanceDays: 60,
 };
 
-export const AvailabilityIn = named(
+export const AvailabilityIn = namedSchema(
   'BookingAvailabilityPut',
   Type.Object({ weeklyJson, ...Type.Partial(Type.Object(others)).properties }),
   SAMPLE,
 );
 export type AvailabilityIn = Static<typeof AvailabilityIn>;
 
-export const AvailabilityOut = named(
+export const AvailabilityOut = namedSchema(
   'BookingAvailability',
   Type.Object({ weeklyJson, ...others, updatedAt: Nullable(Instant) }),
   { ...SAMPLE, updatedAt: '2026-11-20T09:00:00.000Z' },
 );
 
-export function toAvailability(row: AvailableTime): Static<typeof AvailabilityOut> {
+export function toAvailability(row: AvailabilityRules): Static<typeof AvailabilityOut> {
   return {
     weeklyJson: row.weekly,
     timezone: row.timezone,

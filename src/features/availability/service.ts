@@ -1,22 +1,22 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { normaliseTimezone } from '../../kernel/timezone.ts';
+import { normalizeTimezone } from '../../kernel/timezone.ts';
 import type { Db } from '../../platform/db/index.ts';
 import { timezoneOf } from '../../platform/db/workspace.ts';
 import type { AvailabilityRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { type AvailableTime, parseBlackouts, parseWeekly } from './rules.ts';
+import { type AvailabilityRules, parseBlackouts, parseWeekly } from './rules.ts';
 import type { AvailabilityIn } from './schemas.ts';
 
 /** When the creators of workspaces have time (docs/concepts/booking-availability.md). */
 export interface Availability {
   /** What was put last, or the defaults. */
-  of(db: Db, workspaceId: string): Promise<AvailableTime>;
+  of(db: Db, workspaceId: string): Promise<AvailabilityRules>;
   /**
    * What is left out gets its default.
    *
    * @throws {AppError} BAD_REQUEST naming the input.
    */
-  put(workspaceId: string, input: AvailabilityIn): Promise<AvailableTime>;
+  put(workspaceId: string, input: AvailabilityIn): Promise<AvailabilityRules>;
 }
 
 const DEFAULTS = { minNoticeMin: 60, maxAdvanceDays: 60 } as const;
@@ -26,8 +26,8 @@ export function createAvailability({ db, clock }: { db: Db; clock: Clock }): Ava
     of: availabilityOf,
     put: (workspaceId, input) =>
       db.transaction().execute(async (tx) => {
-        const timezone = normaliseTimezone(input.timezone ?? (await timezoneOf(tx, workspaceId)));
-        const row = await repository.putAvailability(tx, {
+        const timezone = normalizeTimezone(input.timezone ?? (await timezoneOf(tx, workspaceId)));
+        const row = await repository.upsertAvailability(tx, {
           workspace_id: workspaceId,
           weekly: parseWeekly(input.weeklyJson),
           timezone,
@@ -41,7 +41,7 @@ export function createAvailability({ db, clock }: { db: Db; clock: Clock }): Ava
   };
 }
 
-async function availabilityOf(db: Db, workspaceId: string): Promise<AvailableTime> {
+async function availabilityOf(db: Db, workspaceId: string): Promise<AvailabilityRules> {
   const row = await repository.findAvailability(db, workspaceId);
   if (row !== undefined) return fromRow(row);
   const timezone = await timezoneOf(db, workspaceId);
@@ -54,7 +54,7 @@ export async function hasWindows(db: Db, workspaceId: string): Promise<boolean> 
   return Object.values(weekly).some((windows) => windows.length > 0);
 }
 
-function fromRow(row: AvailabilityRow): AvailableTime {
+function fromRow(row: AvailabilityRow): AvailabilityRules {
   return {
     weekly: parseWeekly(row.weekly),
     timezone: row.timezone,

@@ -1,27 +1,27 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { textOf } from '../../http/forms.ts';
+import { formField } from '../../http/forms.ts';
 import { type Page, sendPage } from '../../http/page.ts';
-import { countAddress } from '../../http/plugins/limits.ts';
+import { limitByIp } from '../../http/plugins/limits.ts';
 import type { Limit } from '../../http/route.ts';
 import { bookingPath } from '../../kernel/booking-path.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
-import { cut } from '../../kernel/cut.ts';
+import { truncate } from '../../kernel/cut.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
 import { notFound } from '../../kernel/errors.ts';
 import type { ProductRow } from '../products/index.ts';
 import * as views from './book.views.ts';
-import { type Filled, NOTHING_TYPED } from './fields.views.ts';
-import { type Asked, withForms } from './form.pages.ts';
+import { type FormState, EMPTY_FORM } from './fields.views.ts';
+import { type FormRequest, withForms } from './form.pages.ts';
 import { showMonth } from './month.ts';
-import { filledBy, orderOf } from './orders.ts';
-import { bothTimes } from './picker.views.ts';
+import { formStateOf, parseOrder } from './orders.ts';
+import { timeInBothZones } from './picker.views.ts';
 import type { BookingPagePorts, Creator } from './ports.ts';
 import * as repository from './repository.ts';
-import { type Choice, instantOf, readChoice, zoneOr } from './rules.ts';
+import { type PickerSelection, instantOf, parseSelection, zoneOr } from './rules.ts';
 
 type Params = { username: string; product: string };
 /** Each try may keep a time for ten minutes, and nobody is to take a whole calendar. */
-export const ORDERS: Limit = { bucket: 'book', per: 'ip', max: 20, windowSec: 600, refusal: 'RATE_LIMITED' };
+export const BOOKING_ATTEMPT_LIMIT: Limit = { bucket: 'book', per: 'ip', max: 20, windowSec: 600, refusal: 'RATE_LIMITED' };
 /** Each mails somebody. */
 const JOINS: Limit = { bucket: 'waitlist', per: 'ip', max: 10, windowSec: 900, refusal: 'RATE_LIMITED' };
 const MOST_LISTED = 100;
@@ -48,9 +48,9 @@ function mount(
   app: FastifyInstance,
   ports: BookingPagePorts,
   base: string,
-  creatorOf: (request: Asked<Params>) => Promise<Creator>,
+  creatorOf: (request: FormRequest<Params>) => Promise<Creator>,
 ): void {
-  const offered = async (request: Asked<Params>) => {
+  const offered = async (request: FormRequest<Params>) => {
     const creator = await creatorOf(request);
     return {
       creator,
@@ -58,53 +58,53 @@ function mount(
     };
   };
   const send = (reply: FastifyReply, page: Page) => sendPage(reply, ports.assets, page);
-  app.get(base, async (request: Asked<Params>, reply) => {
+  app.get(base, async (request: FormRequest<Params>, reply) => {
     const creator = await creatorOf(request);
     return send(reply, views.listPage(creator, await publishedBy(ports, creator), ports.publicUrl));
   });
-  app.get(`${base}/:product`, async (request: Asked<Params>, reply) => {
+  app.get(`${base}/:product`, async (request: FormRequest<Params>, reply) => {
     const { creator, product } = await offered(request);
-    const choice = await choiceOf(ports, product, (name) => textOf(request.query, name));
-    return send(reply, await shown(ports, creator, product, { choice, form: NOTHING_TYPED }));
+    const choice = await choiceOf(ports, product, (name) => formField(request.query, name));
+    return send(reply, await shown(ports, creator, product, { choice, form: EMPTY_FORM }));
   });
-  app.post(`${base}/:product`, async (request: Asked<Params>, reply) => {
-    await countAddress(ports, ORDERS, request.ip);
+  app.post(`${base}/:product`, async (request: FormRequest<Params>, reply) => {
+    await limitByIp(ports, BOOKING_ATTEMPT_LIMIT, request.ip);
     const { creator, product } = await offered(request);
     try {
-      const [order, urls] = [orderOf(product, request.body), addresses(ports, creator, product)];
+      const [order, urls] = [parseOrder(product, request.body), addresses(ports, creator, product)];
       const countMail = ports.mailCaps.from({ ip: request.ip });
       return redirect(reply, await ports.order(creator, order, urls, { countMail }));
     } catch (error) {
-      const form = filledBy(request.body, error);
-      const choice = await choiceOf(ports, product, (name) => textOf(request.body, name));
+      const form = formStateOf(request.body, error);
+      const choice = await choiceOf(ports, product, (name) => formField(request.body, name));
       return send(reply, await shown(ports, creator, product, { choice, form }));
     }
   });
-  app.post(`${base}/:product/waitlist`, async (request: Asked<Params>, reply) => {
-    await countAddress(ports, JOINS, request.ip);
+  app.post(`${base}/:product/waitlist`, async (request: FormRequest<Params>, reply) => {
+    await limitByIp(ports, JOINS, request.ip);
     const { creator, product } = await offered(request);
     try {
       const how = { isTyped: true, countMail: ports.mailCaps.from({ ip: request.ip }) };
       await ports.waitlist.join(creator.workspaceId, product.id, entryOf(product, request.body), how);
       return send(reply, views.joinedPage(creator, product));
     } catch (error) {
-      const form = filledBy(request.body, error, 'waitlist');
-      const choice = await choiceOf(ports, product, (name) => textOf(request.body, name));
+      const form = formStateOf(request.body, error, 'waitlist');
+      const choice = await choiceOf(ports, product, (name) => formField(request.body, name));
       return send(
         reply,
         await shown(ports, creator, product, { choice: { ...choice, wait: choice.wait ?? 'any' }, form }),
       );
     }
   });
-  app.get(`${base}/:product/booked`, async (request: Asked<Params>, reply) => {
+  app.get(`${base}/:product/booked`, async (request: FormRequest<Params>, reply) => {
     const creator = await creatorOf(request);
-    return send(reply, await bookedPage(ports, creator, textOf(request.query, 'checkout_id')));
+    return send(reply, await bookedPage(ports, creator, formField(request.query, 'checkout_id')));
   });
 }
 
 function publishedBy({ products }: BookingPagePorts, { workspaceId }: Creator): Promise<ProductRow[]> {
   const page = {
-    take: MOST_LISTED,
+    fetchLimit: MOST_LISTED,
     limit: MOST_LISTED,
     order: 'desc',
     after: null,
@@ -118,8 +118,8 @@ async function choiceOf(
   { availability, db }: BookingPagePorts,
   { workspace_id: workspaceId }: ProductRow,
   given: (name: string) => string,
-): Promise<Choice> {
-  return readChoice(given, (await availability.of(db, workspaceId)).timezone);
+): Promise<PickerSelection> {
+  return parseSelection(given, (await availability.of(db, workspaceId)).timezone);
 }
 
 /** @returns where the buyer goes after the payment, and after giving up. */
@@ -136,7 +136,7 @@ async function shown(
   ports: BookingPagePorts,
   creator: Creator,
   product: ProductRow,
-  { choice, form }: { choice: Choice; form: Filled },
+  { choice, form }: { choice: PickerSelection; form: FormState },
 ): Promise<Page> {
   const { timezone: creatorZone } = await ports.availability.of(ports.db, product.workspace_id);
   const about = { creator, product, creatorZone, choice, form, publicUrl: ports.publicUrl };
@@ -167,8 +167,8 @@ function soon({ clock }: BookingPagePorts): { from: Date; to: Date } {
 
 /** What somebody waits for, as the form says. */
 function entryOf({ type }: ProductRow, body: unknown) {
-  const [wait, name] = [textOf(body, 'wait'), textOf(body, 'name')];
-  const who = { email: textOf(body, 'email'), name: name.trim() === '' ? null : cut(name, 200) };
+  const [wait, name] = [formField(body, 'wait'), formField(body, 'name')];
+  const who = { email: formField(body, 'email'), name: name.trim() === '' ? null : truncate(name, 200) };
   if (wait === '' || wait === 'any') return who;
   if (type === 'COHORT') return { ...who, cohortId: wait };
   const startsAt = instantOf(wait);
@@ -188,7 +188,7 @@ async function bookedPage(ports: BookingPagePorts, creator: Creator, checkoutId:
   const when =
     startsAt === null || endsAt === null
       ? null
-      : bothTimes({ startsAt, endsAt }, own, { name: creator.name, zone });
+      : timeInBothZones({ startsAt, endsAt }, own, { name: creator.name, zone });
   return views.bookedPage(creator, product, when);
 }
 

@@ -1,14 +1,14 @@
-import { type Page, siteFrame } from '../../http/page.ts';
+import { type Page, siteLayout } from '../../http/page.ts';
 import { bookingPath, creatorBookingPath } from '../../kernel/booking-path.ts';
 import type { AppError } from '../../kernel/errors.ts';
-import { inZone } from '../../kernel/local-time.ts';
-import { money } from '../../kernel/money.ts';
+import { formatInZone } from '../../kernel/local-time.ts';
+import { formatMoney } from '../../kernel/money.ts';
 import { html, type SafeHtml } from '../../platform/html.ts';
 import type { ProductRow } from '../products/index.ts';
-import { type Filled, intakeFields, textField, wholeProblem } from './fields.views.ts';
-import { addressOf, bothTimes, calendar, zoneForm } from './picker.views.ts';
+import { type FormState, intakeFields, textField, formError } from './fields.views.ts';
+import { urlWith, timeInBothZones, calendar, zoneForm } from './picker.views.ts';
 import type { Creator, OpenCohort } from './ports.ts';
-import { type Choice, type FreeTime, instantOf, type MonthView } from './rules.ts';
+import { type PickerSelection, type AvailableSlot, instantOf, type MonthView } from './rules.ts';
 
 /** The words and forms of the pages on which people book; they work without any script. */
 
@@ -26,12 +26,12 @@ interface Framed {
 }
 
 /** A page of booking. Its forms may lead to whatever a provider of payments asks for. */
-export function framed({ status, title, head, content, pictures = [], isPrivate }: Framed): Page {
+export function bookingLayout({ status, title, head, content, pictures = [], isPrivate }: Framed): Page {
   return {
     status,
     title: `${title} · Marquee`,
     head: html`${isPrivate && html`<meta name="robots" content="noindex">`}${head}`,
-    body: siteFrame('page book', html`<h1><bdi>${title}</bdi></h1>\n${content}`),
+    body: siteLayout('page book', html`<h1><bdi>${title}</bdi></h1>\n${content}`),
     script: SCRIPT,
     hasPlainStyles: true,
     frames: "'none'",
@@ -40,21 +40,21 @@ export function framed({ status, title, head, content, pictures = [], isPrivate 
   };
 }
 
-export const missingPage = (): Page =>
-  framed({
+export const notFoundPage = (): Page =>
+  bookingLayout({
     status: 404,
     title: 'Nothing to book',
     content: html`<p>This booking page does not exist or is no longer available.</p>`,
     isPrivate: true,
   });
 
-export function failedPage(error: AppError): Page {
-  if (error.code === 'NOT_FOUND') return missingPage();
+export function errorPage(error: AppError): Page {
+  if (error.code === 'NOT_FOUND') return notFoundPage();
   const content = html`<p class="book-problem" role="alert">${error.message}</p>`;
-  return framed({ status: error.status, title: 'Something went wrong', content, isPrivate: true });
+  return bookingLayout({ status: error.status, title: 'Something went wrong', content, isPrivate: true });
 }
 
-export const testNote = ({ mode }: Pick<Creator, 'mode'>) =>
+export const testModeBanner = ({ mode }: Pick<Creator, 'mode'>) =>
   mode === 'test' && html`<p class="book-hint">Test mode: no money moves.</p>`;
 
 const KINDS: Record<ProductRow['type'], string> = {
@@ -62,7 +62,7 @@ const KINDS: Record<ProductRow['type'], string> = {
   LIVE_CLASS: 'Live class',
   COHORT: 'Cohort',
 };
-const price = ({ price_cents: cents }: ProductRow) => (cents === 0 ? 'Free' : money(cents));
+const price = ({ price_cents: cents }: ProductRow) => (cents === 0 ? 'Free' : formatMoney(cents));
 const minutes = ({ duration_min: length }: ProductRow) => (length === 1 ? '1 minute' : `${length} minutes`);
 const days = (count: number) => (count === 1 ? '1 day' : `${count} days`);
 
@@ -83,12 +83,12 @@ ${picture !== null && html`<meta property="og:image" content="${picture}">`}`;
 export function listPage(creator: Creator, products: readonly ProductRow[], publicUrl: string): Page {
   const title = `Book ${creator.name}`;
   const url = publicUrl + creatorBookingPath(creator);
-  return framed({
+  return bookingLayout({
     status: 200,
     title,
     head: shared(url, title, `What ${creator.name} offers.`, null),
     isPrivate: creator.mode === 'test',
-    content: html`${testNote(creator)}
+    content: html`${testModeBanner(creator)}
 ${products.length === 0 && html`<p>Nothing is available for booking right now.</p>`}
 <ul class="book-list">${products.map(
       (
@@ -109,16 +109,16 @@ export interface ProductView {
   product: ProductRow;
   /** Where the creator is. */
   creatorZone: string;
-  choice: Choice;
+  choice: PickerSelection;
   /** Of a ONE_TO_ONE or a class. */
   month: MonthView | null;
   /** What was chosen, if it is free. */
-  chosen: FreeTime | null;
+  chosen: AvailableSlot | null;
   /** Other free times, where the chosen one is not. */
-  others: readonly FreeTime[];
-  fullClasses: readonly FreeTime[];
+  others: readonly AvailableSlot[];
+  fullClasses: readonly AvailableSlot[];
   cohorts: readonly OpenCohort[];
-  form: Filled;
+  form: FormState;
   publicUrl: string;
 }
 
@@ -127,14 +127,14 @@ export function productPage(view: ProductView): Page {
   const path = bookingPath(creator, product);
   const picture = product.thumbnail_url;
   const about = shortened(product.description ?? `${KINDS[product.type]} with ${creator.name}.`);
-  return framed({
+  return bookingLayout({
     status: form.problem?.status ?? 200,
     title: product.title,
     head: shared(publicUrl + path, product.title, about, picture),
     isPrivate: creator.mode === 'test',
     pictures: picture === null || !URL.canParse(picture) ? [] : [new URL(picture).origin],
     content: html`<p>With <a href="${creatorBookingPath(creator)}"><bdi>${creator.name}</bdi></a></p>
-${testNote(creator)}
+${testModeBanner(creator)}
 ${picture !== null && html`<img class="book-picture" src="${picture}" alt="">`}
 ${facts(product)}
 ${product.description !== null && html`<p class="book-text">${product.description}</p>`}
@@ -162,15 +162,15 @@ function timeChoice(view: ProductView): SafeHtml {
 ${zoneForm(picker)}
 ${calendar(picker)}
 ${view.fullClasses.length > 0 && fullTimes(view)}
-<p><a href="${addressOf(path, choice.zone, { month: choice.month, wait: 'any' }, 'wait')}">No time works for you? Join the waitlist.</a></p>
+<p><a href="${urlWith(path, choice.zone, { month: choice.month, wait: 'any' }, 'wait')}">No time works for you? Join the waitlist.</a></p>
 </section>`;
 }
 
 function fullTimes({ creator, product, choice, fullClasses }: ProductView): SafeHtml {
   const path = bookingPath(creator, product);
-  const item = ({ startsAt }: FreeTime) => {
-    const to = addressOf(path, choice.zone, { month: choice.month, wait: startsAt.toISOString() }, 'wait');
-    return html`<li>${inZone(startsAt, choice.zone)} is full. <a href="${to}">Join the waitlist</a></li>`;
+  const item = ({ startsAt }: AvailableSlot) => {
+    const to = urlWith(path, choice.zone, { month: choice.month, wait: startsAt.toISOString() }, 'wait');
+    return html`<li>${formatInZone(startsAt, choice.zone)} is full. <a href="${to}">Join the waitlist</a></li>`;
   };
   return html`<h3>Full</h3><ul class="book-full">${fullClasses.map(item)}</ul>`;
 }
@@ -180,11 +180,11 @@ function cohortList({ creator, product, cohorts, choice, creatorZone }: ProductV
   const item = (cohort: OpenCohort) => {
     const way =
       cohort.status === 'OPEN'
-        ? html`<a class="button" href="${addressOf(path, choice.zone, { cohort: cohort.id }, 'details')}"${
+        ? html`<a class="button" href="${urlWith(path, choice.zone, { cohort: cohort.id }, 'details')}"${
             cohort.id === choice.cohortId && html` aria-current="true"`
           }>Choose</a>`
         : html`<span>${cohort.status === 'FULL' ? 'Full.' : 'Enrollment is not open yet.'}</span>
-<a class="button" href="${addressOf(path, choice.zone, { wait: cohort.id }, 'wait')}">Join the waitlist</a>`;
+<a class="button" href="${urlWith(path, choice.zone, { wait: cohort.id }, 'wait')}">Join the waitlist</a>`;
     return html`<li>${cohort.title !== null && html`<h3><bdi>${cohort.title}</bdi></h3>`}
 <p>${cohortTimes(cohort, choice.zone, creatorZone)}</p>${way}</li>`;
   };
@@ -192,7 +192,7 @@ function cohortList({ creator, product, cohorts, choice, creatorZone }: ProductV
   return html`<section class="book-when" id="when" tabindex="-1" aria-labelledby="when-title">
 <h2 id="when-title">When</h2>
 ${zoneForm(picker)}
-${cohorts.length === 0 && html`<p class="book-none">No cohort is open for enrollment. <a href="${addressOf(path, choice.zone, { wait: 'any' }, 'wait')}">Join the waitlist.</a></p>`}
+${cohorts.length === 0 && html`<p class="book-none">No cohort is open for enrollment. <a href="${urlWith(path, choice.zone, { wait: 'any' }, 'wait')}">Join the waitlist.</a></p>`}
 <ul class="book-cohorts">${cohorts.map(item)}</ul>
 </section>`;
 }
@@ -202,8 +202,8 @@ function cohortTimes(
   zone: string,
   other: string,
 ): SafeHtml {
-  const own = html`Starts ${inZone(begins, zone)}${ends !== null && html`, ends ${inZone(ends, zone)}`}.`;
-  return zone === other ? own : html`${own} In the creator\'s time zone: ${inZone(begins, other)}.`;
+  const own = html`Starts ${formatInZone(begins, zone)}${ends !== null && html`, ends ${formatInZone(ends, zone)}`}.`;
+  return zone === other ? own : html`${own} In the creator\'s time zone: ${formatInZone(begins, other)}.`;
 }
 
 /** The form, once a time or a cohort is chosen. */
@@ -216,7 +216,7 @@ function details(view: ProductView): SafeHtml {
   }
   const what =
     chosen !== null
-      ? html`${bothTimes(chosen, choice.zone, { name: creator.name, zone: creatorZone })}<input type="hidden" name="start" form="book" value="${chosen.startsAt.toISOString()}">`
+      ? html`${timeInBothZones(chosen, choice.zone, { name: creator.name, zone: creatorZone })}<input type="hidden" name="start" form="book" value="${chosen.startsAt.toISOString()}">`
       : cohort !== undefined &&
         html`<p>${cohortTimes(cohort, choice.zone, creatorZone)}</p><input type="hidden" name="cohort" form="book" value="${cohort.id}">`;
   return html`<section id="details" tabindex="-1" aria-labelledby="details-title">
@@ -231,7 +231,7 @@ function otherTimes({ others, choice, form }: ProductView): SafeHtml {
   return html`<p class="problem" id="problem" role="alert">${form.problem?.text}</p>
 <label class="field">New time <select name="start" required aria-invalid="true" aria-describedby="problem"><option value="">Choose</option>${others.map(
     ({ startsAt }) =>
-      html`<option value="${startsAt.toISOString()}">${inZone(startsAt, choice.zone)}</option>`,
+      html`<option value="${startsAt.toISOString()}">${formatInZone(startsAt, choice.zone)}</option>`,
   )}</select>
 </label>`;
 }
@@ -244,7 +244,7 @@ export function bookForm(
 ): SafeHtml {
   const isFree = product.price_cents === 0;
   return html`<form class="form book-form" id="book" method="post" action="${action}">
-${wholeProblem(form)}
+${formError(form)}
 <input type="hidden" name="zone" value="${choice.zone}">
 ${lead}
 ${textField(form, { name: 'name', label: 'Your name', required: true, maxLength: 120, autocomplete: 'name' })}
@@ -262,7 +262,7 @@ ${
 }
 ${intakeFields(form, product.intake_fields ?? [])}
 ${!isFree && textField(form, { name: 'code', label: 'Discount code', maxLength: 64 })}
-<button class="button main" type="submit">${isFree ? 'Book' : `Continue to payment (${money(product.price_cents)})`}</button>
+<button class="button main" type="submit">${isFree ? 'Book' : `Continue to payment (${formatMoney(product.price_cents)})`}</button>
 ${!isFree && html`<p class="book-hint">You pay on the next page.${product.type === 'ONE_TO_ONE' && ' The time is held for you for ten minutes.'}</p>`}
 </form>`;
 }
@@ -273,31 +273,31 @@ function waitForm({ creator, product, choice, form, cohorts }: ProductView): Saf
   const at = instantOf(wait ?? '');
   const what =
     cohort !== undefined
-      ? `the cohort that begins on ${inZone(cohort.starts_at, zone)}`
+      ? `the cohort that begins on ${formatInZone(cohort.starts_at, zone)}`
       : at === null
         ? 'any time that becomes free'
-        : inZone(at, zone);
+        : formatInZone(at, zone);
   return html`<section id="wait" tabindex="-1" aria-labelledby="wait-title">
 <h2 id="wait-title">Waitlist</h2>
 <p>You are joining the waitlist for ${what}. When a spot becomes available, we hold it for you and email you a link to book it.</p>
 <form class="form book-form" method="post" action="${bookingPath(creator, product)}/waitlist">
-${wholeProblem(form)}
+${formError(form)}
 <input type="hidden" name="zone" value="${zone}">
 <input type="hidden" name="wait" value="${wait}">
 ${textField(form, { name: 'name', label: 'Your name', maxLength: 120, autocomplete: 'name' })}
 ${textField(form, { name: 'email', label: 'Email address', type: 'email', required: true, maxLength: 254, autocomplete: 'email' })}
 <button class="button main" type="submit">Join the waitlist</button>
 </form>
-<p><a href="${addressOf(bookingPath(creator, product), zone, { month: choice.month }, 'when')}">Back to available times</a></p>
+<p><a href="${urlWith(bookingPath(creator, product), zone, { month: choice.month }, 'when')}">Back to available times</a></p>
 </section>`;
 }
 
 export function joinedPage(creator: Creator, product: ProductRow): Page {
-  return framed({
+  return bookingLayout({
     status: 200,
     title: 'Check your email',
     isPrivate: true,
-    content: html`${testNote(creator)}<p><bdi>${product.title}</bdi>, with <bdi>${creator.name}</bdi>. We emailed you a link. Use it to confirm your waitlist entry if you have not done so already, to check your position, or to leave the waitlist.</p>
+    content: html`${testModeBanner(creator)}<p><bdi>${product.title}</bdi>, with <bdi>${creator.name}</bdi>. We emailed you a link. Use it to confirm your waitlist entry if you have not done so already, to check your position, or to leave the waitlist.</p>
 <p><a href="${bookingPath(creator, product)}">Back to the booking page</a></p>`,
   });
 }
@@ -308,11 +308,11 @@ export function bookedPage(
   product: Pick<ProductRow, 'title'>,
   when: SafeHtml | null,
 ): Page {
-  return framed({
+  return bookingLayout({
     status: 200,
     title: 'Booked',
     isPrivate: true,
-    content: html`${testNote(creator)}<p>You have booked <bdi>${product.title}</bdi> with <bdi>${creator.name}</bdi>.</p>
+    content: html`${testModeBanner(creator)}<p>You have booked <bdi>${product.title}</bdi> with <bdi>${creator.name}</bdi>.</p>
 ${when}
 <p>We emailed you a confirmation with a calendar entry and links to join, reschedule or cancel.</p>
 <p><a href="${creatorBookingPath(creator)}">More by <bdi>${creator.name}</bdi></a></p>`,

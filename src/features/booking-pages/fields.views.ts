@@ -3,7 +3,7 @@ import { html, type SafeHtml } from '../../platform/html.ts';
 
 /** What a customer types, and what of it cannot be taken. */
 
-export interface Filled {
+export interface FormState {
   /** By the name of the input. */
   typed: (name: string) => string;
   problem: FieldProblem | null;
@@ -16,7 +16,7 @@ export interface FieldProblem {
   input: string | null;
 }
 
-export const NOTHING_TYPED: Filled = { typed: () => '', problem: null };
+export const EMPTY_FORM: FormState = { typed: () => '', problem: null };
 
 /** The input of a question of the product. */
 export const answerName = (key: string) => `answer.${key}`;
@@ -34,7 +34,7 @@ interface Input {
 }
 
 /** A field with its label, and with what is wrong with it. */
-export function textField(form: Filled, input: Input): SafeHtml {
+export function textField(form: FormState, input: Input): SafeHtml {
   const { name, label, type = 'text', required = false, maxLength = MAX_TEXT, autocomplete = 'off' } = input;
   return html`<label class="field">${named(label, required)}
 <input type="${type}" name="${name}" maxlength="${maxLength}" autocomplete="${autocomplete}" value="${form.typed(name)}"${state(form, name, required)}>
@@ -42,11 +42,11 @@ export function textField(form: Filled, input: Input): SafeHtml {
 }
 
 /** The questions that the creator asks. */
-export function intakeFields(form: Filled, fields: readonly IntakeField[]): SafeHtml {
+export function intakeFields(form: FormState, fields: readonly IntakeField[]): SafeHtml {
   return html`${fields.map((field) => intakeField(form, field))}`;
 }
 
-function intakeField(form: Filled, field: IntakeField): SafeHtml {
+function intakeField(form: FormState, field: IntakeField): SafeHtml {
   const name = answerName(field.key);
   const { label, required, options = [] } = field;
   switch (field.type) {
@@ -77,15 +77,15 @@ ${form.typed(name)}</textarea>
 const named = (label: string, required: boolean) =>
   html`<span><bdi>${label}</bdi>${!required && html` <small>(optional)</small>`}</span>`;
 
-const state = ({ problem }: Filled, name: string, required: boolean) =>
+const state = ({ problem }: FormState, name: string, required: boolean) =>
   html`${required && html` required`}${
     problem?.input === name && html` aria-invalid="true" aria-describedby="problem"`
   }`;
 
-const told = ({ problem }: Filled, name: string) =>
+const told = ({ problem }: FormState, name: string) =>
   problem?.input === name && html`<p class="problem" id="problem" role="alert">${problem.text}</p>`;
 
 /** What concerns no single input. */
-export function wholeProblem({ problem }: Filled): SafeHtml {
+export function formError({ problem }: FormState): SafeHtml {
   return html`${problem?.input === null && html`<p class="book-problem" role="alert">${problem.text}</p>`}`;
 }

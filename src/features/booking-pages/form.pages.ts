@@ -1,11 +1,11 @@
 import formBody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WebAssets } from '../../http/assets.ts';
-import { refuseOtherSites, sendFailure } from '../../http/forms.ts';
-import { failedPage } from './book.views.ts';
+import { rejectCrossSite, sendFailure } from '../../http/forms.ts';
+import { errorPage } from './book.views.ts';
 
 /** A request for one of the pages, or by one of their forms. */
-export type Asked<P = { id: string }> = FastifyRequest<{
+export type FormRequest<P = { id: string }> = FastifyRequest<{
   Params: P;
   Querystring: Record<string, unknown>;
   Body: unknown;
@@ -22,8 +22,8 @@ export function withForms(
   return (app) => {
     app.register(async (scope) => {
       await scope.register(formBody, { bodyLimit: FORM_BYTES });
-      scope.addHook('onRequest', refuseOtherSites);
-      scope.setErrorHandler((error, _request, reply) => sendFailure(assets, error, reply, failedPage));
+      scope.addHook('onRequest', rejectCrossSite);
+      scope.setErrorHandler((error, _request, reply) => sendFailure(assets, error, reply, errorPage));
       mount(scope);
     });
   };

@@ -2,10 +2,10 @@
 import { bookPages } from './book.pages.ts';
 import { managePages } from './manage.pages.ts';
 import type { BookingPagePorts } from './ports.ts';
-import { waitingPages } from './waiting.pages.ts';
+import { waitlistPages } from './waiting.pages.ts';
 
 export type { BookingPagePorts, Creator, OpenCohort, Order } from './ports.ts';
 
 export function bookingPages(ports: BookingPagePorts): ReturnType<typeof bookPages>[] {
-  return [bookPages(ports), managePages(ports), waitingPages(ports)];
+  return [bookPages(ports), managePages(ports), waitlistPages(ports)];
 }

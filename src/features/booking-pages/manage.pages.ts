@@ -1,20 +1,20 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { textOf } from '../../http/forms.ts';
+import { formField } from '../../http/forms.ts';
 import { type Page, sendPage } from '../../http/page.ts';
-import { countActor } from '../../http/plugins/limits.ts';
+import { limitByActor } from '../../http/plugins/limits.ts';
 import type { Limit } from '../../http/route.ts';
-import { cut } from '../../kernel/cut.ts';
+import { truncate } from '../../kernel/cut.ts';
 import { HOUR_SEC } from '../../kernel/durations.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
-import type { BookingRow, ShownBooking } from '../bookings/index.ts';
+import type { BookingRow, BookingDetails } from '../bookings/index.ts';
 import { redirect } from './book.pages.ts';
-import { type Asked, withForms } from './form.pages.ts';
+import { type FormRequest, withForms } from './form.pages.ts';
 import * as views from './manage.views.ts';
 import { showMonth } from './month.ts';
-import { createPass, type Pass } from './pass.ts';
+import { createLinkCookie, type LinkCookie } from './pass.ts';
 import type { BookingPagePorts } from './ports.ts';
 import * as repository from './repository.ts';
-import { instantOf, readChoice, zoneOr } from './rules.ts';
+import { instantOf, parseSelection, zoneOr } from './rules.ts';
 
 /** Of one booking: the creator is told of each, and its customer mailed. */
 const MOVES: Limit = {
@@ -35,20 +35,20 @@ const DONE: ReadonlyMap<string, string> = new Map([
  * (docs/concepts/booking-pages.md#customer-page). A GET changes nothing.
  */
 export function managePages(ports: BookingPagePorts): (app: FastifyInstance) => void {
-  const pass = createPass(ports, 'bookings');
+  const pass = createLinkCookie(ports, 'bookings');
   return withForms(ports.assets, (scope) => {
-    scope.get('/bookings/:id', (request: Asked, reply) => open(ports, pass, request, reply));
-    scope.get('/bookings/:id/calendar.ics', async (request: Asked, reply) => {
+    scope.get('/bookings/:id', (request: FormRequest, reply) => open(ports, pass, request, reply));
+    scope.get('/bookings/:id/calendar.ics', async (request: FormRequest, reply) => {
       const file = await ports.calendar.file(ports.db, await admitted(ports, pass, request));
       if (file === null) throw notFound();
       return reply.header('Cache-Control', 'no-store').type('text/calendar; charset=utf-8').send(file);
     });
-    scope.get('/bookings/:id/move', async (request: Asked, reply) => {
+    scope.get('/bookings/:id/move', async (request: FormRequest, reply) => {
       const booking = await admitted(ports, pass, request);
       return send(ports, reply, await movePage(ports, pass, request, { booking, problem: null }));
     });
-    scope.post('/bookings/:id/move', (request: Asked, reply) => move(ports, pass, request, reply));
-    scope.post('/bookings/:id/cancel', (request: Asked, reply) => cancel(ports, pass, request, reply));
+    scope.post('/bookings/:id/move', (request: FormRequest, reply) => move(ports, pass, request, reply));
+    scope.post('/bookings/:id/cancel', (request: FormRequest, reply) => cancel(ports, pass, request, reply));
   });
 }
 
@@ -57,14 +57,14 @@ const CLOSED = 'UNAUTHORIZED';
 
 const send = ({ assets }: BookingPagePorts, reply: FastifyReply, page: Page) => sendPage(reply, assets, page);
 
-async function open(ports: BookingPagePorts, pass: Pass, request: Asked, reply: FastifyReply) {
+async function open(ports: BookingPagePorts, pass: LinkCookie, request: FormRequest, reply: FastifyReply) {
   const { id } = request.params;
-  if (ports.links.isManaged(id, textOf(request.query, 'token'))) {
+  if (ports.links.isManaged(id, formField(request.query, 'token'))) {
     reply.header('Set-Cookie', pass.grant(id));
     return redirect(reply, views.pathOf(id));
   }
   if (!pass.isGood(request.headers.cookie, id)) return send(ports, reply, views.closedPage());
-  const text = DONE.get(textOf(request.query, 'done'));
+  const text = DONE.get(formField(request.query, 'done'));
   const news = text === undefined ? null : { text, isProblem: false, status: 200 };
   return send(ports, reply, await managePage(ports, pass, await ports.bookings.byId(id), news));
 }
@@ -72,17 +72,17 @@ async function open(ports: BookingPagePorts, pass: Pass, request: Asked, reply: 
 /** @throws {AppError} UNAUTHORIZED. */
 async function admitted(
   ports: BookingPagePorts,
-  pass: Pass,
-  { params, headers }: Asked,
-): Promise<ShownBooking> {
+  pass: LinkCookie,
+  { params, headers }: FormRequest,
+): Promise<BookingDetails> {
   if (pass.isGood(headers.cookie, params.id)) return ports.bookings.byId(params.id);
   throw new AppError(CLOSED, { message: 'Open the link in your email again and retry.' });
 }
 
 /** @throws {AppError} as `admitted`; CSRF_REJECTED for the form of another page. */
-async function sender(ports: BookingPagePorts, pass: Pass, request: Asked): Promise<ShownBooking> {
+async function sender(ports: BookingPagePorts, pass: LinkCookie, request: FormRequest): Promise<BookingDetails> {
   const booking = await admitted(ports, pass, request);
-  if (pass.isOwnForm(booking.id, textOf(request.body, 'formToken'))) return booking;
+  if (pass.isOwnForm(booking.id, formField(request.body, 'formToken'))) return booking;
   throw new AppError('CSRF_REJECTED', { message: 'Open the link in your email again and retry.' });
 }
 
@@ -95,8 +95,8 @@ async function about<T extends BookingRow>(ports: BookingPagePorts, booking: T) 
 
 async function managePage(
   ports: BookingPagePorts,
-  pass: Pass,
-  booking: ShownBooking,
+  pass: LinkCookie,
+  booking: BookingDetails,
   news: views.BookingView['news'],
 ): Promise<Page> {
   const now = ports.clock.now();
@@ -113,9 +113,9 @@ async function managePage(
   });
 }
 
-async function cancel(ports: BookingPagePorts, pass: Pass, request: Asked, reply: FastifyReply) {
+async function cancel(ports: BookingPagePorts, pass: LinkCookie, request: FormRequest, reply: FastifyReply) {
   const booking = await sender(ports, pass, request);
-  const reason = cut(textOf(request.body, 'reason').trim(), 500);
+  const reason = truncate(formField(request.body, 'reason').trim(), 500);
   try {
     await ports.bookings.cancel(booking.workspace_id, booking.id, {
       by: 'CUSTOMER',
@@ -129,12 +129,12 @@ async function cancel(ports: BookingPagePorts, pass: Pass, request: Asked, reply
   }
 }
 
-async function move(ports: BookingPagePorts, pass: Pass, request: Asked, reply: FastifyReply) {
+async function move(ports: BookingPagePorts, pass: LinkCookie, request: FormRequest, reply: FastifyReply) {
   const booking = await sender(ports, pass, request);
   try {
-    const startsAt = instantOf(textOf(request.body, 'start'));
+    const startsAt = instantOf(formField(request.body, 'start'));
     if (startsAt === null) throw badRequest('start', 'Choose a time.');
-    await countActor(ports, MOVES, booking.id);
+    await limitByActor(ports, MOVES, booking.id);
     await ports.bookings.reschedule(booking.workspace_id, booking.id, startsAt);
     return redirect(reply, `${views.pathOf(booking.id)}?done=moved`);
   } catch (error) {
@@ -146,13 +146,13 @@ async function move(ports: BookingPagePorts, pass: Pass, request: Asked, reply: 
 
 async function movePage(
   ports: BookingPagePorts,
-  pass: Pass,
-  { query, body, method }: Asked,
+  pass: LinkCookie,
+  { query, body, method }: FormRequest,
   { booking, problem }: { booking: BookingRow; problem: views.MoveView['problem'] },
 ): Promise<Page> {
   const given = method === 'POST' ? body : query;
   const own = zoneOr(booking.customer_timezone ?? '', booking.timezone);
-  const choice = readChoice((name) => textOf(given, name), own);
+  const choice = parseSelection((name) => formField(given, name), own);
   const product = { id: booking.product_id, workspace_id: booking.workspace_id };
   const { month, times } = await showMonth(ports, product, choice);
   const at = choice.startsAt?.getTime();

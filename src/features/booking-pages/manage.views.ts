@@ -1,18 +1,18 @@
 import type { Page } from '../../http/page.ts';
 import { creatorBookingPath } from '../../kernel/booking-path.ts';
-import { inZone } from '../../kernel/local-time.ts';
+import { formatInZone } from '../../kernel/local-time.ts';
 import { html, type SafeHtml } from '../../platform/html.ts';
-import type { BookingRow, ShownBooking } from '../bookings/index.ts';
-import { framed, testNote } from './book.views.ts';
-import { addressOf, bothTimes, calendar, zoneForm } from './picker.views.ts';
+import type { BookingRow, BookingDetails } from '../bookings/index.ts';
+import { bookingLayout, testModeBanner } from './book.views.ts';
+import { urlWith, timeInBothZones, calendar, zoneForm } from './picker.views.ts';
 import type { Creator } from './ports.ts';
-import type { Choice, FreeTime, MonthView } from './rules.ts';
+import type { PickerSelection, AvailableSlot, MonthView } from './rules.ts';
 
 /** The words and forms of the page on which a customer looks after a booking; they work without any script. */
 
 /** All that the page shows. */
 export interface BookingView {
-  booking: ShownBooking;
+  booking: BookingDetails;
   creator: Creator;
   title: string;
   creatorZone: string;
@@ -44,12 +44,12 @@ const STATES: Record<BookingRow['status'], string> = {
 export function managePage(view: BookingView): Page {
   const { booking, creator, news } = view;
   const isOpen = booking.status === 'CONFIRMED' && !view.hasBegun;
-  return framed({
+  return bookingLayout({
     status: news?.status ?? 200,
     title: view.title,
     isPrivate: true,
     content: html`<p>Your booking with <a href="${creatorBookingPath(creator)}"><bdi>${creator.name}</bdi></a>. ${STATES[booking.status]}</p>
-${testNote(creator)}
+${testModeBanner(creator)}
 ${news !== null && html`<p class="${news.isProblem ? 'book-problem' : 'book-news'}" role="${news.isProblem ? 'alert' : 'status'}">${news.text}</p>`}
 <section aria-labelledby="when-title"><h2 id="when-title">When</h2>
 ${whenOf(view)}
@@ -69,8 +69,8 @@ ${isOpen && cancellation(view)}`,
 function whenOf({ booking, zone, creator, creatorZone }: BookingView): SafeHtml {
   const { starts_at: startsAt, ends_at: endsAt, begins_at: begins } = booking;
   const who = { name: creator.name, zone: creatorZone };
-  if (startsAt !== null && endsAt !== null) return bothTimes({ startsAt, endsAt }, zone, who);
-  return html`<p>Starts ${inZone(begins, zone)}.</p>`;
+  if (startsAt !== null && endsAt !== null) return timeInBothZones({ startsAt, endsAt }, zone, who);
+  return html`<p>Starts ${formatInZone(begins, zone)}.</p>`;
 }
 
 function ways({ booking, joinUrl, hasCalendar }: BookingView): SafeHtml {
@@ -83,8 +83,8 @@ function cancellation({ booking, formToken, refundUntil, zone, now }: BookingVie
     refundUntil === null
       ? 'No payment was made.'
       : now <= refundUntil
-        ? `Full refund if you cancel before ${inZone(refundUntil, zone)}.`
-        : `This booking is no longer refundable: the refund period ended ${inZone(refundUntil, zone)}.`;
+        ? `Full refund if you cancel before ${formatInZone(refundUntil, zone)}.`
+        : `This booking is no longer refundable: the refund period ended ${formatInZone(refundUntil, zone)}.`;
   return html`<section aria-labelledby="cancel-title"><h2 id="cancel-title">Cancel</h2>
 <p>${money}</p>
 <details><summary>Cancel this booking</summary>
@@ -102,9 +102,9 @@ export interface MoveView {
   creator: Creator;
   creatorZone: string;
   title: string;
-  choice: Choice;
+  choice: PickerSelection;
   month: MonthView;
-  chosen: FreeTime | null;
+  chosen: AvailableSlot | null;
   formToken: string;
   problem: { text: string; status: number } | null;
 }
@@ -114,12 +114,12 @@ export function movePage(view: MoveView): Page {
   const { booking, creator, creatorZone, choice, month, chosen, formToken, problem } = view;
   const path = `${pathOf(booking.id)}/move`;
   const picker = { path, choice, month, creator: { name: creator.name, zone: creatorZone } };
-  return framed({
+  return bookingLayout({
     status: problem?.status ?? 200,
     title: `Reschedule: ${view.title}`,
     isPrivate: true,
     content: html`${problem !== null && html`<p class="book-problem" role="alert">${problem.text}</p>`}
-${booking.starts_at !== null && html`<p>Current time: ${inZone(booking.starts_at, choice.zone)}. You keep it until you choose another.</p>`}
+${booking.starts_at !== null && html`<p>Current time: ${formatInZone(booking.starts_at, choice.zone)}. You keep it until you choose another.</p>`}
 <section class="book-when" id="when" tabindex="-1" aria-labelledby="when-title"><h2 id="when-title">When</h2>
 ${zoneForm(picker)}
 ${calendar(picker)}
@@ -127,7 +127,7 @@ ${calendar(picker)}
 ${
   chosen !== null &&
   html`<section id="details" tabindex="-1" aria-labelledby="details-title"><h2 id="details-title">Reschedule</h2>
-${bothTimes(chosen, choice.zone, picker.creator)}
+${timeInBothZones(chosen, choice.zone, picker.creator)}
 <form class="form book-form" method="post" action="${path}">
 <input type="hidden" name="formToken" value="${formToken}">
 <input type="hidden" name="start" value="${chosen.startsAt.toISOString()}">
@@ -135,13 +135,13 @@ ${bothTimes(chosen, choice.zone, picker.creator)}
 <button class="button main" type="submit">Reschedule to this time</button>
 </form></section>`
 }
-<p><a href="${addressOf(pathOf(booking.id), choice.zone, {})}">Back to your booking</a></p>`,
+<p><a href="${urlWith(pathOf(booking.id), choice.zone, {})}">Back to your booking</a></p>`,
   });
 }
 
 /** The link is needed to get in. */
 export function closedPage(): Page {
-  return framed({
+  return bookingLayout({
     status: 404,
     title: 'Open the link in your email',
     isPrivate: true,

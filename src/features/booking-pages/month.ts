@@ -2,7 +2,7 @@ import { dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
 import type { ProductRow } from '../products/index.ts';
 import type { BookingPagePorts } from './ports.ts';
-import { type Choice, daysOfMonth, type FreeTime, type MonthView, monthOf, monthView } from './rules.ts';
+import { type PickerSelection, daysOfMonth, type AvailableSlot, type MonthView, monthOf, monthView } from './rules.ts';
 
 /** So many months are looked through for the first free time. */
 const LOOK_AHEAD = 3;
@@ -16,8 +16,8 @@ export async function showMonth(
     freeTimes,
   }: Pick<BookingPagePorts, 'clock' | 'availability' | 'db' | 'freeTimes'>,
   { id: productId, workspace_id: workspaceId }: Pick<ProductRow, 'id' | 'workspace_id'>,
-  choice: Choice,
-): Promise<{ month: MonthView; times: FreeTime[] }> {
+  choice: PickerSelection,
+): Promise<{ month: MonthView; times: AvailableSlot[] }> {
   const { zone, startsAt, day } = choice;
   const now = clock.now();
   const { maxAdvanceDays } = await availability.of(db, workspaceId);
@@ -40,7 +40,7 @@ export async function showMonth(
   return shown;
 }
 
-function dayOfStart({ startsAt, zone }: Choice): string | null {
+function dayOfStart({ startsAt, zone }: PickerSelection): string | null {
   if (startsAt === null) return null;
   return Temporal.Instant.fromEpochMilliseconds(startsAt.getTime())
     .toZonedDateTimeISO(zone)

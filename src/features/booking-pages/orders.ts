@@ -1,7 +1,7 @@
-import { textOf } from '../../http/forms.ts';
+import { formField } from '../../http/forms.ts';
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import type { ProductRow } from '../products/index.ts';
-import { answerName, type Filled } from './fields.views.ts';
+import { answerName, type FormState } from './fields.views.ts';
 import type { Order } from './ports.ts';
 import { instantOf, zoneOr } from './rules.ts';
 
@@ -12,15 +12,15 @@ const MAX_NAME = 120;
  *
  * @throws {AppError} BAD_REQUEST, field `customer.name`.
  */
-export function orderOf(product: ProductRow, body: unknown): Order {
-  const name = textOf(body, 'name').trim();
+export function parseOrder(product: ProductRow, body: unknown): Order {
+  const name = formField(body, 'name').trim();
   if (name === '' || name.length > MAX_NAME) throw badRequest('customer.name', 'Enter your name.');
-  const startsAt = instantOf(textOf(body, 'start'));
-  const cohortId = textOf(body, 'cohort');
-  const code = textOf(body, 'code').trim();
-  const zone = zoneOr(textOf(body, 'zone'), '');
+  const startsAt = instantOf(formField(body, 'start'));
+  const cohortId = formField(body, 'cohort');
+  const code = formField(body, 'code').trim();
+  const zone = zoneOr(formField(body, 'zone'), '');
   const answers = (product.intake_fields ?? []).flatMap(({ key, type }): [string, string | boolean][] => {
-    const text = textOf(body, answerName(key));
+    const text = formField(body, answerName(key));
     return type === 'CHECKBOX' ? [[key, text === 'true']] : text === '' ? [] : [[key, text]];
   });
   return {
@@ -29,7 +29,7 @@ export function orderOf(product: ProductRow, body: unknown): Order {
     ...(cohortId !== '' && { cohortId }),
     customer: {
       name,
-      email: textOf(body, 'email'),
+      email: formField(body, 'email'),
       timezone: zone === '' ? null : zone,
     },
     intakeAnswers: Object.fromEntries(answers),
@@ -53,10 +53,10 @@ const ANSWER = 'intakeAnswers.';
  * @param form on which the time and the cohort are no inputs: of them it says so as a whole.
  * @throws what the customer cannot mend.
  */
-export function filledBy(body: unknown, error: unknown, form: 'order' | 'waitlist' = 'order'): Filled {
+export function formStateOf(body: unknown, error: unknown, form: 'order' | 'waitlist' = 'order'): FormState {
   if (!(error instanceof AppError) || error.code === 'NOT_FOUND') throw error;
   const { field = null, status, message: text } = error;
   const known = field?.startsWith(ANSWER) ? answerName(field.slice(ANSWER.length)) : INPUTS[field ?? ''];
   const input = form === 'waitlist' && known !== 'email' ? null : (known ?? null);
-  return { typed: (name) => textOf(body, name), problem: { status, text, input } };
+  return { typed: (name) => formField(body, name), problem: { status, text, input } };
 }

@@ -6,7 +6,7 @@ import type { Secrets } from '../../platform/secrets.ts';
 const PASS_MS = DAY_MS;
 
 /** What a link in a mail is exchanged for: a cookie, so that no secret stays in the address. */
-export interface Pass {
+export interface LinkCookie {
   /** The value of `Set-Cookie`. */
   grant(id: string): string;
   /** Does the browser have the pass for this one? */
@@ -20,14 +20,14 @@ export interface Pass {
  * @param kind of page: a pass of one is none of another.
  * @param publicUrl of the platform: browsers keep `__Secure-` cookies for https alone (RFC 6265bis 4.1.3.1).
  */
-export function createPass(
+export function createLinkCookie(
   {
     secrets,
     clock,
     publicUrl,
   }: { secrets: Pick<Secrets, 'sign' | 'verify'>; clock: Clock; publicUrl: string },
   kind: 'bookings' | 'waitlist',
-): Pass {
+): LinkCookie {
   const isSecure = publicUrl.startsWith('https:');
   const name = `${isSecure ? '__Secure-' : ''}${kind}-pass`;
   const purpose = { pass: `${kind} pass`, form: `${kind} form` };

@@ -1,13 +1,13 @@
-import { dayIn, timeIn } from '../../kernel/local-time.ts';
+import { formatDate, formatTime } from '../../kernel/local-time.ts';
 import { html, type SafeHtml } from '../../platform/html.ts';
-import type { Choice, DayView, FreeTime, MonthView } from './rules.ts';
+import type { PickerSelection, DayView, AvailableSlot, MonthView } from './rules.ts';
 
 /** Zone, month, day and time, chosen by links; nothing of it needs a script. */
 
 export interface Picker {
   /** Of the page, from the root of the site. */
   path: string;
-  choice: Choice;
+  choice: PickerSelection;
   creator: { name: string; zone: string };
   month: MonthView;
 }
@@ -24,7 +24,7 @@ const WEEKDAYS = [
 ] as const;
 
 /** An address of the same page with another choice. */
-export function addressOf(
+export function urlWith(
   path: string,
   zone: string,
   more: Readonly<Record<string, string | null>>,
@@ -66,7 +66,7 @@ export function calendar(picker: Picker): SafeHtml {
   const turn = (to: string | null, text: string) =>
     to === null
       ? html`<span class="book-turn"></span>`
-      : html`<a class="button book-turn" href="${addressOf(path, choice.zone, { month: to }, 'when')}">${text}</a>`;
+      : html`<a class="button book-turn" href="${urlWith(path, choice.zone, { month: to }, 'when')}">${text}</a>`;
   return html`<div class="book-month">
 <div class="book-months">${turn(month.previous, 'Earlier')}<h3 aria-live="polite">${name}</h3>${turn(month.next, 'Later')}</div>
 <table class="book-days">
@@ -82,7 +82,7 @@ function cell({ path, choice, month }: Picker, day: DayView | null): SafeHtml {
   if (day === null) return html`<td></td>`;
   if (day.times.length === 0) return html`<td><span>${day.number}</span></td>`;
   const isChosen = day.date === month.day?.date;
-  const to = addressOf(path, choice.zone, { month: month.month, day: day.date }, 'times');
+  const to = urlWith(path, choice.zone, { month: month.month, day: day.date }, 'times');
   return html`<td><a href="${to}"${isChosen && html` aria-current="date"`} aria-label="${longDay(day)}, ${count(day.times.length)}">${day.number}</a></td>`;
 }
 
@@ -95,11 +95,11 @@ function times({ path, choice, creator, month }: Picker): SafeHtml {
   if (day === null) {
     return html`<p class="book-none" id="times" tabindex="-1">No times available this month.</p>`;
   }
-  const item = (time: FreeTime) => {
+  const item = (time: AvailableSlot) => {
     const start = time.startsAt.toISOString();
     const isChosen = start === choice.startsAt?.toISOString();
-    const to = addressOf(path, choice.zone, { month: month.month, day: day.date, start }, 'details');
-    return html`<li><a class="button" href="${to}"${isChosen && html` aria-current="true"`}><span>${timeIn(time.startsAt, choice.zone)}</span>
+    const to = urlWith(path, choice.zone, { month: month.month, day: day.date, start }, 'details');
+    return html`<li><a class="button" href="${to}"${isChosen && html` aria-current="true"`}><span>${formatTime(time.startsAt, choice.zone)}</span>
 ${choice.zone !== creator.zone && html`<small>${elsewhere(time.startsAt, choice.zone, creator.zone)}</small>`}
 ${time.seatsLeft > 1 && html`<small>${time.seatsLeft} seats left</small>`}</a></li>`;
   };
@@ -115,19 +115,19 @@ ${
 
 /** The creator's time, with its day where that is another one. */
 function elsewhere(at: Date, zone: string, other: string): string {
-  const day = dayIn(at, other);
-  const isSameDay = day === dayIn(at, zone);
-  return `${isSameDay ? '' : `${day.split(/[ ,]/)[0]} `}${timeIn(at, other)} in ${other}`;
+  const day = formatDate(at, other);
+  const isSameDay = day === formatDate(at, zone);
+  return `${isSameDay ? '' : `${day.split(/[ ,]/)[0]} `}${formatTime(at, other)} in ${other}`;
 }
 
 /** A time in the visitor's zone, and in the creator's. */
-export function bothTimes(
+export function timeInBothZones(
   time: { startsAt: Date; endsAt: Date },
   zone: string,
   creator: { name: string; zone: string },
 ): SafeHtml {
   const line = (of: string) =>
-    html`<time datetime="${time.startsAt.toISOString()}">${dayIn(time.startsAt, of)}, ${timeIn(time.startsAt, of)} to ${timeIn(time.endsAt, of)}</time> (${of})`;
+    html`<time datetime="${time.startsAt.toISOString()}">${formatDate(time.startsAt, of)}, ${formatTime(time.startsAt, of)} to ${formatTime(time.endsAt, of)}</time> (${of})`;
   if (zone === creator.zone) return html`<p>${line(zone)}, the time zone of <bdi>${creator.name}</bdi>.</p>`;
   return html`<p>${line(zone)}</p><p>For <bdi>${creator.name}</bdi>: ${line(creator.zone)}</p>`;
 }

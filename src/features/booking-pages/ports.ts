@@ -8,7 +8,7 @@ import type { BookingCalendar, BookingLinks, BookingRow, Bookings } from '../boo
 import type { CountMail, MailCaps } from '../mail/index.ts';
 import type { ProductRow, Products } from '../products/index.ts';
 import type { Waitlist } from '../waitlist/index.ts';
-import type { FreeTime } from './rules.ts';
+import type { AvailableSlot } from './rules.ts';
 
 /** Whose page it is. */
 export interface Creator {
@@ -54,7 +54,7 @@ export interface BookingPagePorts {
     workspaceId: string,
     productId: string,
     days: { from: string; to: string; timezone: string },
-  ): Promise<FreeTime[]>;
+  ): Promise<AvailableSlot[]>;
   availability: {
     of(db: Db, workspaceId: string): Promise<{ timezone: string; maxAdvanceDays: number }>;
   };

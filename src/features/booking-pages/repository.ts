@@ -1,7 +1,7 @@
 import type { Mode } from '../../kernel/access.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { Creator } from './ports.ts';
-import type { FreeTime } from './rules.ts';
+import type { AvailableSlot } from './rules.ts';
 
 /** Whose pages are at this name; none of an account that is suspended. */
 export async function findCreator(db: Db, username: string, mode: Mode): Promise<Creator | undefined> {
@@ -30,7 +30,7 @@ export async function fullClasses(
   db: Db,
   productId: string,
   { from, to }: { from: Date; to: Date },
-): Promise<FreeTime[]> {
+): Promise<AvailableSlot[]> {
   const rows = await db
     .selectFrom('class_occurrence')
     .select(['starts_at as startsAt', 'ends_at as endsAt'])

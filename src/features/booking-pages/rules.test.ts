@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dateFromMs } from '../../kernel/clock.ts';
-import { type FreeTime, monthView, readChoice, zoneOr } from './rules.ts';
+import { type AvailableSlot, monthView, parseSelection, zoneOr } from './rules.ts';
 
 const at = (text: string) => dateFromMs(Temporal.Instant.from(text).epochMilliseconds);
-const free = (startsAt: string): FreeTime => ({ startsAt: at(startsAt), endsAt: at(startsAt), seatsLeft: 1 });
+const free = (startsAt: string): AvailableSlot => ({ startsAt: at(startsAt), endsAt: at(startsAt), seatsLeft: 1 });
 const BOUNDS = { first: '2026-11', last: '2027-01' };
 
 test('a time stands on its day in the zone that is shown, and a month has all of its days from Monday on', () => {
@@ -27,7 +27,7 @@ test('a time stands on its day in the zone that is shown, and a month has all of
 });
 
 test('what makes no sense in an address counts as not given', () => {
-  const read = (query: Record<string, string>) => readChoice((name) => query[name] ?? '', 'Europe/Berlin');
+  const read = (query: Record<string, string>) => parseSelection((name) => query[name] ?? '', 'Europe/Berlin');
   const none = { month: null, day: null, startsAt: null, cohortId: null, wait: null };
   assert.deepEqual(read({}), { zone: 'Europe/Berlin', ...none });
   const odd = { zone: '+02:00', month: '2026-13', day: '2026-02-30', start: '2026-11-30' };

@@ -1,16 +1,16 @@
 import { dateFromMs } from '../../kernel/clock.ts';
-import { isDay } from '../../kernel/day.ts';
-import { normaliseTimezone } from '../../kernel/timezone.ts';
+import { isIsoDate } from '../../kernel/day.ts';
+import { normalizeTimezone } from '../../kernel/timezone.ts';
 
 /** A time that can be booked. */
-export interface FreeTime {
+export interface AvailableSlot {
   startsAt: Date;
   endsAt: Date;
   seatsLeft: number;
 }
 
 /** What a visitor has chosen so far; it stands in the address, so that it works without any script. */
-export interface Choice {
+export interface PickerSelection {
   /** IANA. */
   zone: string;
   /** `2026-11`. */
@@ -38,27 +38,27 @@ export interface DayView {
   /** `2026-11-30`. */
   date: string;
   number: number;
-  times: FreeTime[];
+  times: AvailableSlot[];
 }
 
 /** The zone of this name; another one when there is none. */
 export function zoneOr(text: string, fallback: string): string {
   try {
-    return text === '' ? fallback : normaliseTimezone(text);
+    return text === '' ? fallback : normalizeTimezone(text);
   } catch {
     return fallback;
   }
 }
 
 /** Reads the address of a page; what makes no sense counts as not given. */
-export function readChoice(query: (name: string) => string, creatorZone: string): Choice {
+export function parseSelection(query: (name: string) => string, creatorZone: string): PickerSelection {
   const month = query('month');
   const day = query('day');
   const text = (name: string) => (query(name) === '' ? null : query(name).slice(0, 64));
   return {
     zone: zoneOr(query('zone'), creatorZone),
     month: isMonth(month) ? month : null,
-    day: isDay(day) ? day : null,
+    day: isIsoDate(day) ? day : null,
     startsAt: instantOf(query('start')),
     cohortId: text('cohort'),
     wait: text('wait'),
@@ -101,7 +101,7 @@ export function daysOfMonth(month: string): { from: string; to: string } {
  */
 export function monthView(
   month: string,
-  times: readonly FreeTime[],
+  times: readonly AvailableSlot[],
   { zone, chosen, bounds }: { zone: string; chosen: string | null; bounds: { first: string; last: string } },
 ): MonthView {
   const byDay = Map.groupBy(times, ({ startsAt }) => dayOf(startsAt, zone));

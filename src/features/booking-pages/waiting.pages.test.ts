@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { desk } from '../../../test/booking/desk.ts';
-import { all, type Seen, statusesOf, visitor } from '../../../test/booking/visitor.ts';
+import { bookingClient } from '../../../test/booking/desk.ts';
+import { all, type Seen, statusesOf, bookingBrowser } from '../../../test/booking/visitor.ts';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { runTask } from '../../../test/harness/parts.ts';
@@ -11,8 +11,8 @@ let app: TestApp;
 /** Another node, which believes what is said of where a request is from. */
 let proxied: TestApp;
 const clock = new TestClock('2026-11-20T10:20:00Z');
-const { creator, product, open, act } = desk(() => app);
-const { see, send, sendFromAnywhere, pageOf, linkTo, mailsTo, opened } = visitor(
+const { creator, product, open, act } = bookingClient(() => app);
+const { see, send, sendFromAnywhere, pageOf, linkTo, mailsTo, opened } = bookingBrowser(
   () => app,
   () => proxied,
 );

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { desk, hoursOf } from '../../../test/booking/desk.ts';
-import { racing } from '../../../test/booking/races.ts';
+import { bookingClient, hoursOf } from '../../../test/booking/desk.ts';
+import { runConcurrently } from '../../../test/booking/races.ts';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { runTask } from '../../../test/harness/parts.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { CARDS } from '../../../test/money/buyer.ts';
 import { headers } from '../../../test/money/shop.ts';
 import { startJobWorkers } from '../../jobs/worker.ts';
@@ -34,8 +34,8 @@ const {
   eventsOf,
   code,
   send,
-} = desk(() => app);
-const { raceForSeat, raceForTime } = racing(() => app);
+} = bookingClient(() => app);
+const { raceForSeat, raceForTime } = runConcurrently(() => app);
 
 const hour = hoursOf(clock);
 
@@ -234,7 +234,7 @@ async function refundedByJobs(bookingId: string): Promise<void> {
     return row?.status === 'REFUNDED';
   };
   try {
-    await until(isRefunded, { message: 'the refund' });
+    await waitFor(isRefunded, { message: 'the refund' });
   } finally {
     await workers.stop();
   }

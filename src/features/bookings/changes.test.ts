@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { desk, hoursOf } from '../../../test/booking/desk.ts';
+import { bookingClient, hoursOf } from '../../../test/booking/desk.ts';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { runTask } from '../../../test/harness/parts.ts';
@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => app.close());
 
-const { memberCookie, cohort, creator, product, open, booking, booked, act, mails, busyOf, eventsOf } = desk(
+const { memberCookie, cohort, creator, product, open, booking, booked, act, mails, busyOf, eventsOf } = bookingClient(
   () => app,
 );
 

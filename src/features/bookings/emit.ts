@@ -9,7 +9,7 @@ import {
   bookingReminder,
   bookingRescheduled,
 } from './events.ts';
-import type { Work } from './ports.ts';
+import type { TransactionContext } from './ports.ts';
 import type { BookingRow } from './repository.ts';
 import { REMINDER_MIN } from './rules.ts';
 
@@ -20,7 +20,7 @@ type Plain =
   | typeof bookingCompleted
   | typeof bookingNoShow;
 
-async function dataOf({ tx }: Work, row: BookingRow) {
+async function dataOf({ tx }: TransactionContext, row: BookingRow) {
   return {
     bookingId: row.id,
     productId: row.product_id,
@@ -35,24 +35,24 @@ async function dataOf({ tx }: Work, row: BookingRow) {
 }
 
 /** Appends an event about a booking as it is by now. */
-export async function tell(work: Work, event: Plain, row: BookingRow): Promise<void> {
+export async function emitBookingEvent(work: TransactionContext, event: Plain, row: BookingRow): Promise<void> {
   await work.append(event, row.workspace_id, await dataOf(work, row));
 }
 
-export async function tellMoved(work: Work, row: BookingRow, moved: { from: Date; to: Date }): Promise<void> {
+export async function emitRescheduled(work: TransactionContext, row: BookingRow, moved: { from: Date; to: Date }): Promise<void> {
   const times = { from: moved.from.toISOString(), to: moved.to.toISOString() };
   await work.append(bookingRescheduled, row.workspace_id, { ...(await dataOf(work, row)), ...times });
 }
 
-export async function tellCanceled(
-  work: Work,
+export async function emitCanceled(
+  work: TransactionContext,
   row: BookingRow,
   canceledBy: NonNullable<BookingRow['canceled_by']>,
 ): Promise<void> {
   await work.append(bookingCanceled, row.workspace_id, { ...(await dataOf(work, row)), canceledBy });
 }
 
-export async function tellReminder(work: Work, row: BookingRow, startsAt: Date): Promise<void> {
+export async function emitReminder(work: TransactionContext, row: BookingRow, startsAt: Date): Promise<void> {
   await work.append(bookingReminder, row.workspace_id, {
     bookingId: row.id,
     startsAt: startsAt.toISOString(),

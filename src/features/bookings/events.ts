@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 
@@ -15,7 +15,7 @@ const members = {
   roomId: Nullable(Type.String()),
   sequence: Type.Integer({ minimum: 1, description: 'Increases with each event about this booking.' }),
 };
-const data = named('BookingEventData', Type.Object(members));
+const data = namedSchema('BookingEventData', Type.Object(members));
 
 const sample = {
   bookingId: 'bkg_01kafe3n4pfx2v9yq6m8d7t5zr',
@@ -54,7 +54,7 @@ export const bookingConfirmed = defineEvent({
 export const bookingRescheduled = defineEvent({
   type: 'booking.rescheduled',
   description: 'A booking was rescheduled.',
-  data: named(
+  data: namedSchema(
     'BookingMovedEventData',
     Type.Object({
       ...members,
@@ -81,7 +81,7 @@ export const bookingRescheduled = defineEvent({
 export const bookingCanceled = defineEvent({
   type: 'booking.canceled',
   description: 'A booking was canceled. A refund is sent as `payment.refunded`.',
-  data: named(
+  data: namedSchema(
     'BookingCanceledEventData',
     Type.Object({ ...members, canceledBy: OneOf(VALUES.booking.canceled_by) }),
   ),
@@ -123,7 +123,7 @@ export const bookingNoShow = defineEvent({
 export const bookingReminder = defineEvent({
   type: 'booking.reminder',
   description: 'A booking starts soon; its customer gets a reminder.',
-  data: named(
+  data: namedSchema(
     'BookingReminderEventData',
     Type.Object({
       bookingId: Type.String(),

@@ -17,11 +17,11 @@ export {
 export { type BookingCalendar, createBookingCalendar } from './invitations.ts';
 export { cohortMovedJob } from './jobs.ts';
 export { bookingJoinPages } from './join.pages.ts';
-export { createLetters, type Letters } from './letters.ts';
+export { createBookingEmails, type BookingEmails } from './letters.ts';
 export { type BookingLinks, createBookingLinks } from './links.ts';
-export { createCohortTelling } from './members.service.ts';
-export type { BookingPorts, KeptPlace } from './ports.ts';
-export { type BookingRow, countBookings, type OccurrenceRow, type ShownBooking } from './repository.ts';
+export { createCohortNotifier } from './members.service.ts';
+export type { BookingPorts, HeldSpot } from './ports.ts';
+export { type BookingRow, countBookings, type OccurrenceRow, type BookingDetails } from './repository.ts';
 export { type BookingRooms, createBookingRooms } from './rooms.service.ts';
 export { bookingRoutes } from './routes.ts';
 export { refundableUntil } from './rules.ts';

@@ -13,7 +13,7 @@ export type IntakeAnswers = Record<string, string | boolean>;
  *
  * @throws {AppError} BAD_REQUEST, field `intakeAnswers.<key>`.
  */
-export function readAnswers(
+export function parseIntakeAnswers(
   fields: readonly IntakeField[] | null,
   given: Readonly<Record<string, unknown>> | null | undefined,
 ): IntakeAnswers | null {

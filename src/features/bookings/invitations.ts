@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/index.ts';
 import type { BookingLinks } from './links.ts';
 import type { BookingPorts, CalendarEntry, CalendarMethod } from './ports.ts';
-import type { BookingFacts, BookingRow } from './repository.ts';
+import type { BookingContext, BookingRow } from './repository.ts';
 import * as repository from './repository.ts';
 
 export type InvitationDeps = Pick<BookingPorts, 'calendarFile' | 'cohorts' | 'clock'> & {
@@ -17,25 +17,25 @@ export interface BookingCalendar {
 export function createBookingCalendar(deps: InvitationDeps): BookingCalendar {
   return {
     async file(db, row) {
-      const facts = await repository.findFacts(db, row.id);
-      return invitationOf(deps, { row, facts, times: await timesOf(deps, db, row) }, 'PUBLISH');
+      const facts = await repository.findBookingContext(db, row.id);
+      return calendarInvite(deps, { row, facts, times: await timesOf(deps, db, row) }, 'PUBLISH');
     },
   };
 }
 
-export const nameOf = ({ name, username }: BookingFacts) => name ?? username;
+export const nameOf = ({ name, username }: BookingContext) => name ?? username;
 
 /** A booking, and what its customer is told of it. */
-export interface ToldBooking {
+export interface BookingEmailContext {
   row: BookingRow;
-  facts: BookingFacts;
-  times: readonly ToldTime[];
+  facts: BookingContext;
+  times: readonly OccurrenceTime[];
 }
 
 /** An iCalendar object; null when there is no time to put into it. */
-export function invitationOf(
+export function calendarInvite(
   deps: InvitationDeps,
-  { row, facts, times }: ToldBooking,
+  { row, facts, times }: BookingEmailContext,
   method: CalendarMethod,
 ): string | null {
   if (times.length === 0) return null;
@@ -50,17 +50,17 @@ export function invitationOf(
 }
 
 /** The time of a booking, or of one session of its cohort. */
-export type ToldTime = Pick<CalendarEntry, 'uid' | 'startsAt' | 'endsAt'> & {
+export type OccurrenceTime = Pick<CalendarEntry, 'uid' | 'startsAt' | 'endsAt'> & {
   /** It is not held any more, which the customer may not know yet. */
   isRemoved: boolean;
 };
 
 /** When it takes place: of a cohort, the sessions that are to come. */
-export async function timesOf(deps: InvitationDeps, db: Db, row: BookingRow): Promise<ToldTime[]> {
+export async function timesOf(deps: InvitationDeps, db: Db, row: BookingRow): Promise<OccurrenceTime[]> {
   return row.cohort_id === null ? ownTime(row) : sessionTimes(deps, db, row, row.cohort_id);
 }
 
-function ownTime({ id, starts_at: startsAt, ends_at: endsAt }: BookingRow): ToldTime[] {
+function ownTime({ id, starts_at: startsAt, ends_at: endsAt }: BookingRow): OccurrenceTime[] {
   return startsAt === null || endsAt === null ? [] : [{ uid: id, startsAt, endsAt, isRemoved: false }];
 }
 
@@ -69,7 +69,7 @@ async function sessionTimes(
   db: Db,
   row: BookingRow,
   cohortId: string,
-): Promise<ToldTime[]> {
+): Promise<OccurrenceTime[]> {
   const held = await cohorts.sessions(db, cohortId);
   const removed = await cohorts.removedSessions(db, cohortId, row.cohort_revision);
   const timeOf = (session: (typeof held)[number], isRemoved: boolean) => ({
@@ -83,7 +83,7 @@ async function sessionTimes(
   );
 }
 
-function entryOf({ links }: InvitationDeps, row: BookingRow, facts: BookingFacts) {
+function entryOf({ links }: InvitationDeps, row: BookingRow, facts: BookingContext) {
   return {
     sequence: row.ics_sequence,
     timezone: facts.cohort_timezone ?? row.timezone,

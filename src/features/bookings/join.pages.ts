@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebAssets } from '../../http/assets.ts';
-import { notice, type Page, sendPage } from '../../http/page.ts';
+import { messagePage, type Page, sendPage } from '../../http/page.ts';
 import { html } from '../../platform/html.ts';
-import type { BookingWay } from './links.ts';
-import type { BookingRooms, WayIn } from './rooms.service.ts';
-import { startIn } from './words.ts';
+import type { JoinRole } from './links.ts';
+import type { BookingRooms, JoinLink } from './rooms.service.ts';
+import { formatStart } from './words.ts';
 
 interface Deps {
   rooms: BookingRooms;
@@ -18,7 +18,7 @@ type Asked = FastifyRequest<{ Params: { id: string }; Querystring: { token?: unk
  * links that were signed for them.
  */
 export function bookingJoinPages({ rooms, assets }: Deps): (app: FastifyInstance) => void {
-  const enter = async ({ params: { id }, query }: Asked, reply: FastifyReply, by: BookingWay) => {
+  const enter = async ({ params: { id }, query }: Asked, reply: FastifyReply, by: JoinRole) => {
     const way = typeof query.token === 'string' ? await rooms.enter(id, by, query.token) : null;
     if (way?.kind !== 'OPEN') return sendPage(reply, assets, way === null ? MISSING : pageOf(way));
     return reply
@@ -38,7 +38,7 @@ const page = (status: number, heading: string, text: string): Page => ({
   status,
   title: heading,
   head,
-  body: notice({ heading, text, isOff: true }),
+  body: messagePage({ heading, text, isOff: true }),
   frames: "'none'",
 });
 
@@ -48,7 +48,7 @@ const MISSING = page(
   'The link may be incomplete. Open the link in the email again.',
 );
 
-function pageOf({ kind, row }: Exclude<WayIn, { kind: 'OPEN' }>): Page {
+function pageOf({ kind, row }: Exclude<JoinLink, { kind: 'OPEN' }>): Page {
   if (kind === 'CANCELED') return page(410, 'The booking has been canceled.', 'It will not take place.');
   if (kind === 'REPLACED') {
     return page(
@@ -58,7 +58,7 @@ function pageOf({ kind, row }: Exclude<WayIn, { kind: 'OPEN' }>): Page {
     );
   }
   if (kind === 'OVER') return page(410, 'The booking has ended.', 'It can no longer be joined.');
-  const own = startIn(row, row.customer_timezone ?? row.timezone);
+  const own = formatStart(row, row.customer_timezone ?? row.timezone);
   const text = `It starts ${own}. The room opens 15 minutes before.`;
   return page(200, 'The room is not open yet.', text);
 }

@@ -1,22 +1,22 @@
 import type { Tx } from '../../platform/db/index.ts';
-import type { NewMail } from '../mail/index.ts';
+import type { NewEmail } from '../mail/index.ts';
 import {
   type InvitationDeps,
-  invitationOf,
+  calendarInvite,
   nameOf,
-  type ToldBooking,
-  type ToldTime,
+  type BookingEmailContext,
+  type OccurrenceTime,
   timesOf,
 } from './invitations.ts';
 import type { BookingLinks } from './links.ts';
 import type { BookingPorts } from './ports.ts';
-import type { BookingFacts, BookingRow } from './repository.ts';
+import type { BookingContext, BookingRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { refundableUntil } from './rules.ts';
-import { startIn, timeLines } from './words.ts';
+import { formatStart, formatTimeLines } from './words.ts';
 
 /** Mails to the customer of a booking, in the transaction of what they tell of. */
-export interface Letters {
+export interface BookingEmails {
   confirmed(tx: Tx, row: BookingRow): Promise<void>;
   /** One of a cohort: with the sessions that are not held since the change that `row` says its customer knows. */
   moved(tx: Tx, row: BookingRow): Promise<void>;
@@ -35,11 +35,11 @@ interface Written {
   method: 'REQUEST' | 'CANCEL' | null;
 }
 
-export function createLetters(deps: Deps): Letters {
-  const send = async (tx: Tx, row: BookingRow, write: (told: ToldBooking) => Written) => {
-    const facts = await repository.findFacts(tx, row.id);
+export function createBookingEmails(deps: Deps): BookingEmails {
+  const send = async (tx: Tx, row: BookingRow, write: (told: BookingEmailContext) => Written) => {
+    const facts = await repository.findBookingContext(tx, row.id);
     const told = { row: begun(row, facts), facts, times: await timesOf(deps, tx, row) };
-    await deps.mailbox.enqueue(tx, mailOf(deps, told, write(told)));
+    await deps.mailbox.enqueue(tx, buildEmail(deps, told, write(told)));
   };
   /** No more than the mailbox takes: its address was typed once. */
   const sendLater: typeof send = async (tx, row, write) => {
@@ -55,29 +55,29 @@ export function createLetters(deps: Deps): Letters {
 }
 
 /** A booking of a cohort begins with it. */
-const begun = (row: BookingRow, facts: BookingFacts) => ({
+const begun = (row: BookingRow, facts: BookingContext) => ({
   ...row,
   starts_at: row.starts_at ?? facts.cohort_starts_at,
 });
 
-function mailOf(deps: Deps, told: ToldBooking, { kind, subject, lines, method }: Written): NewMail {
+function buildEmail(deps: Deps, told: BookingEmailContext, { kind, subject, lines, method }: Written): NewEmail {
   const { row } = told;
   const words = lines.filter((line) => line !== null).join('\n\n');
   const mail = { kind, to: row.customer_email, subject, text: `Hello ${row.customer_name},\n\n${words}\n` };
-  const calendar = method === null ? null : invitationOf(deps, told, method);
+  const calendar = method === null ? null : calendarInvite(deps, told, method);
   return calendar === null ? mail : { ...mail, calendar };
 }
 
-const what = (facts: BookingFacts) => `"${facts.title}" with ${nameOf(facts)}`;
+const what = (facts: BookingContext) => `"${facts.title}" with ${nameOf(facts)}`;
 
-function ways({ links, clock }: Deps, { row, facts }: ToldBooking): string[] {
+function ways({ links, clock }: Deps, { row, facts }: BookingEmailContext): string[] {
   const join = `Join here when it begins:\n\n${links.joinUrl(row)}`;
   const begins = facts.cohort_starts_at ?? row.starts_at;
   if (begins !== null && begins <= clock.now()) return [join];
   const until = refundableUntil(row);
   const refund =
     row.amount_cents > 0 && until !== null && until > clock.now()
-      ? ` Cancel before ${startIn({ ...row, starts_at: until }, zoneOf(row))} for a full refund.`
+      ? ` Cancel before ${formatStart({ ...row, starts_at: until }, zoneOf(row))} for a full refund.`
       : '';
   const change = row.type === 'COHORT' ? 'Cancel here.' : 'Cancel or reschedule here.';
   return [join, `${change}${refund}\n\n${links.manageUrl(row.id)}`];
@@ -86,8 +86,8 @@ function ways({ links, clock }: Deps, { row, facts }: ToldBooking): string[] {
 const zoneOf = (row: BookingRow) => row.customer_timezone ?? row.timezone;
 
 /** When it takes place: with the sessions of a cohort. */
-function whenOf({ row, times }: ToldBooking): string[] {
-  const first = timeLines(row).join('\n');
+function whenOf({ row, times }: BookingEmailContext): string[] {
+  const first = formatTimeLines(row).join('\n');
   if (row.type !== 'COHORT') return [first];
   const sessions = (wanted: boolean) => times.filter(({ isRemoved }) => isRemoved === wanted);
   return [
@@ -100,16 +100,16 @@ function whenOf({ row, times }: ToldBooking): string[] {
 /** The calendar that goes with the mail has all of them. */
 const MAX_LISTED = 20;
 
-function listed(title: string, row: BookingRow, times: readonly ToldTime[]): string[] {
+function listed(title: string, row: BookingRow, times: readonly OccurrenceTime[]): string[] {
   if (times.length === 0) return [];
   const shown = times.slice(0, MAX_LISTED).map(({ startsAt }) => {
-    return `- ${startIn({ ...row, starts_at: startsAt }, zoneOf(row))}`;
+    return `- ${formatStart({ ...row, starts_at: startsAt }, zoneOf(row))}`;
   });
   const rest = times.length - shown.length;
   return [[title, ...shown, ...(rest === 0 ? [] : [`- and ${rest} more, in the calendar`])].join('\n')];
 }
 
-function confirmation(deps: Deps, told: ToldBooking): Written {
+function confirmation(deps: Deps, told: BookingEmailContext): Written {
   const { facts } = told;
   return {
     kind: 'booking-confirmed',
@@ -119,7 +119,7 @@ function confirmation(deps: Deps, told: ToldBooking): Written {
   };
 }
 
-function removal(deps: Deps, told: ToldBooking): Written {
+function removal(deps: Deps, told: BookingEmailContext): Written {
   const { row, facts } = told;
   const times = row.type === 'COHORT' ? 'at other times' : 'at another time';
   return {
@@ -130,7 +130,7 @@ function removal(deps: Deps, told: ToldBooking): Written {
   };
 }
 
-function cancellation({ row, facts }: ToldBooking, isRefunded: boolean): Written {
+function cancellation({ row, facts }: BookingEmailContext, isRefunded: boolean): Written {
   const by = row.canceled_by === 'CUSTOMER' ? 'You have canceled' : `${nameOf(facts)} has canceled`;
   const refund = isRefunded
     ? 'Your payment has been refunded to your card.'
@@ -142,7 +142,7 @@ function cancellation({ row, facts }: ToldBooking, isRefunded: boolean): Written
     subject: `Canceled: ${facts.title}`,
     lines: [
       `${by} "${facts.title}".`,
-      timeLines(row).join('\n'),
+      formatTimeLines(row).join('\n'),
       row.canceled_by === 'CUSTOMER' || row.cancel_reason === null ? null : `Reason: ${row.cancel_reason}`,
       refund,
     ],
@@ -150,15 +150,15 @@ function cancellation({ row, facts }: ToldBooking, isRefunded: boolean): Written
   };
 }
 
-function reminder(deps: Deps, told: ToldBooking): Written {
+function reminder(deps: Deps, told: BookingEmailContext): Written {
   const { row, facts } = told;
   return {
     kind: 'booking-reminder',
     subject: `Reminder: ${facts.title}`,
-    lines: [`${what(facts)} starts in an hour.`, timeLines(row).join('\n'), ...ways(deps, told)],
+    lines: [`${what(facts)} starts in an hour.`, formatTimeLines(row).join('\n'), ...ways(deps, told)],
     method: null,
   };
 }
 
-const test = ({ mode }: BookingFacts) =>
+const test = ({ mode }: BookingContext) =>
   mode === 'test' ? 'This is a test mode booking. No money moves.' : null;

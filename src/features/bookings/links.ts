@@ -5,22 +5,22 @@ export interface BookingLinks {
   /** Where the customer cancels or moves it. */
   manageUrl(bookingId: string): string;
   /** The customer's way into the room. */
-  joinUrl(booking: Linked): string;
+  joinUrl(booking: LinkedBooking): string;
   /** The creator's. */
-  hostUrl(booking: Linked): string;
+  hostUrl(booking: LinkedBooking): string;
   /** Was this token signed for it? */
   isManaged(bookingId: string, token: string): boolean;
   /** OLD: for it, before it was moved. BAD: not for it. */
-  stateOf(way: BookingWay, booking: Linked, token: string): 'GOOD' | 'OLD' | 'BAD';
+  stateOf(way: JoinRole, booking: LinkedBooking, token: string): 'GOOD' | 'OLD' | 'BAD';
 }
 
 /** A booking, and which of the links to its room holds. */
-export interface Linked {
+export interface LinkedBooking {
   id: string;
   link_revision: number;
 }
 
-export type BookingWay = 'join' | 'host';
+export type JoinRole = 'join' | 'host';
 
 /** @param deps.publicUrl without a slash at the end. */
 export function createBookingLinks({
@@ -30,10 +30,10 @@ export function createBookingLinks({
   secrets: Pick<Secrets, 'sign' | 'verify'>;
   publicUrl: string;
 }): BookingLinks {
-  const signed = ({ id, link_revision: no }: Linked) => (no === 0 ? id : `${id} ${no}`);
-  const wayUrl = (way: BookingWay, booking: Linked) =>
+  const signed = ({ id, link_revision: no }: LinkedBooking) => (no === 0 ? id : `${id} ${no}`);
+  const wayUrl = (way: JoinRole, booking: LinkedBooking) =>
     `${publicUrl}/bookings/${booking.id}/${way}?token=${secrets.sign(`booking ${way}`, signed(booking))}`;
-  const isOf = (way: BookingWay, booking: Linked, token: string) =>
+  const isOf = (way: JoinRole, booking: LinkedBooking, token: string) =>
     secrets.verify(`booking ${way}`, signed(booking), token);
   return {
     manageUrl: (id) => `${publicUrl}/bookings/${id}?token=${secrets.sign('booking manage', id)}`,

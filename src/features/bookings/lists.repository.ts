@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
-import { among, type Listed, onPageOfAll, onPageOfEach, ordered, within } from '../../platform/db/listed.ts';
-import { ID_OF_STATE } from '../../platform/db/page.ts';
+import { idIn, type FilteredTable, pageByIndexOrder, pagePerCombination, orderedPage, baseCondition } from '../../platform/db/listed.ts';
+import { ID_IN_C_COLLATION } from '../../platform/db/page.ts';
 import { searchPage } from '../../platform/db/search.ts';
 import { type BookingStatus, VALUES } from '../../platform/db/tables.generated.ts';
 
@@ -35,7 +35,7 @@ export function onPageOfBookings(
   // The index of a customer's has the workspace.
   const ofPlace = customerEmail === undefined ? { ...of, workspace_id: undefined } : of;
   const onPageOfPlace = (where?: RawBuilder<unknown>) => sql<SqlBool>`booking.workspace_id = ${workspaceId}
-    and ${onPageOfAll(page, { ...listed, of: ofPlace, where }, each)}`;
+    and ${pageByIndexOrder(page, { ...listed, of: ofPlace, where }, each)}`;
   const statuses = [...new Set(status ?? VALUES.booking.status)];
   const each = { status: [status, VALUES.booking.status] } as const;
   if (from !== undefined || to !== undefined) {
@@ -47,9 +47,9 @@ export function onPageOfBookings(
       return onPageOfPlace(where);
     }
     const isOfOne = productId !== undefined || customerEmail !== undefined;
-    return among(listed, isOfOne ? beginningOf(wanted, span, filter) : beginning(wanted, span));
+    return idIn(listed, isOfOne ? beginningOf(wanted, span, filter) : beginning(wanted, span));
   }
-  return isOfPlace ? onPageOfPlace() : onPageOfEach(page, listed, each);
+  return isOfPlace ? onPageOfPlace() : pagePerCombination(page, listed, each);
 }
 
 const isWithin = ({ from, to }: Span) =>
@@ -72,7 +72,7 @@ function beginsWithin(workspaceId: string, span: Span): RawBuilder<unknown> {
 interface Wanted {
   page: PageRequest;
   workspaceId: string;
-  listed: Listed;
+  listed: FilteredTable;
   statuses: readonly BookingStatus[];
 }
 
@@ -88,7 +88,7 @@ function beginningOf(
   ];
   return searchPage(page, {
     table: 'booking',
-    within: within(page, { table: 'booking', prefix: 'bkg', of: { workspace_id: workspaceId } }),
+    within: baseCondition(page, { table: 'booking', prefix: 'bkg', of: { workspace_id: workspaceId } }),
     matching: sql`${sql.join(isOf, sql` and `)} and status = any(${statuses}::text[])
       and ${beginsWithin(workspaceId, span)}`,
   });
@@ -103,7 +103,7 @@ function beginning(wanted: Wanted, span: Span): RawBuilder<unknown> {
   const { page, workspaceId, listed, statuses } = wanted;
   const { from = null, to = null } = span;
   const end = (low: RawBuilder<unknown>, high: RawBuilder<unknown>) => sql`select id from booking, span
-    where ${within(page, listed)} and status = any(${statuses}::text[])
+    where ${baseCondition(page, listed)} and status = any(${statuses}::text[])
       and starts_at >= ${low} and starts_at < ${high}`;
   return sql`
     with known as (
@@ -123,7 +123,7 @@ function beginning(wanted: Wanted, span: Span): RawBuilder<unknown> {
       select generate_series(end_month, end_day - interval '1 day', interval '1 day') from span where has_months),
     months as (
       select generate_series(first_month, end_month - interval '1 month', interval '1 month') as at from span)
-    ${ordered(
+    ${orderedPage(
       sql`(
         ${ofEach(wanted, sql`days`, sql`date_trunc('day', starts_at at time zone 'UTC') = each.at`)}
         union all ${ofEach(wanted, sql`months`, sql`date_trunc('month', starts_at at time zone 'UTC') = each.at`)}
@@ -140,10 +140,10 @@ function ofEach(
   each: RawBuilder<unknown>,
   isOf: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
-  const rows = sql`booking where ${within(page, listed, ID_OF_STATE)} and ${isOf} and status = of_status`;
-  const first = ordered(rows, { ...page, take: 1 }, ID_OF_STATE);
+  const rows = sql`booking where ${baseCondition(page, listed, ID_IN_C_COLLATION)} and ${isOf} and status = of_status`;
+  const first = orderedPage(rows, { ...page, fetchLimit: 1 }, ID_IN_C_COLLATION);
   return sql`select one.id from (
       select at, of_status from ${each} each, unnest(${statuses}::text[]) of_status, lateral (${first}) head
-      order by head.id ${sql.raw(page.order)} limit ${page.take}) each,
-    lateral (${ordered(rows, page, ID_OF_STATE)}) one`;
+      order by head.id ${sql.raw(page.order)} limit ${page.fetchLimit}) each,
+    lateral (${orderedPage(rows, page, ID_IN_C_COLLATION)}) one`;
 }

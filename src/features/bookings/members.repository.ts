@@ -20,7 +20,7 @@ export async function listOfCohort(
 }
 
 /** Cohorts with members that have begun, or begin soon. */
-export async function listCohortsNow(db: Db, { now, soon }: { now: Date; soon: Date }): Promise<string[]> {
+export async function listActiveCohorts(db: Db, { now, soon }: { now: Date; soon: Date }): Promise<string[]> {
   const rows = await db
     .selectFrom('cohort')
     .innerJoin('cohort_session', 'cohort_session.cohort_id', 'cohort.id')
@@ -50,7 +50,7 @@ export async function changeOf(tx: Tx, cohortId: string): Promise<{ changeNo: nu
 }
 
 /** Members after one of them who do not know the last change of their cohort. */
-export async function listUntold(db: Db, cohortId: string, after: string, limit: number): Promise<string[]> {
+export async function listMembersToNotify(db: Db, cohortId: string, after: string, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('booking')
     .innerJoin('cohort', 'cohort.id', 'booking.cohort_id')
@@ -66,7 +66,7 @@ export async function listUntold(db: Db, cohortId: string, after: string, limit:
 }
 
 /** A session that is held soon. */
-export interface ComingSession {
+export interface UpcomingSession {
   id: string;
   cohort_id: string;
   starts_at: Date;
@@ -74,10 +74,10 @@ export interface ComingSession {
 }
 
 /** Sessions that begin soon, of which members were told earlier than `noticeMin` minutes before. */
-export function listSessionsSoon(
+export function listUpcomingSessions(
   db: Db,
   { now, soon, noticeMin }: { now: Date; soon: Date; noticeMin: number },
-): Promise<ComingSession[]> {
+): Promise<UpcomingSession[]> {
   return db
     .selectFrom('cohort_session as session')
     .innerJoin('cohort', 'cohort.id', 'session.cohort_id')
@@ -93,7 +93,7 @@ export function listSessionsSoon(
 /** Members after one of them who were not reminded of a session. */
 export async function listUnremindedMembers(
   db: Db,
-  session: ComingSession,
+  session: UpcomingSession,
   after: string,
   limit: number,
 ): Promise<string[]> {
@@ -114,7 +114,7 @@ const isUnreminded = (startsAt: Date) =>
   sql<boolean>`coalesce(reminded_until, '-infinity') < ${startsAt}::timestamptz`;
 
 /** Under the lock of the cohort: is the session still held at this time? */
-export async function isHeld(tx: Tx, { id, starts_at }: ComingSession): Promise<boolean> {
+export async function isHeld(tx: Tx, { id, starts_at }: UpcomingSession): Promise<boolean> {
   const row = await tx
     .selectFrom('cohort_session')
     .select('id')

@@ -2,20 +2,20 @@ import type { JobWorker } from '../../jobs/job.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { MINUTE_MS } from '../../kernel/durations.ts';
 import type { Tx } from '../../platform/db/index.ts';
-import { tellReminder } from './emit.ts';
+import { emitReminder } from './emit.ts';
 import { cohortMovedJob } from './jobs.ts';
-import type { Letters } from './letters.ts';
+import type { BookingEmails } from './letters.ts';
 import * as members from './members.repository.ts';
-import type { BookingPorts, Work } from './ports.ts';
+import type { BookingPorts, TransactionContext } from './ports.ts';
 import * as repository from './repository.ts';
 import { REMINDER_MIN } from './rules.ts';
 
-type Deps = Pick<BookingPorts, 'db' | 'events' | 'clock' | 'log'> & { letters: Letters };
+type Deps = Pick<BookingPorts, 'db' | 'events' | 'clock' | 'log'> & { letters: BookingEmails };
 
 const BATCH = 100;
 
 /** Tells the members of a cohort, one by one, that it takes place at other times: each once of each change. */
-export function createCohortTelling(deps: Deps): JobWorker<typeof cohortMovedJob.payload> {
+export function createCohortNotifier(deps: Deps): JobWorker<typeof cohortMovedJob.payload> {
   const { db } = deps;
   return {
     job: cohortMovedJob,
@@ -23,7 +23,7 @@ export function createCohortTelling(deps: Deps): JobWorker<typeof cohortMovedJob
     async run({ payload: { cohortId }, signal }) {
       const failed = await eachMember(
         { ...deps, signal },
-        (after) => members.listUntold(db, cohortId, after, BATCH),
+        (after) => members.listMembersToNotify(db, cohortId, after, BATCH),
         (id) => db.transaction().execute((tx) => tellMoved(deps, tx, id)),
       );
       if (failed > 0) throw new Error(`${failed} members of ${cohortId} were not told yet`);
@@ -36,7 +36,7 @@ export async function remindMembers(deps: Deps): Promise<void> {
   const { db, events, clock } = deps;
   const now = clock.now();
   const soon = dateFromMs(now.getTime() + REMINDER_MIN * MINUTE_MS);
-  for (const session of await members.listSessionsSoon(db, { now, soon, noticeMin: REMINDER_MIN })) {
+  for (const session of await members.listUpcomingSessions(db, { now, soon, noticeMin: REMINDER_MIN })) {
     await eachMember(
       deps,
       (after) => members.listUnremindedMembers(db, session, after, BATCH),
@@ -83,8 +83,8 @@ async function tellMoved({ clock, letters }: Deps, tx: Tx, id: string): Promise<
 
 async function remind(
   { letters }: Deps,
-  work: Work,
-  { id, session }: { id: string; session: members.ComingSession },
+  work: TransactionContext,
+  { id, session }: { id: string; session: members.UpcomingSession },
 ): Promise<void> {
   const { tx } = work;
   const { starts_at, ends_at } = session;
@@ -92,6 +92,6 @@ async function remind(
   const wasReminded = (before?.reminded_until?.getTime() ?? 0) >= starts_at.getTime();
   if (before?.status !== 'CONFIRMED' || wasReminded || !(await members.isHeld(tx, session))) return;
   const row = await repository.updateBooking(tx, id, { reminded_until: starts_at });
-  await tellReminder(work, row, starts_at);
+  await emitReminder(work, row, starts_at);
   await letters.reminder(tx, { ...row, starts_at, ends_at });
 }

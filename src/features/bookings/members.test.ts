@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import ICAL from 'ical.js';
-import { desk, hoursOf } from '../../../test/booking/desk.ts';
+import { bookingClient, hoursOf } from '../../../test/booking/desk.ts';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { jobWorker, runTask } from '../../../test/harness/parts.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import type { Shop } from '../../../test/money/shop.ts';
 import { startJobWorkers } from '../../jobs/worker.ts';
 import { HOUR_MS } from '../../kernel/durations.ts';
@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => app.close());
 
-const { creator, cohort, booked, act, mails, eventsOf } = desk(() => app);
+const { creator, cohort, booked, act, mails, eventsOf } = bookingClient(() => app);
 const hour = hoursOf(clock);
 
 const session = (startsAt: string) => ({
@@ -74,7 +74,7 @@ async function tellMembers(): Promise<void> {
   const start = () =>
     startJobWorkers({ ...container, workers: [jobWorker(container, 'booking.cohort-moved')] });
   const workers = [start(), start()];
-  await until(async () => (await toBeTold()) === 0);
+  await waitFor(async () => (await toBeTold()) === 0);
   await Promise.all(workers.map((one) => one.stop()));
 }
 

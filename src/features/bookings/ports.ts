@@ -2,12 +2,12 @@ import type { AppendEvent, Events } from '../../events/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { MailCaps, NewMail } from '../mail/index.ts';
+import type { MailCaps, NewEmail } from '../mail/index.ts';
 import type { Payments } from '../payments/index.ts';
 import type { ProductRow } from './repository.ts';
 
 /** A transaction, and what it appends. */
-export interface Work {
+export interface TransactionContext {
   tx: Tx;
   append: AppendEvent;
 }
@@ -22,12 +22,12 @@ interface Span {
 type TakenBy = { bookingId: string } | { occurrenceId: string };
 
 /** A start that is offered. */
-export interface OfferedSlot extends Span {
+export interface AvailableSlot extends Span {
   endsAt: Date;
 }
 
 /** What a booking of a cohort has to know of it. */
-export interface CohortFacts {
+export interface CohortDetails {
   id: string;
   product_id: string;
   title: string | null;
@@ -46,7 +46,7 @@ interface SessionFacts {
 }
 
 /** Of a product: its cohort, or the time that it begins. */
-export interface KeptPlace {
+export interface HeldSpot {
   productId: string;
   cohortId: string | null;
   startsAt: Date | null;
@@ -92,7 +92,7 @@ export interface BookingPorts {
   };
   cohorts: {
     /** @throws {AppError} NOT_FOUND. */
-    get(workspaceId: string, id: string): Promise<CohortFacts>;
+    get(workspaceId: string, id: string): Promise<CohortDetails>;
     /** In order of time. */
     sessions(db: Db, id: string): Promise<SessionFacts[]>;
     /** Those that are not held, by a change after this one. */
@@ -102,8 +102,8 @@ export interface BookingPorts {
       claim(tx: Tx, cohortId: string): Promise<boolean>;
       release(tx: Tx, cohortId: string): Promise<void>;
       /** What was claimed is somebody's now. */
-      take(work: Work, cohortId: string): Promise<void>;
-      leave(work: Work, cohortId: string): Promise<void>;
+      take(work: TransactionContext, cohortId: string): Promise<void>;
+      leave(work: TransactionContext, cohortId: string): Promise<void>;
     };
   };
   calendar: {
@@ -123,17 +123,17 @@ export interface BookingPorts {
       product: ProductRow,
       startsAt: Date,
       except?: { bookingId: string },
-    ): Promise<OfferedSlot>;
+    ): Promise<AvailableSlot>;
   };
   /** The zone in which the creator offers time. */
   timezoneOf(db: Db, workspaceId: string): Promise<string>;
   waitlist: {
     /** Is this place kept for the entry? */
-    isKept(db: Db, place: KeptPlace, entryId: string): Promise<boolean>;
+    isKept(db: Db, place: HeldSpot, entryId: string): Promise<boolean>;
     /** Gives the place that is kept for the entry up for its booking. @returns false when none is. */
-    take(tx: Tx, place: KeptPlace, entryId: string): Promise<boolean>;
+    take(tx: Tx, place: HeldSpot, entryId: string): Promise<boolean>;
   };
-  mailbox: { enqueue(tx: Tx, mail: NewMail): Promise<void> };
+  mailbox: { enqueue(tx: Tx, mail: NewEmail): Promise<void> };
   mailCaps: Pick<MailCaps, 'mayMail'>;
   /** An iCalendar object (RFC 5545). */
   calendarFile(file: { method: CalendarMethod; entries: readonly CalendarEntry[] }): string;

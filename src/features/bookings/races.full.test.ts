@@ -1,6 +1,6 @@
 import { after, before, test } from 'node:test';
-import { desk } from '../../../test/booking/desk.ts';
-import { racing } from '../../../test/booking/races.ts';
+import { bookingClient } from '../../../test/booking/desk.ts';
+import { runConcurrently } from '../../../test/booking/races.ts';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 
@@ -10,8 +10,8 @@ before(async () => {
 });
 after(() => app.close());
 
-const { creator, cohort } = desk(() => app);
-const { raceForSeat, raceForTime } = racing(() => app);
+const { creator, cohort } = bookingClient(() => app);
+const { raceForSeat, raceForTime } = runConcurrently(() => app);
 
 test('100 at once for the last seat of a class: one is confirmed, and nobody else is charged', async () => {
   const class_ = { type: 'LIVE_CLASS', capacity: 1 };

@@ -14,7 +14,7 @@ export type ProductRow = Selectable<BookingProductTable>;
 export type BookingChange = Omit<Updateable<BookingTable>, 'id' | 'workspace_id' | 'event_sequence'>;
 
 /** A booking, when it begins (one of a cohort with it), and what of its money was given back. */
-export type ShownBooking = BookingRow & { begins_at: Date; refunded_cents: number };
+export type BookingDetails = BookingRow & { begins_at: Date; refunded_cents: number };
 
 /** One of a cohort begins with it. */
 const beginsAt = sql<Date>`coalesce(booking.starts_at,
@@ -37,7 +37,7 @@ function selectShown(db: Db) {
     ]);
 }
 
-export function findShown(db: Db, workspaceId: string, id: string): Promise<ShownBooking | undefined> {
+export function findBookingDetails(db: Db, workspaceId: string, id: string): Promise<BookingDetails | undefined> {
   return selectShown(db)
     .where('booking.workspace_id', '=', workspaceId)
     .where('booking.id', '=', id)
@@ -71,16 +71,16 @@ export async function countBookings(db: Db, productIds: readonly string[]): Prom
   return new Map(rows.map(({ product_id: id, count }) => [id, count]));
 }
 
-export function listShown(
+export function listBookingDetails(
   db: Db,
   workspaceId: string,
   filter: BookingFilter,
   page: PageRequest,
-): Promise<ShownBooking[]> {
+): Promise<BookingDetails[]> {
   return selectShown(db)
     .where(onPageOfBookings(workspaceId, filter, page))
     .orderBy('booking.id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 
@@ -109,7 +109,7 @@ export function updateBooking(tx: Tx, id: string, change: BookingChange): Promis
 export const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
 
 /** Those that begin soon, and whose customers were not told so. */
-export async function listUnreminded(
+export async function listDueReminders(
   db: Db,
   { now, soon }: { now: Date; soon: Date },
   limit: number,
@@ -128,7 +128,7 @@ export async function listUnreminded(
 }
 
 /** Those whose time is over. */
-export async function listOver(db: Db, now: Date, limit: number): Promise<string[]> {
+export async function listFinished(db: Db, now: Date, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('booking')
     .select('id')
@@ -141,7 +141,7 @@ export async function listOver(db: Db, now: Date, limit: number): Promise<string
 }
 
 /** Those to come whose creators are suspended since then. */
-export async function listStranded(
+export async function listOfSuspendedCreators(
   db: Db,
   { now, suspendedBefore }: { now: Date; suspendedBefore: Date },
   limit: number,
@@ -162,7 +162,7 @@ export async function listStranded(
 // ---- Rooms
 
 /** Those that take place soon, or now, and have no room yet. */
-export async function listRoomless(
+export async function listWithoutRoom(
   db: Db,
   { now, soon }: { now: Date; soon: Date },
   limit: number,
@@ -243,7 +243,7 @@ export function findProduct(db: Db, id: string): Promise<ProductRow> {
 }
 
 /** What people are told of a booking beside itself. */
-export function findFacts(db: Db, id: string) {
+export function findBookingContext(db: Db, id: string) {
   return db
     .selectFrom('booking')
     .innerJoin('booking_product', 'booking_product.id', 'booking.product_id')
@@ -256,7 +256,7 @@ export function findFacts(db: Db, id: string) {
     .where('booking.id', '=', id)
     .executeTakeFirstOrThrow();
 }
-export type BookingFacts = Awaited<ReturnType<typeof findFacts>>;
+export type BookingContext = Awaited<ReturnType<typeof findBookingContext>>;
 
 // ---- Classes
 
@@ -322,7 +322,7 @@ export function claimSeat(
     .executeTakeFirstOrThrow();
 }
 
-export function moveSeats(
+export function adjustSeatCounts(
   tx: Tx,
   id: string,
   by: { claimed: number; booked: number },

@@ -1,8 +1,8 @@
 import { dateFromMs } from '../../kernel/clock.ts';
 import { AppError } from '../../kernel/errors.ts';
-import { inOneLine } from '../../kernel/one-line.ts';
+import { toSingleLine } from '../../kernel/one-line.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { BookingLinks, BookingWay } from './links.ts';
+import type { BookingLinks, JoinRole } from './links.ts';
 import * as members from './members.repository.ts';
 import type { BookingPorts } from './ports.ts';
 import type { BookingRow } from './repository.ts';
@@ -56,7 +56,7 @@ interface Session {
 }
 
 /** What becomes of somebody who wants to come in. */
-export type WayIn =
+export type JoinLink =
   | { kind: 'OPEN'; url: string }
   /** `row.starts_at` is when the next session of a cohort begins. */
   | { kind: 'EARLY' | 'OVER' | 'CANCELED' | 'REPLACED'; row: BookingRow };
@@ -66,7 +66,7 @@ export interface BookingRooms {
   /** Makes those that are wanted soon; the worker calls it. */
   prepare(): Promise<void>;
   /** @param token of the link. @returns null for one that was never signed for this way into this booking. */
-  enter(bookingId: string, way: BookingWay, token: string): Promise<WayIn | null>;
+  enter(bookingId: string, way: JoinRole, token: string): Promise<JoinLink | null>;
 }
 
 const BATCH = 50;
@@ -80,12 +80,12 @@ export function createBookingRooms(ports: BookingRoomPorts): BookingRooms {
     async prepare() {
       const now = clock.now();
       const soon = dateFromMs(now.getTime() + ROOM_BEFORE_MS);
-      for (const id of await members.listCohortsNow(db, { now, soon })) {
+      for (const id of await members.listActiveCohorts(db, { now, soon })) {
         await prepareSession(ports, id).catch((error: unknown) => {
           log.warn({ err: error, cohortId: id }, 'the room of a session could not be made yet');
         });
       }
-      for (const id of await repository.listRoomless(db, { now, soon }, BATCH)) {
+      for (const id of await repository.listWithoutRoom(db, { now, soon }, BATCH)) {
         await ensureRoom(ports, id).catch((error: unknown) => {
           log.warn({ err: error, bookingId: id }, 'the room of a booking could not be made yet');
         });
@@ -114,7 +114,7 @@ async function enterSession(
   ports: BookingRoomPorts,
   row: BookingRow,
   { cohortId, who }: { cohortId: string; who: 'CUSTOMER' | 'HOST' },
-): Promise<WayIn> {
+): Promise<JoinLink> {
   const { db, clock, cohorts } = ports;
   const now = clock.now();
   const sessions = await cohorts.sessions(db, cohortId);
@@ -160,11 +160,11 @@ async function wayIn(
   { rooms, publicUrl }: BookingRoomPorts,
   row: BookingRow,
   { roomId, who }: { roomId: string; who: 'CUSTOMER' | 'HOST' },
-): Promise<WayIn> {
+): Promise<JoinLink> {
   const isHost = who === 'HOST';
   const grant: Grant = {
     identity: isHost ? 'host' : row.id,
-    name: isHost ? null : inOneLine(row.customer_name),
+    name: isHost ? null : toSingleLine(row.customer_name),
     role: isHost ? 'HOST' : 'SPEAKER',
     permissions: {},
     isGuest: false,
@@ -215,7 +215,7 @@ async function makeRoom(
 ): Promise<string> {
   const product = await repository.findProduct(db, row.product_id);
   const made = await rooms.create(row.workspace_id, {
-    name: [...inOneLine(product.title)].slice(0, NAME_LENGTH).join('') || 'Booking',
+    name: [...toSingleLine(product.title)].slice(0, NAME_LENGTH).join('') || 'Booking',
     recordEnabled: product.recordable,
     scheduledStartAt: from.toISOString(),
     expiresAt: dateFromMs(to.getTime() + ROOM_AFTER_MS).toISOString(),

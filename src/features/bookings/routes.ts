@@ -1,15 +1,15 @@
 import Type from 'typebox';
-import { reads, writes } from '../../http/access.ts';
+import { requiresRead, requiresWrite } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaList, IdParams, parseList } from '../../http/schema.ts';
-import { type Caller, holds } from '../../kernel/access.ts';
+import { type Caller, hasPermission } from '../../kernel/access.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { lookupEmail } from '../../kernel/email.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { BookingLinks } from './links.ts';
-import type { ShownBooking } from './repository.ts';
+import type { BookingDetails } from './repository.ts';
 import { Booking, CancelIn, RescheduleIn, SimulationIn, toBooking } from './schemas.ts';
 import type { Bookings } from './service.ts';
 import type { BookingSimulations } from './simulation.service.ts';
@@ -28,17 +28,17 @@ const instant = (text: string) => dateFromMs(Temporal.Instant.from(text).epochMi
 
 /** `/booking/bookings` (docs/concepts/bookings.md). */
 export function bookingRoutes({ bookings, simulations, links, cursors }: Deps): Route[] {
-  const out = (caller: Caller, row: ShownBooking) =>
+  const out = (caller: Caller, row: BookingDetails) =>
     toBooking(row, {
       mode: caller.mode,
       links,
-      seesMoney: holds(caller, 'finance:read'),
-      isHost: caller.scope !== 'READ_ONLY' && holds(caller, 'booking:write'),
+      seesMoney: hasPermission(caller, 'finance:read'),
+      isHost: caller.scope !== 'READ_ONLY' && hasPermission(caller, 'booking:write'),
     });
   const changed = { params: Id, reply: { status: 200, schema: Booking }, errors: ['CONFLICT'] } as const;
   return [
     defineRoute({
-      ...reads('booking:read'),
+      ...requiresRead('booking:read'),
       operationId: 'bookings.list',
       method: 'GET',
       path: '/booking/bookings',
@@ -77,7 +77,7 @@ export function bookingRoutes({ bookings, simulations, links, cursors }: Deps): 
       },
     }),
     defineRoute({
-      ...reads('booking:read'),
+      ...requiresRead('booking:read'),
       operationId: 'bookings.get',
       method: 'GET',
       path: '/booking/bookings/{id}',
@@ -89,7 +89,7 @@ export function bookingRoutes({ bookings, simulations, links, cursors }: Deps): 
         out(caller, await bookings.get(caller.workspaceId, params.id)),
     }),
     defineRoute({
-      ...writes('booking:write'),
+      ...requiresWrite('booking:write'),
       ...changed,
       operationId: 'bookings.cancel',
       method: 'POST',
@@ -102,7 +102,7 @@ export function bookingRoutes({ bookings, simulations, links, cursors }: Deps): 
         out(caller, await bookings.cancel(caller.workspaceId, params.id, { ...body, by: 'CREATOR' })),
     }),
     defineRoute({
-      ...writes('booking:write'),
+      ...requiresWrite('booking:write'),
       ...changed,
       operationId: 'bookings.reschedule',
       method: 'POST',
@@ -114,7 +114,7 @@ export function bookingRoutes({ bookings, simulations, links, cursors }: Deps): 
         out(caller, await bookings.reschedule(caller.workspaceId, params.id, instant(body.startsAt))),
     }),
     defineRoute({
-      ...writes('booking:write'),
+      ...requiresWrite('booking:write'),
       ...changed,
       operationId: 'bookings.noShow',
       method: 'POST',
@@ -125,7 +125,7 @@ export function bookingRoutes({ bookings, simulations, links, cursors }: Deps): 
         out(caller, await bookings.markNoShow(caller.workspaceId, params.id)),
     }),
     defineRoute({
-      ...writes('booking:write'),
+      ...requiresWrite('booking:write'),
       ...changed,
       operationId: 'bookings.simulate',
       method: 'POST',

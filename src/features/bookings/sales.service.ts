@@ -2,14 +2,14 @@ import { dateFromMs } from '../../kernel/clock.ts';
 import { MINUTE_MS } from '../../kernel/durations.ts';
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
-import { missingAs } from '../../kernel/missing.ts';
+import { rethrowNotFoundAs } from '../../kernel/missing.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { tell } from './emit.ts';
+import { emitBookingEvent } from './emit.ts';
 import { bookingConfirmed, bookingCreated, bookingExpired } from './events.ts';
-import { readAnswers } from './intake.ts';
-import type { Letters } from './letters.ts';
+import { parseIntakeAnswers } from './intake.ts';
+import type { BookingEmails } from './letters.ts';
 import * as members from './members.repository.ts';
-import type { BookingPorts, KeptPlace, OfferedSlot, Work } from './ports.ts';
+import type { BookingPorts, HeldSpot, AvailableSlot, TransactionContext } from './ports.ts';
 import type { BookingRow, ProductRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { isRemindable, payableUntil, REMINDER_MIN, timeOf } from './rules.ts';
@@ -60,7 +60,7 @@ export interface BookingSales {
    * @throws {AppError} CONFLICT, field `startsAt` or `cohortId`, for what is taken.
    */
   make(
-    work: Work,
+    work: TransactionContext,
     offer: BookingOffer,
     price: BookingPrice,
   ): Promise<{ bookingId: string; title: string; expiresAt: Date }>;
@@ -70,25 +70,25 @@ export interface BookingSales {
    * @param until when what is kept would be free again.
    * @returns when it is, and who pays; null when there is no place left.
    */
-  claim(work: Work, bookingId: string, until: Date): Promise<{ until: Date; name: string } | null>;
+  claim(work: TransactionContext, bookingId: string, until: Date): Promise<{ until: Date; name: string } | null>;
   /** Until when the time of a ONE_TO_ONE is kept; null of what keeps nothing. In which zone its buyer reads times. */
   holdOf(bookingId: string): Promise<{ until: Date | null; timezone: string } | null>;
   /** The buyer did not pay. A hold goes on until its time is over. */
-  release(work: Work, bookingId: string): Promise<void>;
+  release(work: TransactionContext, bookingId: string): Promise<void>;
   /** Does it still wait for the payment that something is claimed for? */
-  isPending(work: Work, bookingId: string): Promise<boolean>;
-  reprice(work: Work, bookingId: string, price: BookingPrice): Promise<void>;
+  isPending(work: TransactionContext, bookingId: string): Promise<boolean>;
+  reprice(work: TransactionContext, bookingId: string, price: BookingPrice): Promise<void>;
   /** Under a claim: it takes place. */
   confirm(
-    work: Work,
+    work: TransactionContext,
     bookingId: string,
     paid: BookingPrice & { customerId: string; purchaseId: string | null; isMailed: boolean },
   ): Promise<void>;
   /** Nobody pays for it any more. */
-  expire(work: Work, bookingId: string): Promise<void>;
+  expire(work: TransactionContext, bookingId: string): Promise<void>;
 }
 
-type Deps = BookingPorts & { seats: ClassSeats; letters: Letters };
+type Deps = BookingPorts & { seats: ClassSeats; letters: BookingEmails };
 
 export function createBookingSales(deps: Deps): BookingSales {
   return {
@@ -118,9 +118,9 @@ const columnsOf = ({ amountCents, discountCents, discountCode }: BookingPrice) =
 });
 
 async function offer(deps: Deps, workspaceId: string, input: NewBooking): Promise<BookingOffer> {
-  const product = await deps.products.get(workspaceId, input.productId).catch(missingAs('productId'));
+  const product = await deps.products.get(workspaceId, input.productId).catch(rethrowNotFoundAs('productId'));
   assertSold(product);
-  readAnswers(product.intake_fields, input.intakeAnswers);
+  parseIntakeAnswers(product.intake_fields, input.intakeAnswers);
   const begins = await beginOf(deps, product, input);
   return { workspaceId, productId: product.id, priceCents: product.price_cents, begins, input };
 }
@@ -139,7 +139,7 @@ async function beginOf(deps: Deps, product: ProductRow, input: NewBooking): Prom
   }
   if (startsAt !== undefined) throw badRequest('startsAt', 'startsAt cannot be set for a cohort.');
   if (cohortId === undefined) throw badRequest('cohortId', 'cohortId is required.');
-  const cohort = await deps.cohorts.get(product.workspace_id, cohortId).catch(missingAs('cohortId'));
+  const cohort = await deps.cohorts.get(product.workspace_id, cohortId).catch(rethrowNotFoundAs('cohortId'));
   if (cohort.product_id !== product.id)
     throw badRequest('cohortId', 'The cohort belongs to another product.');
   const place = { productId: product.id, cohortId, startsAt: null };
@@ -153,7 +153,7 @@ async function beginOf(deps: Deps, product: ProductRow, input: NewBooking): Prom
   return cohort.starts_at;
 }
 
-async function make(deps: Deps, work: Work, found: BookingOffer, price: BookingPrice) {
+async function make(deps: Deps, work: TransactionContext, found: BookingOffer, price: BookingPrice) {
   const { tx } = work;
   const { input, begins } = found;
   const product = await deps.products.hold(tx, found.productId);
@@ -176,7 +176,7 @@ async function make(deps: Deps, work: Work, found: BookingOffer, price: BookingP
     customer_email: input.customer.email,
     customer_timezone: input.customer.timezone,
     waitlist_entry_id: input.waitlistEntryId,
-    intake_answers: readAnswers(product.intake_fields, input.intakeAnswers),
+    intake_answers: parseIntakeAnswers(product.intake_fields, input.intakeAnswers),
     ...columnsOf(price),
     refund_policy_days: product.refund_policy_days,
     replay_access_days: product.replay_access_days,
@@ -185,7 +185,7 @@ async function make(deps: Deps, work: Work, found: BookingOffer, price: BookingP
     updated_at: now,
   });
   if (product.type === 'ONE_TO_ONE' && slot !== null) await hold(deps, work, row, slot);
-  await tell(work, bookingCreated, row);
+  await emitBookingEvent(work, bookingCreated, row);
   return { bookingId: row.id, title: titleOf(product.title, row), expiresAt };
 }
 
@@ -193,14 +193,14 @@ async function make(deps: Deps, work: Work, found: BookingOffer, price: BookingP
 async function isKept(
   { waitlist }: Deps,
   db: Db,
-  place: KeptPlace,
+  place: HeldSpot,
   entryId: string | null,
 ): Promise<boolean> {
   return entryId !== null && (await waitlist.isKept(db, place, entryId));
 }
 
 /** Of a ONE_TO_ONE or a class: offered to everybody, or kept for who asks. */
-async function slotOf(deps: Deps, { tx }: Work, product: ProductRow, found: BookingOffer) {
+async function slotOf(deps: Deps, { tx }: TransactionContext, product: ProductRow, found: BookingOffer) {
   const {
     begins: startsAt,
     input: { waitlistEntryId },
@@ -219,20 +219,20 @@ async function slotOf(deps: Deps, { tx }: Work, product: ProductRow, found: Book
   }
 }
 
-async function hold({ calendar }: Deps, { tx }: Work, row: BookingRow, slot: OfferedSlot): Promise<void> {
+async function hold({ calendar }: Deps, { tx }: TransactionContext, row: BookingRow, slot: AvailableSlot): Promise<void> {
   const { workspace_id: workspaceId, product_id: productId } = row;
   const { startsAt, freeAt } = slot;
   if (await calendar.take(tx, { workspaceId, productId, startsAt, freeAt, by: { bookingId: row.id } }))
     return;
-  throw taken();
+  throw slotTakenError();
 }
 
-export function taken(): AppError {
+export function slotTakenError(): AppError {
   const message = 'This time is already booked. Choose another.';
   return new AppError('CONFLICT', { field: 'startsAt', message });
 }
 
-async function claim(deps: Deps, work: Work, id: string, until: Date) {
+async function claim(deps: Deps, work: TransactionContext, id: string, until: Date) {
   const known = await repository.findBooking(work.tx, id);
   if (known === undefined || !isOpen(known)) return null;
   const begins = await repository.beginOf(work.tx, id);
@@ -242,7 +242,7 @@ async function claim(deps: Deps, work: Work, id: string, until: Date) {
 }
 
 /** @returns until when. */
-async function keep(deps: Deps, work: Work, known: BookingRow, until: Date): Promise<Date | null> {
+async function keep(deps: Deps, work: TransactionContext, known: BookingRow, until: Date): Promise<Date | null> {
   if (known.type !== 'ONE_TO_ONE') return (await claimSeat(deps, work, known)) ? until : null;
   const row = await repository.lockBooking(work.tx, known.id);
   if (row === undefined || !isOpen(row)) return null;
@@ -255,7 +255,7 @@ async function keep(deps: Deps, work: Work, known: BookingRow, until: Date): Pro
 const isOpen = ({ status }: BookingRow) => status === 'PENDING_PAYMENT' || status === 'EXPIRED';
 
 /** The money has come after the time to pay. */
-async function retake(deps: Deps, { tx }: Work, row: BookingRow): Promise<boolean> {
+async function retake(deps: Deps, { tx }: TransactionContext, row: BookingRow): Promise<boolean> {
   const product = await repository.findProduct(tx, row.product_id);
   if (row.starts_at === null) return false;
   const { startsAt, freeAt } = timeOf(product, row.starts_at);
@@ -264,7 +264,7 @@ async function retake(deps: Deps, { tx }: Work, row: BookingRow): Promise<boolea
 }
 
 /** A seat that is kept for the entry by whose link it is booked is given up for it. */
-async function claimSeat(deps: Deps, work: Work, row: BookingRow): Promise<boolean> {
+async function claimSeat(deps: Deps, work: TransactionContext, row: BookingRow): Promise<boolean> {
   const { product_id: productId, cohort_id: cohortId, starts_at: startsAt } = row;
   const { waitlist_entry_id: entryId } = row;
   const takeKept = async () =>
@@ -276,7 +276,7 @@ async function claimSeat(deps: Deps, work: Work, row: BookingRow): Promise<boole
   return (await takeKept()) && (await claimAny(deps, work, row));
 }
 
-async function claimAny(deps: Deps, { tx }: Work, row: BookingRow): Promise<boolean> {
+async function claimAny(deps: Deps, { tx }: TransactionContext, row: BookingRow): Promise<boolean> {
   if (row.cohort_id !== null) return deps.cohorts.seats.claim(tx, row.cohort_id);
   if (row.starts_at === null) return false;
   const product = await repository.findProduct(tx, row.product_id);
@@ -286,7 +286,7 @@ async function claimAny(deps: Deps, { tx }: Work, row: BookingRow): Promise<bool
   return true;
 }
 
-async function release(deps: Deps, { tx }: Work, id: string): Promise<void> {
+async function release(deps: Deps, { tx }: TransactionContext, id: string): Promise<void> {
   const row = await repository.lockBooking(tx, id);
   if (row === undefined) return;
   if (row.cohort_id !== null) await deps.cohorts.seats.release(tx, row.cohort_id);
@@ -296,7 +296,7 @@ async function release(deps: Deps, { tx }: Work, id: string): Promise<void> {
 
 async function confirm(
   deps: Deps,
-  work: Work,
+  work: TransactionContext,
   id: string,
   paid: BookingPrice & { customerId: string; purchaseId: string | null; isMailed: boolean },
 ): Promise<void> {
@@ -317,7 +317,7 @@ async function confirm(
     ...(before.cohort_id === null ? {} : await knownOf(tx, before.cohort_id, now)),
     updated_at: now,
   });
-  await tell(work, bookingConfirmed, row);
+  await emitBookingEvent(work, bookingConfirmed, row);
   if (paid.isMailed) await deps.letters.confirmed(tx, row);
 }
 
@@ -330,7 +330,7 @@ async function knownOf(tx: Tx, cohortId: string, now: Date) {
   };
 }
 
-async function expire(deps: Deps, work: Work, id: string): Promise<void> {
+async function expire(deps: Deps, work: TransactionContext, id: string): Promise<void> {
   const before = await repository.lockBooking(work.tx, id);
   if (before?.status !== 'PENDING_PAYMENT') return;
   await deps.calendar.free(work.tx, { bookingId: id });
@@ -339,5 +339,5 @@ async function expire(deps: Deps, work: Work, id: string): Promise<void> {
     hold_expires_at: null,
     updated_at: deps.clock.now(),
   });
-  await tell(work, bookingExpired, row);
+  await emitBookingEvent(work, bookingExpired, row);
 }

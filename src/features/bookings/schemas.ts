@@ -1,15 +1,15 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, NullableObject, OneOf } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { BookingLinks } from './links.ts';
-import type { ShownBooking } from './repository.ts';
+import type { BookingDetails } from './repository.ts';
 
 const { booking } = VALUES;
 const Cents = Nullable(Type.Integer({ description: 'Null without `finance:read`.' }));
 
-export const Booking = named(
+export const Booking = namedSchema(
   'Booking',
   Type.Object({
     id: IdOf('bkg'),
@@ -82,7 +82,7 @@ export const Booking = named(
   },
 );
 
-export const CancelIn = named(
+export const CancelIn = namedSchema(
   'BookingCancel',
   Type.Object({
     reason: Type.Optional(
@@ -95,7 +95,7 @@ export const CancelIn = named(
   { reason: 'I am ill.' },
 );
 
-export const RescheduleIn = named('BookingReschedule', Type.Object({ startsAt: Instant }), {
+export const RescheduleIn = namedSchema('BookingReschedule', Type.Object({ startsAt: Instant }), {
   startsAt: '2026-11-21T09:00:00.000Z',
 });
 
@@ -106,7 +106,7 @@ export const SIMULATIONS = [
   'CUSTOMER_RESCHEDULED',
   'ENDED',
 ] as const;
-export const SimulationIn = named(
+export const SimulationIn = namedSchema(
   'BookingSimulation',
   Type.Object({
     event: OneOf(SIMULATIONS),
@@ -127,7 +127,7 @@ interface Seen {
 const text = (date: Date | null) => date?.toISOString() ?? null;
 
 export function toBooking(
-  row: ShownBooking,
+  row: BookingDetails,
   { mode, links, seesMoney, isHost }: Seen,
 ): Static<typeof Booking> {
   const takesPlace = row.status === 'CONFIRMED';

@@ -33,7 +33,7 @@ export interface ClassSeats {
 
 export function createClassSeats({ calendar, clock }: Pick<BookingPorts, 'calendar' | 'clock'>): ClassSeats {
   const lessen = async (tx: Tx, id: string, by: { claimed: number; booked: number }) => {
-    const row = await repository.moveSeats(tx, id, by);
+    const row = await repository.adjustSeatCounts(tx, id, by);
     if (row.reserved_count + row.booked_count === 0) await calendar.free(tx, { occurrenceId: id });
   };
   return {
@@ -57,7 +57,7 @@ export function createClassSeats({ calendar, clock }: Pick<BookingPorts, 'calend
     },
     release: (tx, id) => lessen(tx, id, { claimed: -1, booked: 0 }),
     async take(tx, id) {
-      await repository.moveSeats(tx, id, { claimed: -1, booked: 1 });
+      await repository.adjustSeatCounts(tx, id, { claimed: -1, booked: 1 });
     },
     leave: (tx, id) => lessen(tx, id, { claimed: 0, booked: -1 }),
   };

@@ -2,15 +2,15 @@ import { dateFromMs } from '../../kernel/clock.ts';
 import { AppError, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
-import { tell, tellCanceled, tellMoved } from './emit.ts';
+import { emitBookingEvent, emitCanceled, emitRescheduled } from './emit.ts';
 import { bookingCompleted, bookingNoShow } from './events.ts';
-import type { Letters } from './letters.ts';
+import type { BookingEmails } from './letters.ts';
 import type { BookingFilter } from './lists.repository.ts';
-import type { BookingPorts, Work } from './ports.ts';
-import type { BookingRow, ShownBooking } from './repository.ts';
+import type { BookingPorts, TransactionContext } from './ports.ts';
+import type { BookingRow, BookingDetails } from './repository.ts';
 import * as repository from './repository.ts';
 import { type CanceledBy, isRemindable, outcomeOf, refundsAt } from './rules.ts';
-import { taken } from './sales.service.ts';
+import { slotTakenError } from './sales.service.ts';
 import type { ClassSeats } from './seats.ts';
 
 export interface Cancellation {
@@ -22,40 +22,40 @@ export interface Cancellation {
 
 /** Bookings of a workspace (docs/concepts/bookings.md). An id that is not the workspace's is NOT_FOUND. */
 export interface Bookings {
-  list(workspaceId: string, filter: BookingFilter, page: PageRequest): Promise<ShownBooking[]>;
-  get(workspaceId: string, id: string): Promise<ShownBooking>;
+  list(workspaceId: string, filter: BookingFilter, page: PageRequest): Promise<BookingDetails[]>;
+  get(workspaceId: string, id: string): Promise<BookingDetails>;
   /** By id alone, for whoever has a link that was signed for it. @throws {AppError} NOT_FOUND. */
-  byId(id: string): Promise<ShownBooking>;
+  byId(id: string): Promise<BookingDetails>;
   /** Again changes nothing. @throws {AppError} CONFLICT unless it is CONFIRMED; a customer's once it has begun. */
-  cancel(workspaceId: string, id: string, how: Cancellation): Promise<ShownBooking>;
+  cancel(workspaceId: string, id: string, how: Cancellation): Promise<BookingDetails>;
   /**
    * To another slot that is offered: the old time and the new one are given up and taken together. The money stays.
    *
    * @throws {AppError} CONFLICT when it has begun or is of a cohort, and, field `startsAt`, when the time is taken;
    * BAD_REQUEST, field `startsAt`, when no slot begins then.
    */
-  reschedule(workspaceId: string, id: string, startsAt: Date): Promise<ShownBooking>;
+  reschedule(workspaceId: string, id: string, startsAt: Date): Promise<BookingDetails>;
   /** @throws {AppError} CONFLICT before it has begun, or when it did not take place. */
-  markNoShow(workspaceId: string, id: string): Promise<ShownBooking>;
+  markNoShow(workspaceId: string, id: string): Promise<BookingDetails>;
   /** Somebody is in its room. */
-  join(work: Work, id: string, who: 'CUSTOMER' | 'CREATOR'): Promise<void>;
+  join(work: TransactionContext, id: string, who: 'CUSTOMER' | 'CREATOR'): Promise<void>;
   /** Its time is over. */
-  end(work: Work, id: string): Promise<void>;
+  end(work: TransactionContext, id: string): Promise<void>;
   /** Cancels in the caller's transaction; a worker makes the refund. */
-  cancelIn(work: Work, id: string, how: Cancellation): Promise<void>;
+  cancelIn(work: TransactionContext, id: string, how: Cancellation): Promise<void>;
 }
 
-export type BookingDeps = BookingPorts & { seats: ClassSeats; letters: Letters };
+export type BookingDeps = BookingPorts & { seats: ClassSeats; letters: BookingEmails };
 
 export function createBookings(deps: BookingDeps): Bookings {
   const { db, events } = deps;
   const get = async (workspaceId: string, id: string) => {
-    const row = await repository.findShown(db, workspaceId, id);
+    const row = await repository.findBookingDetails(db, workspaceId, id);
     if (row === undefined) throw notFound();
     return row;
   };
   return {
-    list: (workspaceId, filter, page) => repository.listShown(db, workspaceId, filter, page),
+    list: (workspaceId, filter, page) => repository.listBookingDetails(db, workspaceId, filter, page),
     get,
     async byId(id) {
       const row = await repository.findBooking(db, id);
@@ -97,7 +97,7 @@ async function settleSoon({ payments, log }: BookingDeps, paymentId: string): Pr
   }
 }
 
-async function lock({ tx }: Work, id: string, occurrenceId: string | null = null): Promise<BookingRow> {
+async function lock({ tx }: TransactionContext, id: string, occurrenceId: string | null = null): Promise<BookingRow> {
   const row = await repository.lockBooking(tx, id, occurrenceId);
   if (row === undefined) throw notFound();
   return row;
@@ -120,7 +120,7 @@ function assertConfirmed({ status }: BookingRow): void {
 /** @returns the refund, if there is one; where it is awaited, the caller settles it. */
 async function cancelIn(
   deps: BookingDeps,
-  work: Work,
+  work: TransactionContext,
   id: string,
   { by, reason, refund: wanted, isRefundAwaited }: Cancellation & { isRefundAwaited: boolean },
 ): Promise<string | null> {
@@ -142,12 +142,12 @@ async function cancelIn(
   const refundId = refundsAt(before, { by, wanted }, now)
     ? await refund(deps, work, row, isRefundAwaited)
     : null;
-  await tellCanceled(work, row, by);
+  await emitCanceled(work, row, by);
   await deps.letters.canceled(tx, row, refundId !== null);
   return refundId;
 }
 
-async function freePlace(deps: BookingDeps, work: Work, row: BookingRow): Promise<void> {
+async function freePlace(deps: BookingDeps, work: TransactionContext, row: BookingRow): Promise<void> {
   if (row.cohort_id !== null) await deps.cohorts.seats.leave(work, row.cohort_id);
   else if (row.occurrence_id !== null) await deps.seats.leave(work.tx, row.occurrence_id);
   else await deps.calendar.free(work.tx, { bookingId: row.id });
@@ -156,7 +156,7 @@ async function freePlace(deps: BookingDeps, work: Work, row: BookingRow): Promis
 /** @returns null where nothing is left to be given back. */
 async function refund(
   { payments }: BookingDeps,
-  { tx }: Work,
+  { tx }: TransactionContext,
   row: BookingRow,
   isSettledByCaller: boolean,
 ): Promise<string | null> {
@@ -178,7 +178,7 @@ async function refund(
   }
 }
 
-async function reschedule(deps: BookingDeps, work: Work, id: string, startsAt: Date): Promise<void> {
+async function reschedule(deps: BookingDeps, work: TransactionContext, id: string, startsAt: Date): Promise<void> {
   const { tx } = work;
   const known = await repository.findBooking(tx, id);
   if (known === undefined) throw notFound();
@@ -210,7 +210,7 @@ async function reschedule(deps: BookingDeps, work: Work, id: string, startsAt: D
     ics_sequence: before.ics_sequence + 1,
     updated_at: deps.clock.now(),
   });
-  await tellMoved(work, row, { from, to: slot.startsAt });
+  await emitRescheduled(work, row, { from, to: slot.startsAt });
   await deps.letters.moved(tx, row);
 }
 
@@ -219,23 +219,23 @@ type Slot = Awaited<ReturnType<BookingPorts['slots']['assertOffered']>>;
 /** @returns the class that it is of now. */
 async function changePlace(
   deps: BookingDeps,
-  { tx }: Work,
+  { tx }: TransactionContext,
   row: BookingRow,
   { product, slot }: { product: repository.ProductRow; slot: Slot },
 ): Promise<string | null> {
   if (row.type === 'ONE_TO_ONE') {
     if (await deps.calendar.move(tx, row.workspace_id, { bookingId: row.id }, slot)) return null;
-    throw taken();
+    throw slotTakenError();
   }
   await deps.calendar.lock(tx, row.workspace_id);
   if (row.occurrence_id !== null) await deps.seats.leave(tx, row.occurrence_id);
   const occurrence = await deps.seats.claim(tx, product, slot);
-  if (occurrence === null) throw taken();
+  if (occurrence === null) throw slotTakenError();
   await deps.seats.take(tx, occurrence.id);
   return occurrence.id;
 }
 
-async function markNoShow(deps: BookingDeps, work: Work, id: string): Promise<void> {
+async function markNoShow(deps: BookingDeps, work: TransactionContext, id: string): Promise<void> {
   const before = await lock(work, id);
   if (before.status === 'NO_SHOW') return;
   if (before.status !== 'COMPLETED') assertConfirmed(before);
@@ -246,10 +246,10 @@ async function markNoShow(deps: BookingDeps, work: Work, id: string): Promise<vo
     status: 'NO_SHOW',
     updated_at: deps.clock.now(),
   });
-  await tell(work, bookingNoShow, row);
+  await emitBookingEvent(work, bookingNoShow, row);
 }
 
-async function join(deps: BookingDeps, work: Work, id: string, who: 'CUSTOMER' | 'CREATOR'): Promise<void> {
+async function join(deps: BookingDeps, work: TransactionContext, id: string, who: 'CUSTOMER' | 'CREATOR'): Promise<void> {
   const row = await lock(work, id);
   if (row.status !== 'CONFIRMED') return;
   const now = deps.clock.now();
@@ -260,10 +260,10 @@ async function join(deps: BookingDeps, work: Work, id: string, who: 'CUSTOMER' |
   await repository.updateBooking(work.tx, id, change);
 }
 
-async function end(deps: BookingDeps, work: Work, id: string): Promise<void> {
+async function end(deps: BookingDeps, work: TransactionContext, id: string): Promise<void> {
   const before = await lock(work, id);
   if (before.status !== 'CONFIRMED') return;
   const status = outcomeOf(before);
   const row = await repository.updateBooking(work.tx, id, { status, updated_at: deps.clock.now() });
-  await tell(work, status === 'COMPLETED' ? bookingCompleted : bookingNoShow, row);
+  await emitBookingEvent(work, status === 'COMPLETED' ? bookingCompleted : bookingNoShow, row);
 }

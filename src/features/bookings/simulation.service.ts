@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import type { Events } from '../../events/index.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { AppError, badRequest } from '../../kernel/errors.ts';
-import type { ShownBooking } from './repository.ts';
+import type { BookingDetails } from './repository.ts';
 import type { SimulationIn } from './schemas.ts';
 import type { Bookings } from './service.ts';
 
@@ -12,7 +12,7 @@ export interface BookingSimulations {
    * @throws {AppError} NOT_FOUND; CONFLICT unless the booking is CONFIRMED; BAD_REQUEST, field `startsAt`, without one
    * for CUSTOMER_RESCHEDULED.
    */
-  simulate(workspaceId: string, id: string, what: Static<typeof SimulationIn>): Promise<ShownBooking>;
+  simulate(workspaceId: string, id: string, what: Static<typeof SimulationIn>): Promise<BookingDetails>;
 }
 
 interface Deps {

@@ -1,8 +1,8 @@
 import { dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS, MINUTE_MS } from '../../kernel/durations.ts';
-import { tellReminder } from './emit.ts';
+import { emitReminder } from './emit.ts';
 import { remindMembers } from './members.service.ts';
-import type { Work } from './ports.ts';
+import type { TransactionContext } from './ports.ts';
 import * as repository from './repository.ts';
 import { REMINDER_MIN } from './rules.ts';
 import type { BookingDeps, Bookings } from './service.ts';
@@ -21,7 +21,7 @@ export function createBookingSweep(
   deps: Pick<BookingDeps, 'db' | 'events' | 'clock' | 'log' | 'letters'> & { bookings: Bookings },
 ): BookingSweep {
   const { db, events, clock, bookings, letters, log } = deps;
-  const each = async (ids: readonly string[], act: (work: Work, id: string) => Promise<unknown>) => {
+  const each = async (ids: readonly string[], act: (work: TransactionContext, id: string) => Promise<unknown>) => {
     for (const id of ids) {
       try {
         await events.transaction((tx, append) => act({ tx, append }, id));
@@ -31,22 +31,22 @@ export function createBookingSweep(
       }
     }
   };
-  const remind = async (work: Work, id: string) => {
+  const remind = async (work: TransactionContext, id: string) => {
     const before = await repository.lockBooking(work.tx, id);
     if (before?.status !== 'CONFIRMED' || before.reminded_at !== null || before.starts_at === null) return;
     const row = await repository.updateBooking(work.tx, id, { reminded_at: clock.now() });
-    await tellReminder(work, row, before.starts_at);
+    await emitReminder(work, row, before.starts_at);
     await letters.reminder(work.tx, row);
   };
   return {
     async run() {
       const now = clock.now();
       const soon = dateFromMs(now.getTime() + REMINDER_MIN * MINUTE_MS);
-      await each(await repository.listUnreminded(db, { now, soon }, BATCH), remind);
+      await each(await repository.listDueReminders(db, { now, soon }, BATCH), remind);
       await remindMembers(deps);
-      await each(await repository.listOver(db, now, BATCH), bookings.end);
+      await each(await repository.listFinished(db, now, BATCH), bookings.end);
       const suspendedBefore = dateFromMs(now.getTime() - SUSPENSION_MS);
-      const stranded = await repository.listStranded(db, { now, suspendedBefore }, BATCH);
+      const stranded = await repository.listOfSuspendedCreators(db, { now, suspendedBefore }, BATCH);
       await each(stranded, (work, id) =>
         bookings.cancelIn(work, id, { by: 'SYSTEM', reason: 'The creator cannot host it.' }),
       );

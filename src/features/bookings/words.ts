@@ -7,19 +7,19 @@ function inZone(date: Date, timeZone: string): string {
 }
 
 /** When it begins, in one zone: `Friday, 20 November 2026 at 10:00 (Europe/Berlin)`. */
-export function startIn(row: Timed, timeZone: string): string {
+export function formatStart(row: Timed, timeZone: string): string {
   const begins = row.starts_at ?? row.first_starts_at;
   return begins === null ? '' : `${inZone(begins, timeZone)} (${timeZone})`;
 }
 
 /** When it begins: for its customer, and for the creator where the zones differ. */
-export function timeLines(row: Timed): string[] {
+export function formatTimeLines(row: Timed): string[] {
   const own = row.customer_timezone ?? row.timezone;
-  const first = `When: ${startIn(row, own)}`;
-  return own === row.timezone ? [first] : [first, `Creator's time: ${startIn(row, row.timezone)}`];
+  const first = `When: ${formatStart(row, own)}`;
+  return own === row.timezone ? [first] : [first, `Creator's time: ${formatStart(row, row.timezone)}`];
 }
 
 /** What a buyer reads: what, and when. */
 export function titleOf(product: string, row: Timed): string {
-  return `${product}, ${startIn(row, row.customer_timezone ?? row.timezone)}`;
+  return `${product}, ${formatStart(row, row.customer_timezone ?? row.timezone)}`;
 }

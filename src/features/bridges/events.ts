@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { Nullable, OneOf } from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 
-const data = named(
+const data = namedSchema(
   'BridgeEventData',
   Type.Object({
     bridgeId: Type.String(),

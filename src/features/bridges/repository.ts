@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { onPageOfAll, onPageOfEach } from '../../platform/db/listed.ts';
+import { pageByIndexOrder, pagePerCombination } from '../../platform/db/listed.ts';
 import {
   type BridgeEndReason,
   type BridgeStatus,
@@ -9,7 +9,7 @@ import {
   type BridgeType,
   VALUES,
 } from '../../platform/db/tables.generated.ts';
-import { inGoodStanding } from '../../platform/db/workspace.ts';
+import { isAccountActive } from '../../platform/db/workspace.ts';
 import { OPEN } from './rules.ts';
 
 export type BridgeRow = Selectable<BridgeTable>;
@@ -64,7 +64,7 @@ export function listBridges(
   const of = targetId === undefined ? { workspace_id: workspaceId } : { target_id: targetId };
   const listed = { table: 'bridge', prefix: 'brg', of } as const;
   // The index of a target's bridges has them by type and status alone.
-  const onPage = targetId === undefined ? onPageOfEach : onPageOfAll;
+  const onPage = targetId === undefined ? pagePerCombination : pageByIndexOrder;
   const { bridge } = VALUES;
   return db
     .selectFrom('bridge')
@@ -72,7 +72,7 @@ export function listBridges(
     .where('workspace_id', '=', workspaceId)
     .where(onPage(page, listed, { type: [type, bridge.type], status: [status, bridge.status] }))
     .orderBy('id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 
@@ -122,7 +122,7 @@ export async function overdue(db: Db, now: Date): Promise<{ id: string; reason: 
       case when bridge.type = 'STREAM_TO_ROOM' then bridge.target_id else bridge.source_id end
     cross join lateral (select case
       when bridge.expires_at <= ${now} then 'EXPIRED'
-      when not ${inGoodStanding('bridge.workspace_id')} then 'SUSPENDED'
+      when not ${isAccountActive('bridge.workspace_id')} then 'SUSPENDED'
       when bridge.type <> 'STREAM_TO_ROOM' and (stream.id is null or stream.deleted_at is not null
         or not stream.enabled or (not stream.is_live and stream.ended_at > bridge.created_at))
         then 'TARGET_ENDED'

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { reads, writes } from '../../http/access.ts';
+import { requiresRead, requiresWrite } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaList, Deleted, IdParams, parseList } from '../../http/schema.ts';
@@ -19,7 +19,7 @@ interface Deps {
 export function bridgeRoutes({ bridges, cursors }: Deps): Route[] {
   return [
     defineRoute({
-      ...writes('streams:write'),
+      ...requiresWrite('streams:write'),
       operationId: 'bridges.create',
       method: 'POST',
       path: '/bridges',
@@ -32,7 +32,7 @@ export function bridgeRoutes({ bridges, cursors }: Deps): Route[] {
         toBridge(await bridges.create(caller.workspaceId, body), caller.mode),
     }),
     defineRoute({
-      ...reads('streams:read'),
+      ...requiresRead('streams:read'),
       operationId: 'bridges.list',
       method: 'GET',
       path: '/bridges',
@@ -56,7 +56,7 @@ export function bridgeRoutes({ bridges, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...reads('streams:read'),
+      ...requiresRead('streams:read'),
       operationId: 'bridges.get',
       method: 'GET',
       path: '/bridges/{id}',
@@ -68,7 +68,7 @@ export function bridgeRoutes({ bridges, cursors }: Deps): Route[] {
         toBridge(await bridges.get(caller.workspaceId, params.id), caller.mode),
     }),
     defineRoute({
-      ...writes('streams:write'),
+      ...requiresWrite('streams:write'),
       operationId: 'bridges.delete',
       method: 'DELETE',
       path: '/bridges/{id}',

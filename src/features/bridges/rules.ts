@@ -1,5 +1,5 @@
 import { badRequest } from '../../kernel/errors.ts';
-import { type PullAddress, parsePullAddress } from '../../kernel/pull-address.ts';
+import { type PullUrl, parsePullUrl } from '../../kernel/pull-address.ts';
 import type { BridgeLayout, BridgeStatus, BridgeType } from '../../platform/db/tables.generated.ts';
 
 /** What its sender asks for. */
@@ -18,7 +18,7 @@ export const OPEN: readonly BridgeStatus[] = ['PENDING', 'CONNECTING', 'ACTIVE']
  * @returns the address of a pull; null for a room or a stream.
  * @throws {AppError} BAD_REQUEST, field `sourceId`, `sourceUrl` or `layout`.
  */
-export function readSource({ type, sourceId, sourceUrl, layout }: BridgeWish): PullAddress | null {
+export function readSource({ type, sourceId, sourceUrl, layout }: BridgeWish): PullUrl | null {
   if (layout && type !== 'ROOM_TO_STREAM') {
     throw badRequest('layout', 'layout is valid only for ROOM_TO_STREAM bridges.');
   }
@@ -30,7 +30,7 @@ export function readSource({ type, sourceId, sourceUrl, layout }: BridgeWish): P
   if (sourceId)
     throw badRequest('sourceId', 'sourceId is not allowed for PULL_TO_STREAM bridges; use sourceUrl.');
   if (!sourceUrl) throw badRequest('sourceUrl', 'sourceUrl is required for PULL_TO_STREAM bridges.');
-  const address = parsePullAddress(sourceUrl);
+  const address = parsePullUrl(sourceUrl);
   if (typeof address === 'string') throw badRequest('sourceUrl', `The URL was rejected: ${address}.`);
   return address;
 }

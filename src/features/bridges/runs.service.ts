@@ -1,19 +1,19 @@
 import type { Events } from '../../events/index.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
-import { cut } from '../../kernel/cut.ts';
-import { holdLeases } from '../../kernel/lease.ts';
+import { truncate } from '../../kernel/cut.ts';
+import { claimLeases } from '../../kernel/lease.ts';
 import {
   BRIDGE_LEASE_MS,
   type BridgePort,
   type BridgeReport,
-  type RoomSeat,
-  type WantedBridge,
+  type RoomParticipantHandle,
+  type DesiredBridge,
 } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import type { RoomGuests } from '../rooms/index.ts';
+import type { BridgeParticipants } from '../rooms/index.ts';
 import type { BridgeChange, BridgeRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { BRIDGE_TOPIC } from './service.ts';
@@ -26,7 +26,7 @@ export interface BridgeRunDeps {
   bus: Bus;
   clock: Clock;
   log: Logger;
-  rooms: Pick<RoomGuests, 'view' | 'seat' | 'leaveEnded'>;
+  rooms: Pick<BridgeParticipants, 'view' | 'seat' | 'leaveEnded'>;
   /** What a stream is called; undefined when it is gone. */
   titleOf(streamId: string): Promise<string | undefined>;
   /** What may be published to a stream; the streams' own. */
@@ -104,11 +104,11 @@ async function letGo(deps: BridgeRunDeps, id: string, isStill: (row: BridgeRow) 
   });
 }
 
-async function claimWanted(deps: BridgeRunDeps, nodeId: string, hasRooms: boolean): Promise<WantedBridge[]> {
+async function claimWanted(deps: BridgeRunDeps, nodeId: string, hasRooms: boolean): Promise<DesiredBridge[]> {
   const { db, clock } = deps;
   const now = clock.now();
   const rows = await repository.runnableOn(db, nodeId, hasRooms, now);
-  const mine = await holdLeases(rows, {
+  const mine = await claimLeases(rows, {
     ...{ nodeId, now, leaseMs: BRIDGE_LEASE_MS },
     claim: (ids, until) => repository.claimBridges(db, nodeId, ids, { now, until }),
   });
@@ -117,7 +117,7 @@ async function claimWanted(deps: BridgeRunDeps, nodeId: string, hasRooms: boolea
 }
 
 /** null when its address cannot be read: then it has failed. */
-async function toWanted(deps: BridgeRunDeps, row: BridgeRow): Promise<WantedBridge | null> {
+async function toWanted(deps: BridgeRunDeps, row: BridgeRow): Promise<DesiredBridge | null> {
   const { id: bridgeId, type, source_id: sourceId, target_id: targetId, auto_restart: autoRestart } = row;
   try {
     if (type === 'PULL_TO_STREAM') {
@@ -136,7 +136,7 @@ async function toWanted(deps: BridgeRunDeps, row: BridgeRow): Promise<WantedBrid
   }
 }
 
-async function seat(deps: BridgeRunDeps, bridgeId: string): Promise<RoomSeat | string> {
+async function seat(deps: BridgeRunDeps, bridgeId: string): Promise<RoomParticipantHandle | string> {
   const row = await repository.findAnyBridge(deps.db, bridgeId);
   if (row === undefined || !isOpen(row) || row.source_id === null) return 'The bridge has ended.';
   const title = await deps.titleOf(row.source_id);
@@ -152,7 +152,7 @@ async function takeReport(deps: BridgeRunDeps, nodeId: string, report: BridgeRep
 
 function changeOf(row: BridgeRow, report: BridgeReport, now: Date): BridgeChange {
   const { status, retryCount, retryInMs, endReason } = report;
-  const message = report.message === null ? null : cut(report.message, MAX_MESSAGE);
+  const message = report.message === null ? null : truncate(report.message, MAX_MESSAGE);
   switch (status) {
     case 'FAILED':
       return { ...failed(message, now), retry_count: retryCount };

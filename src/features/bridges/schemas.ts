@@ -1,16 +1,16 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
-import { MAX_PULL_ADDRESS } from '../../kernel/pull-address.ts';
+import { MAX_PULL_URL_LENGTH } from '../../kernel/pull-address.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { BridgeRow } from './repository.ts';
 
-const BridgeType = named('BridgeType', OneOf(VALUES.bridge.type));
+const BridgeType = namedSchema('BridgeType', OneOf(VALUES.bridge.type));
 const Layout = OneOf(VALUES.bridge.layout);
 const ID = { minLength: 1, maxLength: 64 };
 
-export const BridgeIn = named(
+export const BridgeIn = namedSchema(
   'BridgeCreate',
   Type.Object({
     type: BridgeType,
@@ -21,7 +21,7 @@ export const BridgeIn = named(
       Nullable(
         Type.String({
           minLength: 1,
-          maxLength: MAX_PULL_ADDRESS,
+          maxLength: MAX_PULL_URL_LENGTH,
           description:
             'The source of PULL_TO_STREAM: `https://` (an HLS playlist), `rtmp(s)://`, `srt://` or `rtsp(s)://`. Credentials in it are never returned.',
         }),
@@ -43,7 +43,7 @@ export const BridgeIn = named(
 );
 export type BridgeIn = Static<typeof BridgeIn>;
 
-export const Bridge = named(
+export const Bridge = namedSchema(
   'Bridge',
   Type.Object({
     id: IdOf('brg'),

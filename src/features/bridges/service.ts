@@ -4,13 +4,13 @@ import { AppError, badRequest, notFound, quotaExceeded } from '../../kernel/erro
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import { PLANS } from '../../kernel/plans.ts';
-import type { PullAddress } from '../../kernel/pull-address.ts';
+import type { PullUrl } from '../../kernel/pull-address.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
 import { GuardError, type Outbound } from '../../platform/outbound/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import type { RoomGuests } from '../rooms/index.ts';
+import type { BridgeParticipants } from '../rooms/index.ts';
 import type { BridgeFilter, BridgeRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { readSource } from './rules.ts';
@@ -28,7 +28,7 @@ export interface BridgeDeps {
   clock: Clock;
   fetcher: Pick<Outbound, 'checkUrl'>;
   streams: BridgedStreams;
-  rooms: Pick<RoomGuests, 'lock'>;
+  rooms: Pick<BridgeParticipants, 'lock'>;
   /** Whether what carries rooms here can be bridged. */
   bridgesRooms(): boolean;
 }
@@ -185,7 +185,7 @@ function readExpiry(text: string | null | undefined, nowMs: number): Date | null
 }
 
 /** @throws {AppError} BAD_REQUEST, field `sourceUrl`. */
-async function checkPlace({ fetcher }: BridgeDeps, address: PullAddress): Promise<void> {
+async function checkPlace({ fetcher }: BridgeDeps, address: PullUrl): Promise<void> {
   try {
     await fetcher.checkUrl(address.guarded);
   } catch (error) {

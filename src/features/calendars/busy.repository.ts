@@ -1,7 +1,7 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { lockNamed } from '../../platform/db/named-lock.ts';
-import { plannedWithValues } from '../../platform/db/page.ts';
+import { advisoryLock } from '../../platform/db/named-lock.ts';
+import { CUSTOM_PLAN } from '../../platform/db/page.ts';
 
 /** From the start to the end and the buffer after it, which is excluded. */
 export interface Span {
@@ -10,14 +10,14 @@ export interface Span {
 }
 
 /** What has the time. */
-export type TakenBy =
+export type BusyOwner =
   | { bookingId: string }
   | { occurrenceId: string }
   | { sessionId: string }
   | { waitlistId: string };
 
 /** A time that is taken. Of a calendar elsewhere, all ids are null. */
-export interface Busy extends Span {
+export interface BusyInterval extends Span {
   productId: string | null;
   bookingId: string | null;
   occurrenceId: string | null;
@@ -26,7 +26,7 @@ export interface Busy extends Span {
 
 /** A leaf among locks: whoever holds it waits for nobody who waits for it. */
 export async function lockCalendar(tx: Tx, workspaceId: string): Promise<void> {
-  await lockNamed(tx, `calendar ${workspaceId}`);
+  await advisoryLock(tx, `calendar ${workspaceId}`);
 }
 
 /**
@@ -37,7 +37,7 @@ export async function lockCalendar(tx: Tx, workspaceId: string): Promise<void> {
 export async function insertBusy(
   tx: Tx,
   { workspaceId, productId, startsAt, freeAt }: Span & { workspaceId: string; productId: string },
-  by: TakenBy,
+  by: BusyOwner,
 ): Promise<boolean> {
   const { booking_id, occurrence_id, session_id, waitlist_id } = columnsOf(by);
   const { numInsertedOrUpdatedRows } = await tx
@@ -73,7 +73,7 @@ export async function insertBusy(
 }
 
 /** What it took, which is free when the transaction commits. */
-export function deleteBusy(tx: Tx, by: TakenBy): Promise<(Span & { productId: string }) | undefined> {
+export function deleteBusy(tx: Tx, by: BusyOwner): Promise<(Span & { productId: string }) | undefined> {
   return tx
     .deleteFrom('calendar_busy')
     .where(isTakenBy(by))
@@ -82,7 +82,7 @@ export function deleteBusy(tx: Tx, by: TakenBy): Promise<(Span & { productId: st
 }
 
 /** Another one has it from now on, at the same time. */
-export async function handOverBusy(tx: Tx, from: TakenBy, to: TakenBy): Promise<boolean> {
+export async function reassignBusy(tx: Tx, from: BusyOwner, to: BusyOwner): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('calendar_busy')
     .set(columnsOf(to))
@@ -96,7 +96,7 @@ export function listBusy(
   db: Db,
   workspaceId: string,
   { from, to }: { from: Date; to: Date },
-): Promise<Busy[]> {
+): Promise<BusyInterval[]> {
   return db
     .selectFrom('calendar_busy')
     .innerJoin('workspace', 'workspace.calendar_number', 'calendar_busy.calendar_number')
@@ -132,7 +132,7 @@ export function listBusy(
 }
 
 /** The same in epoch milliseconds, in one row and as bytes: to write thousands as rows or text costs more than to find them. */
-export async function listTaken(
+export async function listBusyMs(
   db: Db,
   workspaceId: string,
   { from, to }: { from: Date; to: Date },
@@ -146,7 +146,7 @@ export async function listTaken(
     join external_calendar on external_calendar.id = external_busy.calendar_id
     where external_calendar.workspace_id = ${workspaceId} and busy_until > ${from} and starts_at < ${to}`;
   const { rows } = await sql<{ times: Buffer | null }>`
-    ${plannedWithValues} select string_agg(timestamptz_send(starts_at) || timestamptz_send(busy_until), '') as times
+    ${CUSTOM_PLAN} select string_agg(timestamptz_send(starts_at) || timestamptz_send(busy_until), '') as times
     from (${busy}) busy`.execute(db);
   return readTimes(rows[0]?.times ?? Buffer.alloc(0));
 }
@@ -167,7 +167,7 @@ function readTimes(bytes: Buffer): { fromMs: number; toMs: number }[] {
   return times;
 }
 
-function columnsOf(by: TakenBy) {
+function columnsOf(by: BusyOwner) {
   return {
     booking_id: 'bookingId' in by ? by.bookingId : null,
     occurrence_id: 'occurrenceId' in by ? by.occurrenceId : null,
@@ -176,7 +176,7 @@ function columnsOf(by: TakenBy) {
   };
 }
 
-function isTakenBy(by: TakenBy): Expression<SqlBool> {
+function isTakenBy(by: BusyOwner): Expression<SqlBool> {
   if ('bookingId' in by) return sql<SqlBool>`booking_id = ${by.bookingId}`;
   if ('occurrenceId' in by) return sql<SqlBool>`occurrence_id = ${by.occurrenceId}`;
   if ('sessionId' in by) return sql<SqlBool>`session_id = ${by.sessionId}`;

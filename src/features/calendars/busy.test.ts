@@ -5,7 +5,7 @@ import { insertAccount } from '../../../test/harness/factories.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { MINUTE_MS } from '../../kernel/durations.ts';
 import { newId } from '../../kernel/ids.ts';
-import { calendar, type Span, type TakenBy } from './index.ts';
+import { calendar, type Span, type BusyOwner } from './index.ts';
 
 let t: TestDatabase;
 before(async () => {
@@ -44,7 +44,7 @@ async function creator() {
       updated_at: now,
     })
     .execute();
-  const booking = async (): Promise<TakenBy> => {
+  const booking = async (): Promise<BusyOwner> => {
     const bookingId = newId('bkg');
     await t.db
       .insertInto('booking')
@@ -65,9 +65,9 @@ async function creator() {
       .execute();
     return { bookingId };
   };
-  const take = (by: TakenBy, time: Span) =>
+  const take = (by: BusyOwner, time: Span) =>
     t.db.transaction().execute((tx) => calendar.take(tx, { workspaceId, productId, by, ...time }));
-  const move = (by: TakenBy, time: Span) =>
+  const move = (by: BusyOwner, time: Span) =>
     t.db.transaction().execute((tx) => calendar.move(tx, workspaceId, by, time));
   const busy = () => calendar.busy(t.db, workspaceId, { from: dateFromMs(0), to: dateFromMs(START_MS * 2) });
   return { workspaceId, productId, booking, take, move, busy };

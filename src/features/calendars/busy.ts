@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { Busy, Span, TakenBy } from './busy.repository.ts';
+import type { BusyInterval, Span, BusyOwner } from './busy.repository.ts';
 import * as repository from './busy.repository.ts';
 
 /**
@@ -14,19 +14,19 @@ export interface Calendar {
    */
   lock(tx: Tx, workspaceId: string): Promise<void>;
   /** @returns false when something overlaps: the transaction goes on, and nothing is taken. */
-  take(tx: Tx, time: Span & { workspaceId: string; productId: string; by: TakenBy }): Promise<boolean>;
+  take(tx: Tx, time: Span & { workspaceId: string; productId: string; by: BusyOwner }): Promise<boolean>;
   /**
    * Takes another time instead; takes the calendar's lock. Both may overlap.
    *
    * @returns false when something is in the way, or nothing was taken before: everything is as it was then.
    */
-  move(tx: Tx, workspaceId: string, by: TakenBy, to: Span): Promise<boolean>;
+  move(tx: Tx, workspaceId: string, by: BusyOwner, to: Span): Promise<boolean>;
   /** The same time, taken by another one. @returns false when the first has none. */
-  handOver(tx: Tx, from: TakenBy, to: TakenBy): Promise<boolean>;
+  handOver(tx: Tx, from: BusyOwner, to: BusyOwner): Promise<boolean>;
   /** Does nothing when nothing was taken. */
-  free(tx: Tx, by: TakenBy): Promise<void>;
+  free(tx: Tx, by: BusyOwner): Promise<void>;
   /** What overlaps [from, to), in order of its start; what calendars elsewhere say too. */
-  busy(db: Db, workspaceId: string, range: { from: Date; to: Date }): Promise<Busy[]>;
+  busy(db: Db, workspaceId: string, range: { from: Date; to: Date }): Promise<BusyInterval[]>;
   /** The times alone, in no order. */
   taken(
     db: Db,
@@ -49,10 +49,10 @@ export const calendar: Calendar = {
     if (!isBack) throw new Error('a time that was given up in this transaction is taken');
     return false;
   },
-  handOver: repository.handOverBusy,
+  handOver: repository.reassignBusy,
   async free(tx, by) {
     await repository.deleteBusy(tx, by);
   },
   busy: repository.listBusy,
-  taken: repository.listTaken,
+  taken: repository.listBusyMs,
 };

@@ -3,7 +3,7 @@ import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { pageCondition } from '../../platform/db/page.ts';
 import type { ExternalCalendarTable } from '../../platform/db/tables.generated.ts';
-import { inGoodStanding } from '../../platform/db/workspace.ts';
+import { isAccountActive } from '../../platform/db/workspace.ts';
 import type { Span } from './busy.repository.ts';
 
 export type ExternalRow = Selectable<ExternalCalendarTable>;
@@ -38,7 +38,7 @@ export function listExternals(db: Db, workspaceId: string, page: PageRequest): P
     .where('workspace_id', '=', workspaceId)
     .where(pageCondition(page))
     .orderBy('id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 
@@ -70,7 +70,7 @@ export function claimDue(
         .select('id')
         .where('next_fetch_at', '<=', now)
         .where(sql<boolean>`workspace_id <> all(${except}::text[])`)
-        .where(inGoodStanding('external_calendar.workspace_id'))
+        .where(isAccountActive('external_calendar.workspace_id'))
         .orderBy('next_fetch_at')
         .limit(1)
         .forUpdate()
@@ -91,7 +91,7 @@ export async function updateExternal(db: Db, id: string, change: ExternalChange)
 }
 
 /** In place of what the calendar said before. */
-export async function replaceSpans(tx: Tx, id: string, spans: readonly Span[]): Promise<void> {
+export async function replaceBusyIntervals(tx: Tx, id: string, spans: readonly Span[]): Promise<void> {
   await tx.deleteFrom('external_busy').where('calendar_id', '=', id).execute();
   if (spans.length === 0) return;
   const starts = spans.map(({ startsAt }) => startsAt.toISOString());

@@ -10,8 +10,8 @@ import { GuardError, type Outbound } from '../../platform/outbound/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { ExternalRow } from './external.repository.ts';
 import * as repository from './external.repository.ts';
-import { fetchCalendar, refusalOf } from './fetching.ts';
-import { readCalendar } from './reading.ts';
+import { fetchCalendar, calendarErrorMessage } from './fetching.ts';
+import { parseCalendar } from './reading.ts';
 
 /** Calendars elsewhere whose events take time (docs/concepts/booking-calendars.md#external-calendars). */
 export interface ExternalCalendars {
@@ -136,7 +136,7 @@ async function read(deps: ExternalDeps, row: ExternalRow): Promise<void> {
   try {
     await readOne(deps, row, { now, next: () => nextIn(READ_MS) });
   } catch (error) {
-    const refusal = refusalOf(error);
+    const refusal = calendarErrorMessage(error);
     if (refusal === null) log.warn({ err: error, calendarId: row.id }, 'a calendar could not be read');
     const failures = row.failure_count + 1;
     await repository.updateExternal(db, row.id, {
@@ -173,7 +173,7 @@ async function readOne(
     return;
   }
   const range = { fromMs: now.getTime() - DAY_MS, toMs: now.getTime() + HORIZON_DAYS * DAY_MS };
-  const { spans, events, warnings } = await readCalendar({ bytes: found.bytes, timezone, ...range });
+  const { spans, events, warnings } = await parseCalendar({ bytes: found.bytes, timezone, ...range });
   await db.transaction().execute(async (tx) => {
     const isThere = await repository.updateExternal(tx, row.id, {
       ...{ ...well, next_fetch_at: next(), last_error: warnings.length === 0 ? null : warnings.join(' ') },
@@ -185,6 +185,6 @@ async function readOne(
       startsAt: dateFromMs(startMs),
       freeAt: dateFromMs(endMs),
     }));
-    await repository.replaceSpans(tx, row.id, busy);
+    await repository.replaceBusyIntervals(tx, row.id, busy);
   });
 }

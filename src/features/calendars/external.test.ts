@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { runTask } from '../../../test/harness/parts.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { DAY_MS, MINUTE_MS } from '../../kernel/durations.ts';
 
 const clock = new TestClock(Date.UTC(2027, 0, 3, 12));
@@ -175,13 +175,13 @@ test('workspaces take turns with one calendar at a time, whoever is slow', async
     }
   }
   const round = read();
-  await until(() => waiting.length === 4);
+  await waitFor(() => waiting.length === 4);
   assert.equal(quick, 0, 'all readers are busy, with a calendar of each');
   answer();
-  await until(() => quick === 1);
-  await until(() => waiting.length === 4);
+  await waitFor(() => quick === 1);
+  await waitFor(() => waiting.length === 4);
   for (let left = 7; left > 0; left--) {
-    await until(() => waiting.length > 0);
+    await waitFor(() => waiting.length > 0);
     answer();
   }
   await round;

@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql } from 'kysely';
 import type { Db } from '../../platform/db/index.ts';
 import type { BookingFeedTable } from '../../platform/db/tables.generated.ts';
-import { inGoodStanding } from '../../platform/db/workspace.ts';
+import { isAccountActive } from '../../platform/db/workspace.ts';
 
 export type FeedRow = Selectable<BookingFeedTable>;
 
@@ -15,7 +15,7 @@ export async function findFeedWorkspace(db: Db, tokenHash: Uint8Array): Promise<
     .selectFrom('booking_feed')
     .select('workspace_id')
     .where('token_hash', '=', tokenHash)
-    .where(inGoodStanding('booking_feed.workspace_id'))
+    .where(isAccountActive('booking_feed.workspace_id'))
     .executeTakeFirst();
   return row?.workspace_id;
 }

@@ -6,7 +6,7 @@ import { TestClock } from '../../../test/harness/clock.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/durations.ts';
 import { newId } from '../../kernel/ids.ts';
-import { calendar, type TakenBy } from './index.ts';
+import { calendar, type BusyOwner } from './index.ts';
 
 const clock = new TestClock(Date.UTC(2027, 0, 3, 12));
 let app: TestApp;
@@ -50,7 +50,7 @@ async function booked(of: Creator, days: number, status: 'CONFIRMED' | 'PENDING_
   return { id, startsAt, endsAt };
 }
 
-async function take({ workspaceId, productId }: Creator, startsAt: Date, by: TakenBy) {
+async function take({ workspaceId, productId }: Creator, startsAt: Date, by: BusyOwner) {
   const freeAt = dateFromMs(startsAt.getTime() + 2 * HOUR_MS);
   const time = { workspaceId, productId, startsAt, freeAt, by };
   assert.ok(await app.container.db.transaction().execute((tx) => calendar.take(tx, time)));

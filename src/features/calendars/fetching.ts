@@ -65,7 +65,7 @@ function headerOf(value: string | undefined): string | null {
 }
 
 /** Why a calendar could not be read, in words for its owner; null for what is our own fault. */
-export function refusalOf(error: unknown): string | null {
+export function calendarErrorMessage(error: unknown): string | null {
   if (error instanceof ReadingError) return error.message;
   if (error instanceof GuardError) return `The URL cannot be used: ${error.reason}.`;
   if (error instanceof OutboundError) return `The server cannot be reached: ${error.message}.`;

@@ -3,7 +3,7 @@ import { readBusyTimes } from './ics-busy-times.ts';
 import { ReadingError } from './ics-lines.ts';
 
 /** What a reading is given; times in epoch milliseconds. */
-export interface ReadingTask {
+export interface ParseTask {
   bytes: Uint8Array;
   /** Of whole days and floating times. */
   timezone: string;
@@ -12,9 +12,9 @@ export interface ReadingTask {
 }
 
 /** Starts and ends in turn, merged and in order, with what could not be understood; or why the file cannot be read. */
-export type ReadingAnswer = { spans: Float64Array; events: number; warnings: string[] } | { refusal: string };
+export type ParseResult = { spans: Float64Array; events: number; warnings: string[] } | { refusal: string };
 
-function read({ bytes, timezone, fromMs, toMs }: ReadingTask): ReadingAnswer {
+function read({ bytes, timezone, fromMs, toMs }: ParseTask): ParseResult {
   const { spans, warnings } = readBusyTimes(new TextDecoder().decode(bytes), timezone, { fromMs, toMs });
   return { spans: merged(spans), events: spans.length, warnings };
 }
@@ -29,7 +29,7 @@ function merged(spans: [number, number][]): Float64Array {
   return Float64Array.from(whole);
 }
 
-function isTask(data: unknown): data is ReadingTask {
+function isTask(data: unknown): data is ParseTask {
   return typeof data === 'object' && data !== null && 'bytes' in data && 'timezone' in data;
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { ReadingError } from './ics-lines.ts';
-import { readCalendar } from './reading.ts';
+import { parseCalendar } from './reading.ts';
 
 const at = (text: string) => Temporal.Instant.from(text).epochMilliseconds;
 const RANGE = { fromMs: at('2027-03-01T00:00Z'), toMs: at('2027-05-01T00:00Z') };
@@ -12,17 +12,17 @@ const file = (...parts: string[]) =>
   ['BEGIN:VCALENDAR', 'VERSION:2.0', 'PRODID:x', ...parts, 'END:VCALENDAR', ''].join('\r\n');
 
 async function spans(text: string, timezone = 'Europe/Berlin'): Promise<string[]> {
-  const read = await readCalendar({ bytes: Buffer.from(text), timezone, ...RANGE });
+  const read = await parseCalendar({ bytes: Buffer.from(text), timezone, ...RANGE });
   const shown = (ms: number) => dateFromMs(ms).toISOString().slice(5, 16);
   return read.spans.map(({ startMs, endMs }) => `${shown(startMs)} ${shown(endMs)}`);
 }
 
 const warnings = async (text: string): Promise<string> =>
-  (await readCalendar({ bytes: Buffer.from(text), timezone: 'Europe/Berlin', ...RANGE })).warnings.join(' ');
+  (await parseCalendar({ bytes: Buffer.from(text), timezone: 'Europe/Berlin', ...RANGE })).warnings.join(' ');
 
 const refuses = (text: string, reason: RegExp, timeMs?: number) =>
   assert.rejects(
-    readCalendar({ bytes: Buffer.from(text), timezone: 'UTC', ...RANGE }, timeMs),
+    parseCalendar({ bytes: Buffer.from(text), timezone: 'UTC', ...RANGE }, timeMs),
     (error) => error instanceof ReadingError && reason.test(error.message),
   );
 

@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads';
 import { programFile } from '../../platform/root.ts';
 import { ReadingError } from './ics-lines.ts';
-import type { ReadingAnswer, ReadingTask } from './reading-worker.ts';
+import type { ParseResult, ParseTask } from './reading-worker.ts';
 
 /** When somebody is busy, by a calendar file: epoch milliseconds, in order, without overlaps. */
-export interface ReadCalendar {
+export interface ParsedCalendar {
   spans: { startMs: number; endMs: number }[];
   /** Dates of events in the range. */
   events: number;
@@ -22,7 +22,7 @@ const MEMORY_MB = 192;
  *
  * @throws {ReadingError}
  */
-export async function readCalendar(task: ReadingTask, timeMs = TIME_MS): Promise<ReadCalendar> {
+export async function parseCalendar(task: ParseTask, timeMs = TIME_MS): Promise<ParsedCalendar> {
   const worker = new Worker(programFile('src/features/calendars/reading-worker'), {
     workerData: task,
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
@@ -30,10 +30,10 @@ export async function readCalendar(task: ReadingTask, timeMs = TIME_MS): Promise
     stdout: true,
     stderr: true,
   });
-  const { promise, resolve, reject } = Promise.withResolvers<ReadingAnswer>();
+  const { promise, resolve, reject } = Promise.withResolvers<ParseResult>();
   const tooLong = () => reject(new ReadingError('The calendar takes too long to read.'));
   const timer = setTimeout(tooLong, timeMs);
-  worker.on('message', (answer: ReadingAnswer) => resolve(answer));
+  worker.on('message', (answer: ParseResult) => resolve(answer));
   worker.on('error', (error) => {
     const isMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
     reject(isMemory ? new ReadingError('The calendar needs too much memory to read.') : error);
@@ -50,7 +50,7 @@ export async function readCalendar(task: ReadingTask, timeMs = TIME_MS): Promise
   }
 }
 
-function pairs(flat: Float64Array): ReadCalendar['spans'] {
+function pairs(flat: Float64Array): ParsedCalendar['spans'] {
   return Array.from({ length: flat.length / 2 }, (_, i) => ({
     startMs: flat[2 * i] ?? 0,
     endMs: flat[2 * i + 1] ?? 0,

@@ -1,4 +1,4 @@
-import { reads, writes } from '../../http/access.ts';
+import { requiresRead, requiresWrite } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Deleted, IdParams } from '../../http/schema.ts';
@@ -24,7 +24,7 @@ export function calendarRoutes(deps: Deps): Route[] {
 function externalRoutes({ externals, cursors }: Deps): Route[] {
   return [
     defineRoute({
-      ...writes('booking:write'),
+      ...requiresWrite('booking:write'),
       operationId: 'calendars.create',
       method: 'POST',
       path: '/booking/calendars',
@@ -37,7 +37,7 @@ function externalRoutes({ externals, cursors }: Deps): Route[] {
         toExternal(await externals.add(caller.workspaceId, body), caller.mode),
     }),
     defineRoute({
-      ...reads('booking:read'),
+      ...requiresRead('booking:read'),
       operationId: 'calendars.list',
       method: 'GET',
       path: '/booking/calendars',
@@ -51,7 +51,7 @@ function externalRoutes({ externals, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...reads('booking:read'),
+      ...requiresRead('booking:read'),
       operationId: 'calendars.get',
       method: 'GET',
       path: '/booking/calendars/{id}',
@@ -63,7 +63,7 @@ function externalRoutes({ externals, cursors }: Deps): Route[] {
         toExternal(await externals.get(caller.workspaceId, params.id), caller.mode),
     }),
     defineRoute({
-      ...writes('booking:write'),
+      ...requiresWrite('booking:write'),
       operationId: 'calendars.delete',
       method: 'DELETE',
       path: '/booking/calendars/{id}',
@@ -82,7 +82,7 @@ function externalRoutes({ externals, cursors }: Deps): Route[] {
 function feedRoutes({ feed }: Deps): Route[] {
   return [
     defineRoute({
-      ...reads('booking:read'),
+      ...requiresRead('booking:read'),
       operationId: 'calendars.feed',
       method: 'GET',
       path: '/booking/feed',
@@ -96,7 +96,7 @@ function feedRoutes({ feed }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...writes('booking:write'),
+      ...requiresWrite('booking:write'),
       operationId: 'calendars.rotateFeed',
       method: 'POST',
       path: '/booking/feed/rotate',
@@ -106,7 +106,7 @@ function feedRoutes({ feed }: Deps): Route[] {
       handler: async ({ caller }) => toFeed(await feed.rotate(caller.workspaceId)),
     }),
     defineRoute({
-      ...writes('booking:write'),
+      ...requiresWrite('booking:write'),
       operationId: 'calendars.deleteFeed',
       method: 'DELETE',
       path: '/booking/feed',

@@ -1,12 +1,12 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { ExternalRow } from './external.repository.ts';
 import type { FeedAddress } from './feed.service.ts';
 
-export const Feed = named(
+export const Feed = namedSchema(
   'BookingFeed',
   Type.Object({
     url: Nullable(
@@ -27,7 +27,7 @@ export function toFeed({ url, createdAt }: FeedAddress): Static<typeof Feed> {
   return { url, createdAt: createdAt?.toISOString() ?? null };
 }
 
-export const ExternalIn = named(
+export const ExternalIn = namedSchema(
   'ExternalCalendarCreate',
   Type.Object({
     url: Type.String({
@@ -40,7 +40,7 @@ export const ExternalIn = named(
   { url: 'https://calendar.example.com/private/basic.ics', name: 'Private' },
 );
 
-export const External = named(
+export const External = namedSchema(
   'ExternalCalendar',
   Type.Object({
     id: IdOf('cal'),

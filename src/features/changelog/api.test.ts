@@ -3,8 +3,8 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { runTask } from '../../../test/harness/parts.ts';
-import { until } from '../../../test/harness/wait.ts';
-import { FIRST_RELEASE } from '../../kernel/first-release.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
+import { BASELINE_ENDPOINTS } from '../../kernel/first-release.ts';
 import type { Release } from '../../kernel/release.ts';
 
 const NOW = '2027-02-01T09:00:00.000Z';
@@ -29,7 +29,7 @@ const COMING: Release = { version: '1.2.0', date: null, entries: SECOND.entries 
 
 let app: TestApp;
 before(async () => {
-  app = await startTestApp({ clock, releases: [FIRST_RELEASE, SECOND, COMING] });
+  app = await startTestApp({ clock, releases: [BASELINE_ENDPOINTS, SECOND, COMING] });
 });
 after(() => app.close());
 beforeEach(() => clock.set(NOW));
@@ -177,7 +177,7 @@ test('whoever calls what a release deprecates is told on each answer, and by a n
   );
   const tell = () => runTask(app.container, 'uses of deprecated endpoints');
   const noted = (after: Date) =>
-    until(async () => {
+    waitFor(async () => {
       const [row] = await app.container.sql`select 1 from deprecated_endpoint_usage
         where workspace_id = ${user.account.live} and last_used_at >= ${after}`;
       return row !== undefined;

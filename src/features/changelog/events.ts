@@ -1,12 +1,12 @@
 import Type from 'typebox';
 import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { Instant, Nullable } from '../../http/schema.ts';
 
 export const changelogPublished = defineEvent({
   type: 'changelog.published',
   description: 'A new API release is available. Sent once per account to its live webhooks.',
-  data: named(
+  data: namedSchema(
     'ChangelogEventData',
     Type.Object({
       version: Type.String({ description: 'Read it with GET /changelog/{version}.' }),
@@ -31,7 +31,7 @@ export const changelogDeprecationUsed = defineEvent({
   type: 'changelog.deprecation_used',
   description:
     'Keys of the workspace called a deprecated endpoint in the last 30 days. Sent at most once every 30 days per endpoint.',
-  data: named(
+  data: namedSchema(
     'DeprecationUsedEventData',
     Type.Object({
       endpoint: Type.String({ description: 'Method and path.' }),

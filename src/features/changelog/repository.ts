@@ -17,7 +17,7 @@ export async function insertNotice(
 }
 
 /** A release of which not everybody has been told, unless another node is at it. */
-export function lockUntold(
+export function lockUnannouncedRelease(
   tx: Tx,
   versions: readonly string[],
 ): Promise<Selectable<ReleaseNoticeTable> | undefined> {
@@ -61,7 +61,7 @@ export async function upsertUse(
 }
 
 /** Uses of which nobody was told since then; other nodes leave them alone until the transaction ends. */
-export function lockUsesToTell(tx: Tx, since: Date, most: number): Promise<UseRow[]> {
+export function lockUsageToNotify(tx: Tx, since: Date, most: number): Promise<UseRow[]> {
   return tx
     .selectFrom('deprecated_endpoint_usage')
     .selectAll()
@@ -74,7 +74,7 @@ export function lockUsesToTell(tx: Tx, since: Date, most: number): Promise<UseRo
     .execute();
 }
 
-export async function markUseTold(
+export async function markUsageNotified(
   tx: Tx,
   { workspace_id, endpoint }: Pick<UseRow, 'workspace_id' | 'endpoint'>,
   at: Date,

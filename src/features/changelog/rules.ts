@@ -1,10 +1,10 @@
-import { isDay } from '../../kernel/day.ts';
+import { isIsoDate } from '../../kernel/day.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import {
   type ChangeType,
   type Deprecation,
   type PublishedRelease,
-  published,
+  publishedReleases,
   type Release,
   type ReleaseEntry,
 } from '../../kernel/release.ts';
@@ -28,7 +28,7 @@ export function pageOf(
   { since, types }: ChangelogFilter,
   page: PageRequest,
 ): PublishedRelease[] | null {
-  const all = published(releases);
+  const all = publishedReleases(releases);
   const first = since === null ? 0 : firstSince(all, since);
   if (first === null) return null;
   const shown = all
@@ -38,11 +38,11 @@ export function pageOf(
     .filter(({ date }) => isWithin(instantOf(date), page));
   const ordered = page.order === 'desc' ? shown.reverse() : shown;
   const behind = ordered.findIndex(({ version }) => version === page.after) + 1;
-  return ordered.slice(behind, behind + page.take);
+  return ordered.slice(behind, behind + page.fetchLimit);
 }
 
 function firstSince(all: readonly PublishedRelease[], since: string): number | null {
-  if (isDay(since)) {
+  if (isIsoDate(since)) {
     const found = all.findIndex(({ date }) => date >= since);
     return found < 0 ? all.length : found;
   }
@@ -65,7 +65,7 @@ function isWithin(at: string, { createdAfter, createdBefore }: PageRequest): boo
 /** How the deprecated endpoints of the published releases end, by `GET /things`. */
 export function deprecationsOf(releases: readonly Release[]): ReadonlyMap<string, Deprecation> {
   return new Map(
-    published(releases).flatMap(({ date: since, entries }) =>
+    publishedReleases(releases).flatMap(({ date: since, entries }) =>
       entries.flatMap(({ endpoints, ending }) =>
         ending === undefined ? [] : endpoints.map((endpoint) => [endpoint, { since, ...ending }] as const),
       ),

@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { CHANGE_TYPES, type PublishedRelease } from '../../kernel/release.ts';
 import { instantOf } from './rules.ts';
 
-export const Release = named(
+export const Release = namedSchema(
   'Release',
   Type.Object({
     version: Type.String(),

@@ -6,20 +6,20 @@ import type { PageRequest } from '../../kernel/page.ts';
 import {
   type Deprecation,
   isBreaking,
-  latestOf,
+  latestPublished,
   type PublishedRelease,
-  published,
+  publishedReleases,
   type Release,
 } from '../../kernel/release.ts';
 import type { Db } from '../../platform/db/index.ts';
-import { liveWorkspacesAfter } from '../../platform/db/workspace.ts';
+import { listLiveWorkspaces } from '../../platform/db/workspace.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { changelogDeprecationUsed, changelogPublished } from './events.ts';
 import * as repository from './repository.ts';
 import { type ChangelogFilter, deprecationsOf, instantOf, pageOf } from './rules.ts';
 
 /** A call of a deprecated endpoint by a key. */
-export interface DeprecatedUse {
+export interface DeprecatedCall {
   workspaceId: string;
   /** `GET /things` */
   endpoint: string;
@@ -39,7 +39,7 @@ export interface Changelog {
   /** Tells every account that is older of each new release, once, also where the program is killed meanwhile. */
   tell(): Promise<void>;
   /** Keeps a use, once a day; neither waits nor throws. */
-  noteUse(use: DeprecatedUse): void;
+  noteUse(use: DeprecatedCall): void;
   /** Tells those whose keys have called deprecated endpoints in the last 30 days, once in 30 days for each. */
   tellUses(): Promise<void>;
 }
@@ -71,15 +71,15 @@ export function createChangelog(deps: Deps): Changelog {
       }
       return rows;
     },
-    latest: () => latestOf(releases),
+    latest: () => latestPublished(releases),
     get(version) {
-      const release = published(releases).find((one) => one.version === version);
+      const release = publishedReleases(releases).find((one) => one.version === version);
       if (release === undefined) throw notFound();
       return release;
     },
     async see() {
       const toldAt = (await accounts.isEmpty()) ? clock.now() : null;
-      for (const { version } of published(releases)) {
+      for (const { version } of publishedReleases(releases)) {
         await repository.insertNotice(db, { version, detected_at: clock.now(), notified_at: toldAt });
       }
     },
@@ -95,16 +95,16 @@ export function createChangelog(deps: Deps): Changelog {
 
 /** @returns false when there is nothing left to tell. */
 function tellSome({ events, clock, releases }: Deps): Promise<boolean> {
-  const known = published(releases);
+  const known = publishedReleases(releases);
   return events.transaction(async (tx, append) => {
-    const notice = await repository.lockUntold(
+    const notice = await repository.lockUnannouncedRelease(
       tx,
       known.map(({ version }) => version),
     );
     const release = known.find(({ version }) => version === notice?.version);
     if (notice === undefined || release === undefined) return false;
     const { version } = release;
-    const ids = await liveWorkspacesAfter(tx, notice.last_workspace_id, notice.detected_at, BATCH);
+    const ids = await listLiveWorkspaces(tx, notice.last_workspace_id, notice.detected_at, BATCH);
     for (const id of ids) {
       await append(changelogPublished, id, { version, breaking: isBreaking(release), sequence: 1 });
     }
@@ -140,7 +140,7 @@ function tellSomeUses(
 ): Promise<boolean> {
   return events.transaction(async (tx, append) => {
     const since = dateFromMs(clock.ms() - USED_MS);
-    const uses = await repository.lockUsesToTell(tx, since, BATCH);
+    const uses = await repository.lockUsageToNotify(tx, since, BATCH);
     for (const use of uses) {
       const ending = deprecations.get(use.endpoint);
       if (ending !== undefined) {
@@ -152,7 +152,7 @@ function tellSomeUses(
           sequence: 1,
         });
       }
-      await repository.markUseTold(tx, use, clock.now());
+      await repository.markUsageNotified(tx, use, clock.now());
     }
     return uses.length === BATCH;
   });

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { sendPicture } from '../../http/picture.ts';
+import { sendImage } from '../../http/picture.ts';
 import { notFound } from '../../kernel/errors.ts';
 import type { Channels } from './service.ts';
 
@@ -19,7 +19,7 @@ export function bannerPages({
       const id = FILE.exec(request.params.file)?.[1];
       const image = id === undefined ? undefined : await channels.banner(id);
       if (image === undefined) throw notFound();
-      return sendPicture(reply, 'image/jpeg', image);
+      return sendImage(reply, 'image/jpeg', image);
     });
   };
 }

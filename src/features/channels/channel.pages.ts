@@ -1,14 +1,14 @@
 import formBody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebAssets } from '../../http/assets.ts';
-import { failurePage, refuseOtherSites, sendFailure, textOf } from '../../http/forms.ts';
+import { failurePage, rejectCrossSite, sendFailure, formField } from '../../http/forms.ts';
 import { type Page, sendPage } from '../../http/page.ts';
 import { ListReader } from '../../http/pagination.ts';
-import { countAddress } from '../../http/plugins/limits.ts';
+import { limitByIp } from '../../http/plugins/limits.ts';
 import type { RequestCounters } from '../../http/ports.ts';
 import type { Limit } from '../../http/route.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
-import type { FollowBox } from '../playback/index.ts';
+import type { RenderFollowBox } from '../playback/index.ts';
 import { channelPage } from './channel.views.ts';
 import type { Content } from './content.ts';
 import { type ChannelLinks, toPublicChannel } from './schemas.ts';
@@ -19,7 +19,7 @@ interface Deps {
   content: Pick<Content, 'live' | 'tiers' | 'videos'>;
   links: ChannelLinks;
   cursors: CursorCodec;
-  followBox: FollowBox;
+  followBox: RenderFollowBox;
   /**
    * Makes a checkout for a tier, from which the buyer comes back to the page.
    *
@@ -51,15 +51,15 @@ export function channelPages(deps: Deps): (app: FastifyInstance) => void {
     // A scope of its own: everywhere else bodies are JSON.
     app.register(async (scope) => {
       await scope.register(formBody, { bodyLimit: FORM_BYTES });
-      scope.addHook('onRequest', refuseOtherSites);
+      scope.addHook('onRequest', rejectCrossSite);
       scope.setErrorHandler((error, _request, reply) =>
         sendFailure(deps.assets, error, reply, (failure) => failurePage(failure, MISSING)),
       );
       scope.get('/@:username', (request: Asked, reply) => show(deps, request, reply));
       scope.post('/@:username/join', async ({ params, body, ip }: Asked, reply) => {
-        await countAddress(deps, JOINS, ip);
+        await limitByIp(deps, JOINS, ip);
         const workspaceId = await deps.channels.workspaceNamed(params.username);
-        const url = await deps.join(workspaceId, textOf(body, 'tier'), deps.links.pageUrl(params.username));
+        const url = await deps.join(workspaceId, formField(body, 'tier'), deps.links.pageUrl(params.username));
         return reply.header('Cache-Control', 'no-store').redirect(url, 303);
       });
     });
@@ -79,7 +79,7 @@ async function pageOf(deps: Deps, request: Asked): Promise<Page> {
   const shown = await deps.channels.named(request.params.username);
   const { workspaceId, profile } = shown;
   const { username } = profile;
-  const cursor = textOf(request.query, 'cursor');
+  const cursor = formField(request.query, 'cursor');
   const reader = new ListReader(cursors, `channel page:${workspaceId}`, {
     ...{ limit: VIDEOS, order: 'desc' },
     ...(cursor === '' ? {} : { cursor }),
@@ -99,7 +99,7 @@ async function pageOf(deps: Deps, request: Asked): Promise<Page> {
     nextUrl: nextCursor === null ? null : `/@${username}?cursor=${encodeURIComponent(nextCursor)}`,
     isLater: cursor !== '',
     memberPath: deps.memberPath(username),
-    isBack: textOf(request.query, 'checkout_id') !== '',
+    isBack: formField(request.query, 'checkout_id') !== '',
     pageUrl: links.pageUrl(username),
     mediaOrigins: deps.mediaOrigins,
     local: (url) => (url.startsWith(`${publicUrl}/`) ? url.slice(publicUrl.length) : url),

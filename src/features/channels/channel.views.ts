@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
-import { type Page, siteFrame } from '../../http/page.ts';
-import { every, money } from '../../kernel/money.ts';
+import { type Page, siteLayout } from '../../http/page.ts';
+import { INTERVAL_LABELS, formatMoney } from '../../kernel/money.ts';
 import { html, type SafeHtml } from '../../platform/html.ts';
 import type { ChannelContent, ChannelVideo, PublicChannel } from './schemas.ts';
 
@@ -34,7 +34,7 @@ export function channelPage(view: ChannelView): Page {
     status: 200,
     title: `${channel.displayName} (@${channel.username})`,
     head: headOf(view),
-    body: siteFrame(
+    body: siteLayout(
       'page channel',
       html`${header(view)}
 ${!isLater && html`${live(channel)}${tiers(view)}`}
@@ -102,7 +102,7 @@ function tiers({ channel, memberPath }: ChannelView): SafeHtml | false {
 <ul class="offers">${channel.tiers.map(
     ({ id, name, priceCents, interval }) =>
       html`<li><form class="offer" method="post" action="/@${channel.username}/join">
-<p><b><bdi>${name}</bdi></b>, ${money(priceCents)} a ${every[interval]}</p>
+<p><b><bdi>${name}</bdi></b>, ${formatMoney(priceCents)} a ${INTERVAL_LABELS[interval]}</p>
 <input type="hidden" name="tier" value="${id}">
 <button class="button main" type="submit" aria-label="Join ${name}">Join</button>
 </form></li>`,

@@ -1,10 +1,10 @@
 import type { Static } from 'typebox';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { LinkedVideo, VideoLinks } from '../playback/index.ts';
-import type { ShownPlaylist } from '../playlists/index.ts';
-import type { ShownStream } from '../streams/index.ts';
+import type { PlaylistDetails } from '../playlists/index.ts';
+import type { StreamDetails } from '../streams/index.ts';
 import type { TierRow } from '../tiers/index.ts';
-import type { ShownVideo } from '../videos/index.ts';
+import type { VideoDetails } from '../videos/index.ts';
 import type { ChannelContent, ChannelPlaylist, ChannelStream, ChannelVideo } from './schemas.ts';
 
 /** What everybody may see of a workspace; the caller has made sure that it is a live one in good standing. */
@@ -23,17 +23,17 @@ interface Deps {
       workspaceId: string,
       filter: { status: ['READY']; visibility: ['PUBLIC']; isShown: true },
       page: PageRequest,
-    ): Promise<ShownVideo[]>;
+    ): Promise<VideoDetails[]>;
   };
   streams: {
     list(
       workspaceId: string,
       filter: { visibility: ['PUBLIC']; enabled?: true; isLive?: true },
       page: PageRequest,
-    ): Promise<ShownStream[]>;
+    ): Promise<StreamDetails[]>;
   };
   /** PUBLIC ones, as far as they are public. */
-  playlists(workspaceId: string, page: PageRequest): Promise<ShownPlaylist[]>;
+  playlists(workspaceId: string, page: PageRequest): Promise<PlaylistDetails[]>;
   /** Thumbnails of videos, by their ids. */
   thumbnails(workspaceId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string | null>>;
   openTiers(workspaceId: string): Promise<TierRow[]>;
@@ -43,14 +43,14 @@ interface Deps {
     playbackUrl(stream: { id: string; visibility: 'PUBLIC' }): string;
     embedUrl(id: string): string;
   };
-  toLinked(row: ShownVideo, isPlayable: boolean): LinkedVideo;
+  toLinked(row: VideoDetails, isPlayable: boolean): LinkedVideo;
   publicUrl: string;
 }
 
 const PUBLIC: { visibility: ['PUBLIC'] } = { visibility: ['PUBLIC'] };
 /** More than any plan lets be live at once. */
 const LIVE: PageRequest = {
-  take: 100,
+  fetchLimit: 100,
   limit: 100,
   order: 'desc',
   after: null,
@@ -124,7 +124,7 @@ export function createContent(deps: Deps): Content {
 
 function toChannelVideo(
   { links, toLinked, publicUrl }: Pick<Deps, 'links' | 'toLinked' | 'publicUrl'>,
-  row: ShownVideo,
+  row: VideoDetails,
 ): Static<typeof ChannelVideo> {
   const isPlayable = row.renditions.some(({ kind, status }) => kind === 'VIDEO' && status === 'READY');
   const linked = toLinked(row, isPlayable);

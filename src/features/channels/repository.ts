@@ -17,7 +17,7 @@ export function findChannel(db: Db, workspaceId: string) {
 }
 
 /** Writes what changes. */
-export async function putChannel(
+export async function upsertChannel(
   tx: Tx,
   workspaceId: string,
   change: ChannelChange & { updated_at: Date },
@@ -30,7 +30,7 @@ export async function putChannel(
 }
 
 /** Replaces the one that was there. */
-export async function putBanner(tx: Tx, row: Insertable<BannerTable>): Promise<void> {
+export async function upsertBanner(tx: Tx, row: Insertable<BannerTable>): Promise<void> {
   const { id, image, created_at } = row;
   await tx
     .insertInto('banner')

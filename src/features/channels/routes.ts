@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { anyKey, open, writes } from '../../http/access.ts';
+import { anyKey, optionalKey, requiresWrite } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Limit, type Page, type Route } from '../../http/route.ts';
 import { Deleted, IdParams } from '../../http/schema.ts';
@@ -68,7 +68,7 @@ function publicRoutes({ channels, content, links, cursors }: Deps): Route[] {
     },
   ) =>
     defineRoute({
-      ...open,
+      ...optionalKey,
       operationId: `channel.${name}`,
       method: 'GET',
       path: `/channel/{username}/${name}`,
@@ -87,7 +87,7 @@ function publicRoutes({ channels, content, links, cursors }: Deps): Route[] {
     });
   return [
     defineRoute({
-      ...open,
+      ...optionalKey,
       operationId: 'channel.get',
       method: 'GET',
       path: '/channel/{username}',
@@ -158,7 +158,7 @@ function ownRoutes({ channels, links, cursors }: Deps): Route[] {
         toChannel(await channels.own(caller, params.id), caller.mode, links),
     }),
     defineRoute({
-      ...writes('profile:write'),
+      ...requiresWrite('profile:write'),
       operationId: 'channels.update',
       method: 'PATCH',
       path: '/channels/{id}',
@@ -178,7 +178,7 @@ function bannerRoutes({ channels, links }: Deps): Route[] {
   const path = '/channels/{id}/banner';
   return [
     defineRoute({
-      ...writes('profile:write'),
+      ...requiresWrite('profile:write'),
       operationId: 'channels.putBanner',
       method: 'PUT',
       path,
@@ -195,7 +195,7 @@ function bannerRoutes({ channels, links }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...writes('profile:write'),
+      ...requiresWrite('profile:write'),
       operationId: 'channels.deleteBanner',
       method: 'DELETE',
       path,

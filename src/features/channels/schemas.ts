@@ -1,12 +1,12 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import { channelIdOf } from './rules.ts';
-import type { ShownChannel } from './service.ts';
+import type { ChannelDetails } from './service.ts';
 
-const Link = named(
+const Link = namedSchema(
   'ChannelLink',
   Type.Object({
     label: Type.String({ minLength: 1, maxLength: 50 }),
@@ -58,7 +58,7 @@ const ChannelTier = Type.Object({
   interval: OneOf(VALUES.tier.interval),
 });
 
-export const PublicChannel = named(
+export const PublicChannel = namedSchema(
   'PublicChannel',
   Type.Object({
     ...profile,
@@ -69,7 +69,7 @@ export const PublicChannel = named(
   { ...EXAMPLE, liveStreams: [], tiers: [], createdAt: '2026-11-20T09:00:00.000Z' },
 );
 
-export const Channel = named(
+export const Channel = namedSchema(
   'Channel',
   Type.Object({
     ...profile,
@@ -87,7 +87,7 @@ export const Channel = named(
   },
 );
 
-export const ChannelPatch = named(
+export const ChannelPatch = namedSchema(
   'ChannelUpdate',
   Type.Object({
     displayName: Type.Optional(
@@ -107,7 +107,7 @@ export const ChannelPatch = named(
   { description: 'Films about engines.', links: [{ label: 'Website', url: 'https://example.com/' }] },
 );
 
-export const ChannelVideo = named(
+export const ChannelVideo = namedSchema(
   'ChannelVideo',
   Type.Object({
     id: IdOf('vid'),
@@ -137,7 +137,7 @@ export const ChannelVideo = named(
   },
 );
 
-export const ChannelStream = named(
+export const ChannelStream = namedSchema(
   'ChannelStream',
   Type.Object({
     id: IdOf('str'),
@@ -167,7 +167,7 @@ export const ChannelStream = named(
   },
 );
 
-export const ChannelPlaylist = named(
+export const ChannelPlaylist = namedSchema(
   'ChannelPlaylist',
   Type.Object({
     id: IdOf('pls'),
@@ -199,12 +199,12 @@ export interface ChannelContent {
 
 /** The addresses of a channel's pictures and its page. */
 export interface ChannelLinks {
-  avatarUrl(profile: Pick<ShownChannel['profile'], 'avatar_id'>): string | null;
+  avatarUrl(profile: Pick<ChannelDetails['profile'], 'avatar_id'>): string | null;
   bannerUrl(id: string): string;
   pageUrl(username: string): string;
 }
 
-function profileOf({ workspaceId, profile, row, standing }: ShownChannel, links: ChannelLinks) {
+function profileOf({ workspaceId, profile, row, standing }: ChannelDetails, links: ChannelLinks) {
   return {
     id: channelIdOf(workspaceId),
     username: profile.username,
@@ -218,12 +218,12 @@ function profileOf({ workspaceId, profile, row, standing }: ShownChannel, links:
 }
 
 /** As people read it. */
-export function displayNameOf({ profile, row }: Pick<ShownChannel, 'profile' | 'row'>): string {
+export function displayNameOf({ profile, row }: Pick<ChannelDetails, 'profile' | 'row'>): string {
   return row?.display_name ?? profile.name ?? profile.username;
 }
 
 export function toPublicChannel(
-  channel: ShownChannel,
+  channel: ChannelDetails,
   content: ChannelContent,
   links: ChannelLinks,
 ): Static<typeof PublicChannel> {
@@ -231,7 +231,7 @@ export function toPublicChannel(
   return { ...profileOf(channel, links), ...content, createdAt };
 }
 
-export function toChannel(channel: ShownChannel, mode: Mode, links: ChannelLinks): Static<typeof Channel> {
+export function toChannel(channel: ChannelDetails, mode: Mode, links: ChannelLinks): Static<typeof Channel> {
   const { profile, row } = channel;
   return {
     ...profileOf(channel, links),

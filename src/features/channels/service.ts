@@ -1,14 +1,14 @@
 import type { Mode } from '../../kernel/access.ts';
-import { defined } from '../../kernel/changes.ts';
+import { omitUndefined } from '../../kernel/changes.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Db } from '../../platform/db/index.ts';
-import { fetchPicture } from '../../platform/fetch-picture.ts';
+import { fetchImage } from '../../platform/fetch-picture.ts';
 import type { Images } from '../../platform/images.ts';
 import type { Outbound } from '../../platform/outbound/index.ts';
 import type { PublicProfile } from '../accounts/index.ts';
-import type { Standing } from '../users/index.ts';
+import type { FollowState } from '../users/index.ts';
 import type { ChannelRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
@@ -22,12 +22,12 @@ export interface ChannelInput {
 }
 
 /** A channel, whoever looks. */
-export interface ShownChannel {
+export interface ChannelDetails {
   workspaceId: string;
   profile: Omit<PublicProfile, 'bio'>;
   /** Undefined while it says nothing of itself. */
   row: (ChannelRow & { banner_id: string | null }) | undefined;
-  standing: Standing;
+  standing: FollowState;
 }
 
 interface Owner {
@@ -40,13 +40,13 @@ export interface Channels {
   /** The workspace of the live channel. @throws {AppError} NOT_FOUND, also for one who is suspended. */
   workspaceNamed(username: string): Promise<string>;
   /** @throws {AppError} the same. */
-  named(username: string): Promise<ShownChannel>;
+  named(username: string): Promise<ChannelDetails>;
   /** @param id `me`, or the id of the channel. @throws {AppError} NOT_FOUND for any other. */
-  own(owner: Owner, id: string): Promise<ShownChannel>;
+  own(owner: Owner, id: string): Promise<ChannelDetails>;
   /** @throws {AppError} as `own`; BAD_REQUEST naming the input. */
-  update(owner: Owner, id: string, input: ChannelInput): Promise<ShownChannel>;
+  update(owner: Owner, id: string, input: ChannelInput): Promise<ChannelDetails>;
   /** @param bytes null when none came. @throws {AppError} as `own`; BAD_REQUEST, field `file`. */
-  setBanner(owner: Owner, id: string, bytes: Uint8Array | null): Promise<ShownChannel>;
+  setBanner(owner: Owner, id: string, bytes: Uint8Array | null): Promise<ChannelDetails>;
   /** @throws {AppError} NOT_FOUND also when there is none. */
   removeBanner(owner: Owner, id: string): Promise<void>;
   /** The JPEG of a banner, for anybody. */
@@ -70,7 +70,7 @@ interface Deps {
     named(username: string): Promise<PublicProfile>;
   };
   workspaceOf(accountId: string, mode: Mode): Promise<string>;
-  standingOf(workspaceId: string): Promise<Standing>;
+  standingOf(workspaceId: string): Promise<FollowState>;
   /** The address of a banner. */
   bannerUrl(id: string): string;
 }
@@ -117,8 +117,8 @@ function assertOwn({ workspaceId }: Owner, id: string): void {
 async function shown(
   { db, standingOf }: Deps,
   workspaceId: string,
-  profile: ShownChannel['profile'],
-): Promise<ShownChannel> {
+  profile: ChannelDetails['profile'],
+): Promise<ChannelDetails> {
   const [row, standing] = await Promise.all([
     repository.findChannel(db, workspaceId),
     standingOf(workspaceId),
@@ -126,9 +126,9 @@ async function shown(
   return { workspaceId, profile, row, standing };
 }
 
-async function change(deps: Deps, before: ShownChannel, input: ChannelInput): Promise<void> {
+async function change(deps: Deps, before: ChannelDetails, input: ChannelInput): Promise<void> {
   const { displayName, description, links, bannerUrl } = input;
-  const values = defined({
+  const values = omitUndefined({
     display_name: displayName === undefined ? undefined : rules.parseDisplayName(displayName),
     description: description === undefined ? undefined : rules.parseDescription(description),
     links: links === undefined ? undefined : JSON.stringify(rules.parseLinks(links)),
@@ -142,14 +142,14 @@ async function change(deps: Deps, before: ShownChannel, input: ChannelInput): Pr
 /** Undefined where the banner stays: its own address, as a channel shows it, changes nothing. */
 async function bannerOf(
   deps: Deps,
-  { row }: ShownChannel,
+  { row }: ChannelDetails,
   url: string | null | undefined,
 ): Promise<Uint8Array | null | undefined> {
   if (url === undefined || url === null) return url;
   const known = row?.banner_id ?? null;
   if (known !== null && url === deps.bannerUrl(known)) return undefined;
   const of = { field: 'bannerUrl', maxBytes: BANNER_MAX_BYTES };
-  return pictureOf(deps, await fetchPicture(deps.fetcher, url, of), 'bannerUrl');
+  return pictureOf(deps, await fetchImage(deps.fetcher, url, of), 'bannerUrl');
 }
 
 async function pictureOf({ images }: Deps, bytes: Uint8Array, field: string): Promise<Uint8Array> {
@@ -167,11 +167,11 @@ function write(
 ): Promise<void> {
   const now = clock.now();
   return db.transaction().execute(async (tx) => {
-    await repository.putChannel(tx, workspaceId, { ...values, updated_at: now });
+    await repository.upsertChannel(tx, workspaceId, { ...values, updated_at: now });
     if (banner === null) await repository.deleteBanner(tx, workspaceId);
     else if (banner !== undefined) {
       const row = { id: newId('bnr'), workspace_id: workspaceId, image: banner, created_at: now };
-      await repository.putBanner(tx, row);
+      await repository.upsertBanner(tx, row);
     }
   });
 }
@@ -179,7 +179,7 @@ function write(
 /** The channel first, as `write` locks them. @throws {AppError} NOT_FOUND when there is none, and nothing is written. */
 function removeBanner({ db, clock }: Deps, workspaceId: string): Promise<void> {
   return db.transaction().execute(async (tx) => {
-    await repository.putChannel(tx, workspaceId, { updated_at: clock.now() });
+    await repository.upsertChannel(tx, workspaceId, { updated_at: clock.now() });
     if (!(await repository.deleteBanner(tx, workspaceId))) throw notFound();
   });
 }

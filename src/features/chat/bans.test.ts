@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
-import { behindLock } from '../../../test/harness/behind-lock.ts';
+import { withLockContention } from '../../../test/harness/behind-lock.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { createChat } from '../../../test/streams/chat.ts';
 
@@ -56,7 +56,7 @@ test('of many bans at once no more are made than a stream may have', async () =>
   const authors = Array.from({ length: 5 }, (_, n) => `gst_01kafe3n4pfx2v9yq6m8d7t5a${n}`);
   // All have counted, or wait for who counts, before one is written.
   const rows = authors.map((id) => ({ id, author_id: id, stream_id: chat.id, created_at: clock.now() }));
-  const answers = await behindLock(
+  const answers = await withLockContention(
     sql,
     (tx) => tx`insert into chat_ban ${tx(rows)}`,
     authors.map((authorId) => () => chat.ban({ authorId })),

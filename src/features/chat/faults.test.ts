@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { redisProgram, startTestRedis } from '../../../test/harness/redis.ts';
 import { openTail } from '../../../test/harness/tail.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { createChat } from '../../../test/streams/chat.ts';
 
 let app: TestApp;
@@ -83,7 +83,7 @@ test('the places of a key are counted over all nodes', { skip: redisProgram === 
     await refused.close();
   }
   await tails.pop()?.close();
-  const again = await until(async () => {
+  const again = await waitFor(async () => {
     const tail = await open(1);
     if (tail.response.status === 200) return tail;
     await tail.close();

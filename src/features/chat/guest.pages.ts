@@ -1,31 +1,31 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { countAddress } from '../../http/plugins/limits.ts';
+import { limitByIp } from '../../http/plugins/limits.ts';
 import type { Limit } from '../../http/route.ts';
 import { compileInput } from '../../http/validation.ts';
-import { visitOf } from '../../http/visit.ts';
-import { addressBlock } from '../../kernel/address.ts';
+import { clientInfoOf } from '../../http/visit.ts';
+import { ipBlock } from '../../kernel/address.ts';
 import { createConcurrencyLimiter } from '../../kernel/cache.ts';
-import { AppError, badRequest, notFound, tooMany } from '../../kernel/errors.ts';
+import { AppError, badRequest, notFound, tooManyRequests } from '../../kernel/errors.ts';
 import { type Counter, counterKey } from '../../platform/counters.ts';
-import type { Asking, Viewer } from '../playback/index.ts';
+import type { AccessRequest, Viewer } from '../playback/index.ts';
 import type { StreamTails } from '../stream-tails/index.ts';
 import type { GuestSessions } from './guests.ts';
 import { toMessage } from './messages.ts';
 import { NAME_MAX, parseGuestName, type RestrictedMode } from './rules.ts';
 import { MessageIn } from './schemas.ts';
-import type { Chat, RecentChat } from './service.ts';
+import type { Chat, ChatSnapshot } from './service.ts';
 
 interface Deps {
   chat: Pick<Chat, 'post' | 'refuseName'>;
   /** What a page shows first; as it was half a second ago at most. */
-  recent: { get(streamId: string): Promise<RecentChat | undefined> };
+  recent: { get(streamId: string): Promise<ChatSnapshot | undefined> };
   guests: GuestSessions;
   tails: Pick<StreamTails, 'follow'>;
   /** May this visitor see the stream? The rules are those of playback. */
   admits(streamId: string, viewer: Viewer): Promise<boolean>;
   /** Returns the restricted modes in which this visitor may write. */
-  entitledModes(streamId: string, asking: Asking): Promise<RestrictedMode[]>;
+  entitledModes(streamId: string, asking: AccessRequest): Promise<RestrictedMode[]>;
   caps(windowSec: number | 'day'): Counter;
 }
 
@@ -98,8 +98,8 @@ export function guestChatPages(deps: Deps): (app: FastifyInstance) => void {
         if (!(await deps.admits(request.params.streamId, viewerOf(request))))
           throw new AppError('PERMISSION_DENIED');
       };
-      const leave = limiter.acquire(addressBlock(request.ip));
-      if (leave === null) throw tooMany('RATE_LIMITED', RETRY_MS);
+      const leave = limiter.acquire(ipBlock(request.ip));
+      if (leave === null) throw tooManyRequests('RATE_LIMITED', RETRY_MS);
       try {
         const options = { streamId: request.params.streamId, createdAt, name: 'chat' };
         await app.eventStreams.open({ request, reply, places: [], check, ended: 'SESSION_ENDED' }, (out) =>
@@ -112,7 +112,7 @@ export function guestChatPages(deps: Deps): (app: FastifyInstance) => void {
     });
     app.post('/live/:streamId/chat/guest', async (request: OfStream, reply: FastifyReply) => {
       await admit(request);
-      await countAddress({ counters }, NAMES, request.ip);
+      await limitByIp({ counters }, NAMES, request.ip);
       const { streamId } = request.params;
       const body = readName(request.body);
       const name = parseGuestName(body.name);
@@ -128,12 +128,12 @@ export function guestChatPages(deps: Deps): (app: FastifyInstance) => void {
       const { session, ...input } = readPost(request.body);
       const guest = guests.read(streamId, session);
       if (guest === null) throw badRequest('session', 'Enter your name first.');
-      await countAddress({ counters }, ADDRESS_POSTS, request.ip);
+      await limitByIp({ counters }, ADDRESS_POSTS, request.ip);
       const { count, resetInMs } = await caps(60).hit(counterKey(`chat-guest-posts:${guest.id}`));
-      if (count > GUEST_POSTS) throw tooMany('RATE_LIMITED', resetInMs);
+      if (count > GUEST_POSTS) throw tooManyRequests('RATE_LIMITED', resetInMs);
       // As it was half a second ago at most: the mode that counts is looked at under the lock.
       const entitledModes = settings.chatMode === 'OPEN' ? [] : await deps.entitledModes(streamId, request);
-      const poster = { kind: 'guest', ...guest, entitledModes, visit: visitOf(request) } as const;
+      const poster = { kind: 'guest', ...guest, entitledModes, visit: clientInfoOf(request) } as const;
       const shown = await chat.post({ streamId, workspaceId: null }, poster, input);
       return send(reply, toMessage(shown));
     });

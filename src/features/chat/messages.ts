@@ -1,9 +1,9 @@
 import type { Static } from 'typebox';
 import type { BanRow } from './repository.ts';
 import type { ChatBan, ChatMessage } from './schemas.ts';
-import type { ShownMessage } from './service.ts';
+import type { ChatMessageDetails } from './service.ts';
 
-export function toMessage({ row, creator }: ShownMessage): ChatMessage {
+export function toMessage({ row, creator }: ChatMessageDetails): ChatMessage {
   return {
     id: row.id,
     streamId: row.stream_id,
@@ -19,7 +19,7 @@ export function toMessage({ row, creator }: ShownMessage): ChatMessage {
 
 const SYSTEM = { id: null, username: null, displayName: 'System', avatarUrl: null, badges: [] };
 
-function authorOf({ row, creator }: ShownMessage): ChatMessage['author'] {
+function authorOf({ row, creator }: ChatMessageDetails): ChatMessage['author'] {
   if (row.kind === 'SYSTEM') return SYSTEM;
   if (row.guest_name === null) {
     const { id, username, displayName, avatarUrl } = creator;

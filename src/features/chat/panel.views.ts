@@ -2,11 +2,11 @@ import { html, type SafeHtml } from '../../platform/html.ts';
 import { toMessage } from './messages.ts';
 import { mayGuestWrite, NAME_MAX, type RestrictedMode } from './rules.ts';
 import { type ChatMessage, TEXT_MAX } from './schemas.ts';
-import type { RecentChat } from './service.ts';
+import type { ChatSnapshot } from './service.ts';
 
 /** What the panel says where not everybody may write; the page's script has the same words (`web/chat/panel.ts`). */
 function noticeOf(
-  { settings, creatorName }: RecentChat,
+  { settings, creatorName }: ChatSnapshot,
   entitledModes: readonly RestrictedMode[],
 ): string | null {
   if (mayGuestWrite(settings.chatMode, entitledModes)) return null;
@@ -30,7 +30,7 @@ function noticeOf(
 export function chatPanel(
   streamId: string,
   suffix: string,
-  { recent, entitledModes }: { recent: RecentChat; entitledModes: readonly RestrictedMode[] },
+  { recent, entitledModes }: { recent: ChatSnapshot; entitledModes: readonly RestrictedMode[] },
 ): SafeHtml {
   const { messages, eventId, settings } = recent;
   const notice = noticeOf(recent, entitledModes);

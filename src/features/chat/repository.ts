@@ -98,7 +98,7 @@ export function listMessages(
     .where(pageCondition({ ...page, after: null }))
     .where(seqsWithin(streamId, page))
     .orderBy('seq', page.order)
-    .limit(page.take);
+    .limit(page.fetchLimit);
   if (page.after !== null) query = query.where('seq', page.order === 'desc' ? '<' : '>', Number(page.after));
   if (since !== null) {
     query =
@@ -199,7 +199,7 @@ export function listBans(db: Db, streamId: string, page: PageRequest, now: Date)
     .where(inForce(now))
     .where(pageCondition(page))
     .orderBy('id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 
@@ -215,7 +215,7 @@ export async function deleteBan(db: Db, streamId: string, id: string, now: Date)
 }
 
 /** Messages that are too old or too many, bans that are over, and all of streams that were deleted. */
-export async function forget(
+export async function pruneChat(
   db: Db,
   { before, now, newest }: { before: Date; now: Date; newest: number },
 ): Promise<void> {

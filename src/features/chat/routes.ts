@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { reads, writes } from '../../http/access.ts';
-import type { Tail } from '../../http/event-stream.ts';
+import { requiresRead, requiresWrite } from '../../http/access.ts';
+import type { EventStreamHandler } from '../../http/event-stream.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Limit, type Route } from '../../http/route.ts';
 import { Deleted, IdParams, PathId } from '../../http/schema.ts';
@@ -41,7 +41,7 @@ export function chatRoutes(deps: Deps): Route[] {
 function messageRoutes({ chat }: Deps): Route[] {
   return [
     defineRoute({
-      ...writes('chat:write'),
+      ...requiresWrite('chat:write'),
       operationId: 'chat.post',
       method: 'POST',
       path,
@@ -59,7 +59,7 @@ function messageRoutes({ chat }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...writes('chat:write'),
+      ...requiresWrite('chat:write'),
       operationId: 'chat.clear',
       method: 'DELETE',
       path,
@@ -73,7 +73,7 @@ function messageRoutes({ chat }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...writes('chat:write'),
+      ...requiresWrite('chat:write'),
       operationId: 'chat.delete',
       method: 'DELETE',
       path: `${path}/{messageId}`,
@@ -91,7 +91,7 @@ function messageRoutes({ chat }: Deps): Route[] {
 
 function tailRoutes({ chat, streams, tails, cursors }: Deps): Route[] {
   /** @throws {AppError} NOT_FOUND, before anything is opened. */
-  const open = async (workspaceId: string, id: string): Promise<Tail> => {
+  const open = async (workspaceId: string, id: string): Promise<EventStreamHandler> => {
     const { created_at: createdAt } = await streams.get(workspaceId, id);
     return (out) => tails.follow({ streamId: id, createdAt, name: 'chat', logs: ['CHAT'], states: [] }, out);
   };
@@ -103,7 +103,7 @@ function tailRoutes({ chat, streams, tails, cursors }: Deps): Route[] {
   };
   return [
     defineRoute({
-      ...reads('chat:read'),
+      ...requiresRead('chat:read'),
       operationId: 'chat.list',
       method: 'GET',
       path,
@@ -112,8 +112,8 @@ function tailRoutes({ chat, streams, tails, cursors }: Deps): Route[] {
       params: Id,
       query: listQuery(filters, MAX_ROWS),
       reply: { status: 200, schema: ChatMessage, list: true, tail: ChatMessage },
-      async handler({ caller: { workspaceId }, acceptsEvents }, { params, query }) {
-        if (acceptsEvents) return open(workspaceId, params.id);
+      async handler({ caller: { workspaceId }, acceptsEventStream }, { params, query }) {
+        if (acceptsEventStream) return open(workspaceId, params.id);
         const list = new ListReader(cursors, `chat:${params.id}`, query);
         const shown = await chat.list(workspaceId, params.id, list.request, query.since);
         return list.page(
@@ -123,7 +123,7 @@ function tailRoutes({ chat, streams, tails, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...reads('chat:read'),
+      ...requiresRead('chat:read'),
       operationId: 'chat.tail',
       method: 'GET',
       path: `${path}/tail`,
@@ -141,7 +141,7 @@ function tailRoutes({ chat, streams, tails, cursors }: Deps): Route[] {
 function banRoutes({ chat, cursors }: Deps): Route[] {
   return [
     defineRoute({
-      ...writes('chat:write'),
+      ...requiresWrite('chat:write'),
       operationId: 'chat.ban',
       method: 'POST',
       path: `${path}/bans`,
@@ -156,7 +156,7 @@ function banRoutes({ chat, cursors }: Deps): Route[] {
         toBan(await chat.ban(caller.workspaceId, params.id, authorId, seconds)),
     }),
     defineRoute({
-      ...reads('chat:read'),
+      ...requiresRead('chat:read'),
       operationId: 'chat.bans',
       method: 'GET',
       path: `${path}/bans`,
@@ -171,7 +171,7 @@ function banRoutes({ chat, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...writes('chat:write'),
+      ...requiresWrite('chat:write'),
       operationId: 'chat.unban',
       method: 'DELETE',
       path: `${path}/bans/{banId}`,

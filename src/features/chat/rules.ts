@@ -6,7 +6,7 @@ const CONTROL = /(?!\r?\n)\p{Cc}/u;
 const VISIBLE = /[^\p{C}\p{Z}\s]/u;
 
 /** @returns what is wrong with the text, as a sentence; null when nothing is. */
-export function refuseText(text: string): string | null {
+export function validateText(text: string): string | null {
   if (CONTROL.test(text)) return 'text must not contain control characters.';
   return VISIBLE.test(text) ? null : 'text must contain visible characters.';
 }
@@ -79,7 +79,7 @@ const WHO_WRITES = {
 } as const;
 
 /** What is said in a chat whose settings were changed. @param changes fields of the stream. */
-export function announcements(
+export function settingsAnnouncements(
   chat: Openness,
   changes: Readonly<Record<string, { from: unknown } | undefined>>,
 ): string[] {

@@ -1,12 +1,12 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 
 /** Code points. */
 export const TEXT_MAX = 500;
 
-export const MessageIn = named(
+export const MessageIn = namedSchema(
   'ChatMessageCreate',
   Type.Object({
     text: Type.String({ minLength: 1, maxLength: TEXT_MAX }),
@@ -41,7 +41,7 @@ const SAMPLE_AUTHOR: Author = {
   badges: ['CREATOR'],
 };
 
-export const ChatMessage = named(
+export const ChatMessage = namedSchema(
   'ChatMessage',
   Type.Object({
     id: IdOf('msg'),
@@ -72,7 +72,7 @@ export const ChatMessage = named(
 );
 export type ChatMessage = Static<typeof ChatMessage>;
 
-export const BanIn = named(
+export const BanIn = namedSchema(
   'ChatBanCreate',
   Type.Object({
     authorId: Type.String({ maxLength: 64 }),
@@ -90,7 +90,7 @@ export const BanIn = named(
 );
 export type BanIn = Static<typeof BanIn>;
 
-export const ChatBan = named(
+export const ChatBan = namedSchema(
   'ChatBan',
   Type.Object({
     id: IdOf('ban'),
@@ -108,7 +108,7 @@ export const ChatBan = named(
   },
 );
 
-export const ChatCleared = named('ChatCleared', Type.Object({ streamId: IdOf('str'), before: Instant }), {
+export const ChatCleared = namedSchema('ChatCleared', Type.Object({ streamId: IdOf('str'), before: Instant }), {
   streamId: STREAM,
   before: '2026-11-20T09:00:00.000Z',
 });

@@ -1,25 +1,25 @@
 import * as log from '../../events/stream-log.ts';
 import { type Clock, dateFromMs, dateFromText } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
-import { AppError, badRequest, notFound, tooMany } from '../../kernel/errors.ts';
+import { AppError, badRequest, notFound, tooManyRequests } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
-import type { Visit } from '../../kernel/visit.ts';
+import type { ClientInfo } from '../../kernel/visit.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { lockNamed } from '../../platform/db/named-lock.ts';
+import { advisoryLock } from '../../platform/db/named-lock.ts';
 import { isInstant } from '../../platform/shapes.ts';
-import type { Arrivals } from '../arrivals/index.ts';
-import type { Facts, Viewer } from '../facts/index.ts';
+import type { ViewerFingerprints } from '../arrivals/index.ts';
+import type { UsageEvents, Viewer } from '../facts/index.ts';
 import type { BanRow, MessageRow, SettingsRow } from './repository.ts';
 import * as repository from './repository.ts';
 import {
-  announcements,
+  settingsAnnouncements,
   hasBannedWord,
   isSameName,
   mayGuestWrite,
   type RestrictedMode,
-  refuseText,
+  validateText,
 } from './rules.ts';
 
 export interface PostInput {
@@ -29,9 +29,9 @@ export interface PostInput {
 }
 
 /** Who posts: the account of the stream by a key, or a guest of its page. */
-export type Poster =
+export type MessageAuthor =
   | { kind: 'creator'; accountId: string }
-  | { kind: 'guest'; id: string; name: string; entitledModes: readonly RestrictedMode[]; visit: Visit };
+  | { kind: 'guest'; id: string; name: string; entitledModes: readonly RestrictedMode[]; visit: ClientInfo };
 
 /** The creator as its messages show it. */
 export interface Creator {
@@ -45,15 +45,15 @@ export interface Creator {
 }
 
 /** A row as it is told of; the creator is who it is now. */
-export interface ShownMessage {
+export interface ChatMessageDetails {
   row: MessageRow;
   creator: Creator;
 }
 
 /** What a page shows first. */
-export interface RecentChat {
+export interface ChatSnapshot {
   /** The newest 50, the oldest of them first. */
-  messages: ShownMessage[];
+  messages: ChatMessageDetails[];
   /** Resumes behind what is here. */
   eventId: string;
   settings: { chatMode: SettingsRow['chat_mode']; slowModeSec: number };
@@ -68,10 +68,10 @@ interface Deps {
   db: Db;
   bus: Bus;
   clock: Clock;
-  facts: Pick<Facts, 'append'>;
-  arrivals: Arrivals;
+  facts: Pick<UsageEvents, 'append'>;
+  arrivals: ViewerFingerprints;
   /** What the log and the answers say of a message. */
-  toMessage(shown: ShownMessage): object;
+  toMessage(shown: ChatMessageDetails): object;
   creatorOf(owner: Owner): Promise<Creator>;
 }
 
@@ -87,20 +87,20 @@ export interface Chat {
    */
   post(
     where: { streamId: string; workspaceId: string | null },
-    poster: Poster,
+    poster: MessageAuthor,
     input: PostInput,
-  ): Promise<ShownMessage>;
+  ): Promise<ChatMessageDetails>;
   /** @throws {AppError} BAD_REQUEST, field `since`. */
-  list(workspaceId: string, streamId: string, page: PageRequest, since?: string): Promise<ShownMessage[]>;
+  list(workspaceId: string, streamId: string, page: PageRequest, since?: string): Promise<ChatMessageDetails[]>;
   /** For visitors; undefined when there is no such stream. */
-  recent(streamId: string): Promise<RecentChat | undefined>;
+  recent(streamId: string): Promise<ChatSnapshot | undefined>;
   /** @throws {AppError} BAD_REQUEST, field `name`, for one that a guest may not have. */
   refuseName(streamId: string, name: string): Promise<void>;
   remove(workspaceId: string, streamId: string, id: string): Promise<void>;
   /** Removes every message. @returns when. */
   clear(workspaceId: string, streamId: string): Promise<Date>;
   /** Says in the chat what is new in its settings, in the transaction that changes them, under the lock of the stream. */
-  announce(tx: Tx, streamId: string, changes: Parameters<typeof announcements>[1]): Promise<void>;
+  announce(tx: Tx, streamId: string, changes: Parameters<typeof settingsAnnouncements>[1]): Promise<void>;
   ban(workspaceId: string, streamId: string, authorId: string, seconds: number | null): Promise<BanRow>;
   bans(workspaceId: string, streamId: string, page: PageRequest): Promise<BanRow[]>;
   unban(workspaceId: string, streamId: string, id: string): Promise<void>;
@@ -139,7 +139,7 @@ export function createChat(deps: Deps): Chat {
   return {
     async post({ streamId, workspaceId }, poster, input) {
       // What is wrong with the text is so whatever the chat is like.
-      const reason = refuseText(input.text);
+      const reason = validateText(input.text);
       if (reason !== null) throw badRequest('text', reason);
       const found = owned(await repository.findSettings(db, streamId), workspaceId);
       const { account_id: accountId, workspace_id: owner } = found;
@@ -169,7 +169,7 @@ export function createChat(deps: Deps): Chat {
       changing(streamId, workspaceId, async (tx, _settings, now) => {
         const deleted = await repository.deleteMessage(tx, streamId, id, now);
         if (deleted === undefined) throw notFound();
-        await log.blankLog(tx, place(streamId), 'message', { is: deleted.seq });
+        await log.redactLogEntries(tx, place(streamId), 'message', { is: deleted.seq });
         const body = { messageId: id, deletedAt: now.toISOString() };
         await log.appendToLog(tx, place(streamId), 'deleted', { body: () => body, at: now });
       }),
@@ -179,13 +179,13 @@ export function createChat(deps: Deps): Chat {
         // First: whatever is posted before it has then been committed, and is seen.
         const { seq, atMs } = await log.appendToLog(tx, place(streamId), 'cleared', { body, at: now });
         await repository.deleteBefore(tx, streamId, seq);
-        await log.blankLog(tx, place(streamId), 'message', { before: seq });
+        await log.redactLogEntries(tx, place(streamId), 'message', { before: seq });
         return dateFromMs(atMs);
       }),
     async announce(tx, streamId, changes) {
       const settings = await repository.lockSettings(tx, streamId);
       if (settings === undefined) return;
-      for (const text of announcements(settings, changes)) await say(deps, tx, settings, text);
+      for (const text of settingsAnnouncements(settings, changes)) await say(deps, tx, settings, text);
     },
     ban: (workspaceId, streamId, authorId, seconds) =>
       changing(streamId, workspaceId, async (tx, settings, now) => {
@@ -193,7 +193,7 @@ export function createChat(deps: Deps): Chat {
         if (authorId === settings.account_id)
           throw badRequest('authorId', 'The creator of the stream cannot be banned.');
         // Two at once: the second counts the first.
-        await lockNamed(tx, `chat bans ${streamId}`);
+        await advisoryLock(tx, `chat bans ${streamId}`);
         const known = await repository.findBan(tx, streamId, authorId, now);
         if (known === undefined && (await repository.countBans(tx, streamId, now)) >= MAX_BANS) {
           const message = `Limit of ${MAX_BANS} bans reached for this stream. Remove bans, or give them a duration.`;
@@ -213,7 +213,7 @@ export function createChat(deps: Deps): Chat {
     },
     forget: () => {
       const now = clock.now();
-      return repository.forget(db, { now, before: dateFromMs(now.getTime() - KEPT_MS), newest: KEPT_NEWEST });
+      return repository.pruneChat(db, { now, before: dateFromMs(now.getTime() - KEPT_MS), newest: KEPT_NEWEST });
     },
   };
 }
@@ -227,7 +227,7 @@ function owned(settings: SettingsRow | undefined, workspaceId: string | null): S
 
 const RECENT = 50;
 const NEWEST: PageRequest = {
-  take: RECENT,
+  fetchLimit: RECENT,
   limit: RECENT,
   order: 'desc',
   after: null,
@@ -235,12 +235,12 @@ const NEWEST: PageRequest = {
   createdBefore: null,
 };
 
-async function recentOf({ db, creatorOf }: Deps, streamId: string): Promise<RecentChat | undefined> {
+async function recentOf({ db, creatorOf }: Deps, streamId: string): Promise<ChatSnapshot | undefined> {
   const settings = await repository.findSettings(db, streamId);
   if (settings === undefined) return undefined;
   const { created_at: createdAt, chat_enabled: isOpen } = settings;
   // Before the messages: what comes between is replayed, and known by its id.
-  const [head] = await log.headsOf(db, [place(streamId)]);
+  const [head] = await log.latestPositions(db, [place(streamId)]);
   const { seq, atMs } = head?.position ?? { seq: 0, atMs: createdAt.getTime() };
   const creator = await creatorOf(settings);
   const rows = await repository.listMessages(db, streamId, NEWEST, null);
@@ -272,7 +272,7 @@ async function writeMessage(
   tx: Tx,
   { now, ...message }: NewMessage,
   creator: Creator,
-): Promise<ShownMessage> {
+): Promise<ChatMessageDetails> {
   const row = { id: newId('msg'), ...message, deleted_at: null };
   // Its time is that of its place: what was posted first is never the younger one, whoever waited for whom.
   const placed = ({ seq, atMs }: log.LogPosition) => {
@@ -290,7 +290,7 @@ async function writeMessage(
 interface Post {
   settings: SettingsRow;
   creator: Creator;
-  poster: Poster;
+  poster: MessageAuthor;
   /** What is kept of a guest. */
   viewer: Viewer | null;
   input: PostInput;
@@ -299,20 +299,20 @@ interface Post {
 
 async function meet(
   { arrivals, clock }: Deps,
-  visit: Visit,
+  visit: ClientInfo,
   { accountId, workspaceId }: { accountId: string; workspaceId: string },
 ): Promise<Viewer> {
   const isSelf = await arrivals.isOwner(visit, accountId);
-  return arrivals.viewerOf(arrivals.meet(visit, { workspaceId, isSelf }), clock.now());
+  return arrivals.viewerOf(arrivals.fingerprint(visit, { workspaceId, isSelf }), clock.now());
 }
 
-async function postLocked(deps: Deps, tx: Tx, post: Post): Promise<ShownMessage> {
+async function postLocked(deps: Deps, tx: Tx, post: Post): Promise<ChatMessageDetails> {
   const { settings, creator, poster, viewer, input, now } = post;
   const { id: streamId } = settings;
   const { text, replyToId = null, clientId = null } = input;
   const authorId = poster.kind === 'guest' ? poster.id : poster.accountId;
   if (clientId !== null) {
-    await lockNamed(tx, `chat ${streamId} ${authorId} ${clientId}`);
+    await advisoryLock(tx, `chat ${streamId} ${authorId} ${clientId}`);
     const since = dateFromMs(now.getTime() - DUPLICATE_MS);
     const first = await repository.findByClient(tx, streamId, { authorId, clientId, since });
     if (first !== undefined) return { row: first, creator };
@@ -356,10 +356,10 @@ async function admitGuest(
   }
   if (slowSec === 0) return;
   // Two posts of the same guest at once: the second sees the first.
-  await lockNamed(tx, `chat slow ${streamId} ${guestId}`);
+  await advisoryLock(tx, `chat slow ${streamId} ${guestId}`);
   const last = await repository.findLastOf(tx, streamId, guestId);
   const waitMs = last === undefined ? 0 : last.created_at.getTime() + slowSec * 1000 - now.getTime();
-  if (waitMs > 0) throw tooMany('RATE_LIMITED', waitMs);
+  if (waitMs > 0) throw tooManyRequests('RATE_LIMITED', waitMs);
 }
 
 const EVENT_ID = /^\d{1,15}-(\d{1,15})$/;

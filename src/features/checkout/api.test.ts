@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { runTask } from '../../../test/harness/parts.ts';
-import { ADDRESSES, CARD, headers, ORIGIN, selling } from '../../../test/money/shop.ts';
+import { ADDRESSES, CARD, headers, ORIGIN, checkoutClient } from '../../../test/money/shop.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { MINUTE_MS } from '../../kernel/durations.ts';
 
@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => app.close());
 
-const { shop, tier, code, video, ask, open, read, eventsOf, send, pay } = selling(() => app);
+const { shop, tier, code, video, ask, open, read, eventsOf, send, pay } = checkoutClient(() => app);
 
 test('a subscription: made, shown, paid, told of and mailed', async () => {
   const of = await shop();

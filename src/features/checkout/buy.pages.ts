@@ -1,17 +1,17 @@
 import formBody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebAssets } from '../../http/assets.ts';
-import { refuseOtherSites, sendFailure, textOf } from '../../http/forms.ts';
-import { countAddress } from '../../http/plugins/limits.ts';
+import { rejectCrossSite, sendFailure, formField } from '../../http/forms.ts';
+import { limitByIp } from '../../http/plugins/limits.ts';
 import type { RequestCounters } from '../../http/ports.ts';
 import type { Limit } from '../../http/route.ts';
 import type { Mode } from '../../kernel/access.ts';
 import { notFound } from '../../kernel/errors.ts';
-import { failedPage } from './checkout.views.ts';
+import { errorPage } from './checkout.views.ts';
 import type { Checkouts } from './service.ts';
 
 /** A video or a stream whose watch page says what it costs. */
-export interface Offered {
+export interface PurchasableItem {
   workspaceId: string;
   mode: Mode;
   visibility: string;
@@ -22,7 +22,7 @@ export interface Offered {
 interface Deps {
   checkouts: Pick<Checkouts, 'createForTier' | 'createForVideo'>;
   /** Undefined where there is none that anybody may be told of. */
-  offeredAt(id: string): Promise<Offered | undefined>;
+  offeredAt(id: string): Promise<PurchasableItem | undefined>;
   assets: WebAssets;
   counters: Pick<RequestCounters, 'window'>;
   /** Without a slash at the end. */
@@ -43,21 +43,21 @@ export function buyPages(deps: Deps): (app: FastifyInstance) => void {
     // A scope of its own: everywhere else bodies are JSON.
     app.register(async (scope) => {
       await scope.register(formBody, { bodyLimit: FORM_BYTES });
-      scope.addHook('preHandler', refuseOtherSites);
-      scope.setErrorHandler((error, _request, reply) => sendFailure(deps.assets, error, reply, failedPage));
+      scope.addHook('preHandler', rejectCrossSite);
+      scope.setErrorHandler((error, _request, reply) => sendFailure(deps.assets, error, reply, errorPage));
       scope.post('/watch/:id/buy', (request: Asked, reply) => buy(deps, request, reply));
     });
   };
 }
 
 async function buy(deps: Deps, { params, body, ip }: Asked, reply: FastifyReply): Promise<FastifyReply> {
-  await countAddress({ counters: deps.counters }, TRIES, ip);
+  await limitByIp({ counters: deps.counters }, TRIES, ip);
   const offered = await deps.offeredAt(params.id);
   if (offered === undefined) throw notFound();
   const { workspaceId, mode, visibility, tierIds } = offered;
   const page = `${deps.publicUrl}/watch/${params.id}`;
   const addresses = { successUrl: page, cancelUrl: page };
-  const tierId = textOf(body, 'tier');
+  const tierId = formField(body, 'tier');
   const caller = { workspaceId, mode };
   const isOffered = visibility === 'TIER' ? tierIds.length === 0 || tierIds.includes(tierId) : tierId === '';
   if (!isOffered) throw notFound();

@@ -1,27 +1,27 @@
 import formBody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebAssets } from '../../http/assets.ts';
-import { sendFailure, textOf } from '../../http/forms.ts';
-import type { OwnOrigin } from '../../http/own-origin.ts';
+import { sendFailure, formField } from '../../http/forms.ts';
+import type { SameOriginCheck } from '../../http/own-origin.ts';
 import { type Page, sendPage } from '../../http/page.ts';
-import { countAddress } from '../../http/plugins/limits.ts';
+import { limitByIp } from '../../http/plugins/limits.ts';
 import type { RequestCounters } from '../../http/ports.ts';
 import type { Limit } from '../../http/route.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { MailCaps } from '../mail/index.ts';
 import {
-  endedPage,
-  failedPage,
-  MISSING_CHECKOUT,
+  expiredPage,
+  errorPage,
+  CHECKOUT_NOT_FOUND,
   type Problem,
   paidPage,
   payPage,
   waitingPage,
 } from './checkout.views.ts';
-import type { CheckoutPayments, Paid } from './pay.service.ts';
+import type { CheckoutPayments, PaymentResult } from './pay.service.ts';
 import type { CheckoutPorts } from './ports.ts';
-import { type CheckoutRow, statusOf, successAddress } from './rules.ts';
+import { type CheckoutRow, statusOf, successUrl } from './rules.ts';
 import { sellerOf } from './sellers.ts';
 
 interface Deps
@@ -31,7 +31,7 @@ interface Deps
   counters: Pick<RequestCounters, 'window'>;
   mailCaps: Pick<MailCaps, 'from'>;
   secrets: Pick<Secrets, 'sign' | 'verify'>;
-  isOwnOrigin: OwnOrigin;
+  isOwnOrigin: SameOriginCheck;
   /** Where the provider of live payments asks for the card: an origin. */
   providerPages: string;
 }
@@ -76,8 +76,8 @@ export function checkoutPages(deps: Deps): (app: FastifyInstance) => void {
 /** A form of another site must not act here, nor one of this page for another checkout. */
 async function assertOwnForm(deps: Deps, request: Asked): Promise<void> {
   if (request.method !== 'POST') return;
-  await countAddress({ counters: deps.counters }, TRIES, request.ip);
-  const token = textOf(request.body, 'token');
+  await limitByIp({ counters: deps.counters }, TRIES, request.ip);
+  const token = formField(request.body, 'token');
   if (deps.isOwnOrigin(request.headers) && deps.secrets.verify(PURPOSE, request.params.id, token)) return;
   throw new AppError('CSRF_REJECTED', { message: 'Open this page directly and try again.' });
 }
@@ -100,7 +100,7 @@ async function pageOf(
   const status = statusOf(row, now);
   const seller = await sellerOf(deps, deps.db, row.workspace_id);
   if (status === 'COMPLETED') return paidPage(row, seller);
-  if (status !== 'OPEN') return endedPage({ ...row, status });
+  if (status !== 'OPEN') return expiredPage({ ...row, status });
   const isSandbox = await deps.payments.providerOf(row.workspace_id).then(
     ({ name }) => name === 'SANDBOX',
     // Nobody takes money there just now: no card either.
@@ -120,7 +120,7 @@ async function pageOf(
 }
 
 async function pay(deps: Deps, { params, body, ip }: Asked, reply: FastifyReply): Promise<FastifyReply> {
-  const typed = { email: textOf(body, 'email'), card: textOf(body, 'card') };
+  const typed = { email: formField(body, 'email'), card: formField(body, 'card') };
   try {
     const paid = await deps.checkoutPayments.pay(params.id, typed, deps.mailCaps.from({ ip }));
     return await goOn(deps, reply, params.id, paid, typed.email);
@@ -130,7 +130,7 @@ async function pay(deps: Deps, { params, body, ip }: Asked, reply: FastifyReply)
 }
 
 async function useCode(deps: Deps, { params, body }: Asked, reply: FastifyReply): Promise<FastifyReply> {
-  const code = textOf(body, 'code');
+  const code = formField(body, 'code');
   try {
     await deps.checkoutPayments.setCode(params.id, code);
     return redirect(reply, `/checkout/${params.id}`);
@@ -141,7 +141,7 @@ async function useCode(deps: Deps, { params, body }: Asked, reply: FastifyReply)
 
 /** The buyer comes back from another page, or looks again. */
 async function goBack(deps: Deps, { params: { id }, ip }: Asked, reply: FastifyReply): Promise<FastifyReply> {
-  await countAddress({ counters: deps.counters }, LOOKS, ip);
+  await limitByIp({ counters: deps.counters }, LOOKS, ip);
   const paid = await deps.checkoutPayments.look(id);
   if (paid === null) return show(deps, reply, await deps.checkoutPayments.open(id));
   return goOn(deps, reply, id, paid, '');
@@ -151,13 +151,13 @@ async function goOn(
   deps: Deps,
   reply: FastifyReply,
   id: string,
-  paid: Paid,
+  paid: PaymentResult,
   email: string,
 ): Promise<FastifyReply> {
   const row = await deps.checkoutPayments.open(id);
   switch (paid.kind) {
     case 'COMPLETED':
-      return redirect(reply, successAddress(row));
+      return redirect(reply, successUrl(row));
     case 'ACTION':
       return redirect(reply, paid.url);
     case 'PENDING':
@@ -197,5 +197,5 @@ function redirect(reply: FastifyReply, url: string): FastifyReply {
 }
 
 function failureOf(error: AppError): Page {
-  return error.code === 'NOT_FOUND' ? MISSING_CHECKOUT : failedPage(error);
+  return error.code === 'NOT_FOUND' ? CHECKOUT_NOT_FOUND : errorPage(error);
 }

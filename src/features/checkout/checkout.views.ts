@@ -1,9 +1,9 @@
-import { type Page, siteFrame } from '../../http/page.ts';
+import { type Page, siteLayout } from '../../http/page.ts';
 import type { AppError } from '../../kernel/errors.ts';
-import { inZone } from '../../kernel/local-time.ts';
-import { every, money } from '../../kernel/money.ts';
+import { formatInZone } from '../../kernel/local-time.ts';
+import { INTERVAL_LABELS, formatMoney } from '../../kernel/money.ts';
 import { html, type SafeHtml } from '../../platform/html.ts';
-import { type CheckoutRow, listPriceOf, nextCharge, successAddress } from './rules.ts';
+import { type CheckoutRow, listPriceOf, nextCharge, successUrl } from './rules.ts';
 import type { Seller } from './sellers.ts';
 
 /** The words and forms of the page on which a buyer pays; they work without any script. */
@@ -46,7 +46,7 @@ function page({ status, title, content, targets = [], head }: Framed): Page {
     status,
     title: `${title} · Marquee`,
     head: html`<meta name="robots" content="noindex">${head}`,
-    body: siteFrame('page checkout', html`<h1>${title}</h1>\n${content}`),
+    body: siteLayout('page checkout', html`<h1>${title}</h1>\n${content}`),
     frames: "'none'",
     forms: targets,
   };
@@ -83,12 +83,12 @@ ${payForm(view)}
 function prices({ row, now, seller }: CheckoutView): SafeHtml {
   const isTrial = row.kind === 'SUBSCRIPTION' && row.trial_days > 0;
   return html`<dl class="checkout-prices">
-<div><dt>${row.title}</dt><dd>${money(listPriceOf(row))}${row.interval && ` ${each(row)}`}</dd></div>
+<div><dt>${row.title}</dt><dd>${formatMoney(listPriceOf(row))}${row.interval && ` ${each(row)}`}</dd></div>
 ${
   row.discount_cents > 0 &&
-  html`<div><dt>Code <bdi>${row.discount_code}</bdi>${row.interval && ', first payment only'}</dt><dd>−${money(row.discount_cents)}</dd></div>`
+  html`<div><dt>Code <bdi>${row.discount_code}</bdi>${row.interval && ', first payment only'}</dt><dd>−${formatMoney(row.discount_cents)}</dd></div>`
 }
-<div class="checkout-due"><dt>Due now</dt><dd>${money(isTrial ? 0 : row.amount_cents)}</dd></div>
+<div class="checkout-due"><dt>Due now</dt><dd>${formatMoney(isTrial ? 0 : row.amount_cents)}</dd></div>
 </dl>
 ${row.kind === 'SUBSCRIPTION' ? renewal(row, { now, timezone: seller.timezone }) : html`<p>${ONCE[row.kind]}</p>`}`;
 }
@@ -102,24 +102,24 @@ const ONCE = {
 function held({ row, hold }: CheckoutView): SafeHtml | false {
   if (hold === null) return false;
   const until = hold.until ?? row.expires_at;
-  const time = html`<time datetime="${until.toISOString()}">${inZone(until, hold.timezone)}</time>`;
+  const time = html`<time datetime="${until.toISOString()}">${formatInZone(until, hold.timezone)}</time>`;
   return hold.until === null
     ? html`<p class="checkout-hold">You can pay until ${time}. Your seat is reserved once you have paid.</p>`
     : html`<p class="checkout-hold">The time is held for you until ${time}.</p>`;
 }
 
-const each = ({ interval }: CheckoutRow) => `each ${interval === null ? 'time' : every[interval]}`;
+const each = ({ interval }: CheckoutRow) => `each ${interval === null ? 'time' : INTERVAL_LABELS[interval]}`;
 
 /** When again, and how to cancel. */
 function renewal(row: CheckoutRow, { now, timezone }: { now: Date; timezone: string }): SafeHtml {
   const price = listPriceOf(row);
   const trial =
     row.trial_days > 0 &&
-    html`<p>The first ${row.trial_days} days are free, once per person. If you have used the trial before, you pay ${money(row.amount_cents)} now.</p>`;
+    html`<p>The first ${row.trial_days} days are free, once per person. If you have used the trial before, you pay ${formatMoney(row.amount_cents)} now.</p>`;
   if (price === 0) return html`<p>It is free, and you can cancel at any time.</p>`;
   const first = row.trial_days > 0 ? row.amount_cents : price;
   return html`${trial}
-<p>The next payment is ${money(first)} on ${nextCharge(now, row, { trialDays: row.trial_days, timezone })}, then ${money(price)} ${each(row)}, until you cancel. You can cancel at any time with the link in the receipt we email you.</p>`;
+<p>The next payment is ${formatMoney(first)} on ${nextCharge(now, row, { trialDays: row.trial_days, timezone })}, then ${formatMoney(price)} ${each(row)}, until you cancel. You can cancel at any time with the link in the receipt we email you.</p>`;
 }
 
 function codeForm(view: CheckoutView): SafeHtml {
@@ -166,7 +166,7 @@ ${!isSandbox && !isFree && html`<p class="checkout-hint">You pay on the payment 
 
 function buttonText({ row }: CheckoutView): string {
   if (row.kind === 'SUBSCRIPTION' && row.trial_days > 0) return 'Begin';
-  return row.amount_cents === 0 ? 'Get it' : `Pay ${money(row.amount_cents)}`;
+  return row.amount_cents === 0 ? 'Get it' : `Pay ${formatMoney(row.amount_cents)}`;
 }
 
 export function paidPage(row: CheckoutRow, seller: Seller): Page {
@@ -174,7 +174,7 @@ export function paidPage(row: CheckoutRow, seller: Seller): Page {
     status: 200,
     title: row.kind === 'BOOKING' ? 'Booked. Thank you.' : 'Paid. Thank you.',
     content: html`${testNote(seller)}<p>${row.title}, by <bdi>${seller.name}</bdi>. A ${row.kind === 'BOOKING' ? 'confirmation' : 'receipt'} with a link to your content is on its way to your email address.</p>
-<p><a class="button main" href="${successAddress(row)}">Continue</a></p>`,
+<p><a class="button main" href="${successUrl(row)}">Continue</a></p>`,
   });
 }
 
@@ -189,7 +189,7 @@ export function waitingPage(row: CheckoutRow): Page {
   });
 }
 
-export function endedPage(row: CheckoutRow): Page {
+export function expiredPage(row: CheckoutRow): Page {
   const canceled = row.status === 'CANCELED';
   return page({
     status: 410,
@@ -200,13 +200,13 @@ export function endedPage(row: CheckoutRow): Page {
 }
 
 /** The same for one that never was and one whose creator is suspended. */
-export const MISSING_CHECKOUT: Page = page({
+export const CHECKOUT_NOT_FOUND: Page = page({
   status: 404,
   title: 'Checkout not found',
   content: html`<p>The URL may be mistyped. Start again from the page you came from.</p>`,
 });
 
-export function failedPage(error: AppError): Page {
+export function errorPage(error: AppError): Page {
   const title = error.status === 429 ? 'Too many attempts' : 'Something went wrong';
   const text = error.status === 429 ? 'Wait a few minutes, then try again.' : error.message;
   return page({ status: error.status, title, content: html`<p>${text}</p>` });

@@ -1,8 +1,8 @@
 import type { Static } from 'typebox';
 import { type EventConsumer, on } from '../../events/index.ts';
 import type { paymentFailed, paymentSucceeded } from '../payments/index.ts';
-import { claim, complete, end, freeClaims, lockCheckout, releasePlace } from './outcomes.ts';
-import type { CheckoutPorts, Work } from './ports.ts';
+import { reserve, complete, expireCheckout, releaseAllReservations, lockCheckout, releaseReservation } from './outcomes.ts';
+import type { CheckoutPorts, TransactionContext } from './ports.ts';
 import * as repository from './repository.ts';
 import type { CheckoutRow } from './rules.ts';
 import { sellerOf } from './sellers.ts';
@@ -16,7 +16,7 @@ type Told = Static<typeof paymentSucceeded.data>;
 
 /** What payments mean for checkouts, in the transaction that tells of them. */
 export function createCheckoutConsumers(ports: CheckoutPorts, payment: Payment): EventConsumer[] {
-  const checkoutOf = async ({ tx }: Work, { purchaseId }: Told) => {
+  const checkoutOf = async ({ tx }: TransactionContext, { purchaseId }: Told) => {
     const purchase = await ports.payments.purchaseOf(tx, purchaseId);
     const row =
       purchase.checkout_id === null ? undefined : await lockCheckout(ports, { tx }, purchase.checkout_id);
@@ -47,17 +47,17 @@ export function createCheckoutConsumers(ports: CheckoutPorts, payment: Payment):
     on(payment.failed, async (tx, { data }, append) => {
       const found = await checkoutOf({ tx, append }, data);
       if (found?.row.payment_id !== data.paymentId) return;
-      await freeClaims(ports, { tx, append }, found.row);
+      await releaseAllReservations(ports, { tx, append }, found.row);
     }),
   ];
 }
 
 /** Money has come for what is not there anymore. @returns what the buyer reads; null where it completes the checkout. */
-async function whyRefunded(ports: CheckoutPorts, work: Work, row: CheckoutRow): Promise<string | null> {
+async function whyRefunded(ports: CheckoutPorts, work: TransactionContext, row: CheckoutRow): Promise<string | null> {
   if (row.status === 'COMPLETED') return LATE;
   const { isSuspended } = await sellerOf(ports, work.tx, row.workspace_id);
   if (isSuspended || !(await repository.isSold(work.tx, row.id))) {
-    if (row.status === 'OPEN') await end(ports, work, row, 'EXPIRED');
+    if (row.status === 'OPEN') await expireCheckout(ports, work, row, 'EXPIRED');
     return UNSOLD[row.kind];
   }
   return (await isHeld(ports, work, row)) ? null : LATE;
@@ -81,19 +81,19 @@ async function isMailed(
 }
 
 /** Are the place and the use of the code there? They are claimed anew for money that comes after their time. */
-async function isHeld(ports: CheckoutPorts, work: Work, row: CheckoutRow): Promise<boolean> {
+async function isHeld(ports: CheckoutPorts, work: TransactionContext, row: CheckoutRow): Promise<boolean> {
   const isPending = row.booking_id === null || (await ports.bookings.isPending(work, row.booking_id));
   if (row.reserved_until !== null && isPending) return true;
-  const claimed = await claim(ports, work, row);
+  const claimed = await reserve(ports, work, row);
   if ('until' in claimed) return true;
-  if (claimed.missing === 'code') await releasePlace(ports, work, row);
+  if (claimed.missing === 'code') await releaseReservation(ports, work, row);
   return false;
 }
 
 /** Money that came when there was nothing left to give for it. */
 async function giveBack(
   { payments }: CheckoutPorts,
-  { tx }: Work,
+  { tx }: TransactionContext,
   told: Told,
   { workspaceId, reason }: { workspaceId: string; reason: string },
 ): Promise<void> {

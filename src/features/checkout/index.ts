@@ -10,6 +10,6 @@ export { checkoutEvents } from './events.ts';
 export { type CheckoutPayments, createCheckoutPayments } from './pay.service.ts';
 export type { CheckoutPorts } from './ports.ts';
 export { checkoutRoutes } from './routes.ts';
-export { successAddress } from './rules.ts';
+export { successUrl } from './rules.ts';
 export { type Checkouts, createCheckouts } from './service.ts';
 export { createCheckoutSimulations } from './simulation.service.ts';

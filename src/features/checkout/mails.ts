@@ -1,5 +1,5 @@
-import { money } from '../../kernel/money.ts';
-import type { NewMail } from '../mail/index.ts';
+import { formatMoney } from '../../kernel/money.ts';
+import type { NewEmail } from '../mail/index.ts';
 import { type CheckoutRow, listPriceOf } from './rules.ts';
 import type { Seller } from './sellers.ts';
 
@@ -15,16 +15,16 @@ interface Receipt {
 }
 
 /** What the buyer gets after a checkout: what, how much, when again, and how to cancel. */
-export function receiptMail({ row, seller, to, again, trialDays, isCardGiven }: Receipt): NewMail {
+export function receiptEmail({ row, seller, to, again, trialDays, isCardGiven }: Receipt): NewEmail {
   const paid = trialDays > 0 ? 0 : row.amount_cents;
   const lines = [
     `${row.title}, by ${seller.name}`,
     ...(row.discount_cents > 0 && trialDays === 0
       ? [
-          `Price ${money(listPriceOf(row))}, less ${money(row.discount_cents)} by the code ${row.discount_code}`,
+          `Price ${formatMoney(listPriceOf(row))}, less ${formatMoney(row.discount_cents)} by the code ${row.discount_code}`,
         ]
       : []),
-    `Paid: ${money(paid)}${seller.mode === 'test' ? ' (test mode: nothing was charged)' : ''}`,
+    `Paid: ${formatMoney(paid)}${seller.mode === 'test' ? ' (test mode: nothing was charged)' : ''}`,
     `Order ID: ${row.id}`,
   ];
   const asked = isCardGiven

@@ -2,15 +2,15 @@ import { nextSequence } from '../../events/index.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import type { PaymentMethod } from '../../platform/db/json-columns.ts';
 import { checkoutCompleted, type checkoutCreated, checkoutExpired } from './events.ts';
-import { receiptMail } from './mails.ts';
-import type { CheckoutPorts, Work } from './ports.ts';
+import { receiptEmail } from './mails.ts';
+import type { CheckoutPorts, TransactionContext } from './ports.ts';
 import * as repository from './repository.ts';
-import { type CheckoutRow, CLAIM_MS, listPriceOf, nextCharge, priceOf } from './rules.ts';
+import { type CheckoutRow, RESERVATION_TTL_MS, listPriceOf, nextCharge, priceOf } from './rules.ts';
 import { sellerOf } from './sellers.ts';
 
 /** Appends an event about a checkout as it is by now. */
-export async function tell(
-  { tx, append }: Work,
+export async function emitCheckoutEvent(
+  { tx, append }: TransactionContext,
   event: typeof checkoutCreated | typeof checkoutCompleted | typeof checkoutExpired,
   row: CheckoutRow,
 ): Promise<void> {
@@ -33,7 +33,7 @@ export async function tell(
  */
 export async function lockCheckout(
   { discountCodes }: CheckoutPorts,
-  { tx }: Pick<Work, 'tx'>,
+  { tx }: Pick<TransactionContext, 'tx'>,
   id: string,
 ): Promise<CheckoutRow | undefined> {
   const codeId = await repository.findCodeId(tx, id);
@@ -42,10 +42,10 @@ export async function lockCheckout(
 }
 
 /** What is kept for a buyer who pays, or what is not there any more. */
-export type Claimed = { until: Date; name: string | null } | { missing: 'place' | 'code' };
+export type ReservationResult = { until: Date; name: string | null } | { missing: 'place' | 'code' };
 
 /** Takes the place and the use of the code for a buyer who pays. */
-export async function claim(ports: CheckoutPorts, work: Work, row: CheckoutRow): Promise<Claimed> {
+export async function reserve(ports: CheckoutPorts, work: TransactionContext, row: CheckoutRow): Promise<ReservationResult> {
   const kept = await claimPlace(ports, work, row);
   if (kept === null) return { missing: 'place' };
   const { discount_code_id: codeId, discount_code: code } = row;
@@ -54,29 +54,29 @@ export async function claim(ports: CheckoutPorts, work: Work, row: CheckoutRow):
   return isGood ? kept : { missing: 'code' };
 }
 
-async function claimPlace(ports: CheckoutPorts, work: Work, row: CheckoutRow) {
-  const until = dateFromMs(ports.clock.ms() + CLAIM_MS);
+async function claimPlace(ports: CheckoutPorts, work: TransactionContext, row: CheckoutRow) {
+  const until = dateFromMs(ports.clock.ms() + RESERVATION_TTL_MS);
   if (row.booking_id !== null) return ports.bookings.claim(work, row.booking_id, until);
   const isFree = row.tier_id === null || (await ports.places.claim(work.tx, row.tier_id));
   return isFree ? { until, name: null } : null;
 }
 
 /** The buyer does not pay: somebody else may have the place. */
-export async function releasePlace(ports: CheckoutPorts, work: Work, row: CheckoutRow): Promise<void> {
+export async function releaseReservation(ports: CheckoutPorts, work: TransactionContext, row: CheckoutRow): Promise<void> {
   if (row.tier_id !== null) await ports.places.release(work.tx, row.tier_id);
   if (row.booking_id !== null) await ports.bookings.release(work, row.booking_id);
 }
 
 /** Gives back what was claimed, if anything was. */
-async function release(ports: CheckoutPorts, work: Work, row: CheckoutRow): Promise<void> {
+async function release(ports: CheckoutPorts, work: TransactionContext, row: CheckoutRow): Promise<void> {
   if (row.reserved_until === null) return;
-  await releasePlace(ports, work, row);
+  await releaseReservation(ports, work, row);
   const { discount_code_id: codeId } = row;
   if (codeId !== null) await ports.discountCodes.uses.release(work.tx, codeId);
 }
 
 /** Nobody pays any more: the place and the use of the code are free again. */
-export async function freeClaims(ports: CheckoutPorts, work: Work, row: CheckoutRow): Promise<void> {
+export async function releaseAllReservations(ports: CheckoutPorts, work: TransactionContext, row: CheckoutRow): Promise<void> {
   await release(ports, work, row);
   await repository.updateCheckout(work.tx, row.id, { reserved_until: null, payment_id: null });
 }
@@ -98,7 +98,7 @@ export interface Completion {
 /** Under the lock of the checkout, with its claims held. */
 export async function complete(
   ports: CheckoutPorts,
-  work: Work,
+  work: TransactionContext,
   row: CheckoutRow,
   done: Completion,
 ): Promise<CheckoutRow> {
@@ -122,7 +122,7 @@ export async function complete(
     payment_id: null,
     reserved_until: null,
   });
-  await tell(work, checkoutCompleted, after);
+  await emitCheckoutEvent(work, checkoutCompleted, after);
   // A booking that cost nothing is confirmed by its own mail.
   if (!done.isMailed || (row.kind === 'BOOKING' && row.amount_cents === 0)) return after;
   const seller = await sellerOf(ports, tx, row.workspace_id);
@@ -130,7 +130,7 @@ export async function complete(
   const again = row.kind === 'SUBSCRIPTION' ? nextCharge(ports.clock.now(), row, counted) : null;
   await ports.mailbox.enqueue(
     tx,
-    receiptMail({
+    receiptEmail({
       ...{ row: after, seller, to: done.customer.email, again, trialDays: done.trialDays },
       isCardGiven: done.method !== null,
     }),
@@ -140,7 +140,7 @@ export async function complete(
 
 async function beginSubscription(
   { subscriptions }: CheckoutPorts,
-  work: Work,
+  work: TransactionContext,
   row: CheckoutRow,
   { customer, purchaseId, subscriptionId, trialDays, method }: Completion,
 ): Promise<string> {
@@ -165,9 +165,9 @@ async function beginSubscription(
 }
 
 /** Ends a checkout that nobody paid. */
-export async function end(
+export async function expireCheckout(
   ports: CheckoutPorts,
-  work: Work,
+  work: TransactionContext,
   row: CheckoutRow,
   status: 'EXPIRED' | 'CANCELED',
 ): Promise<CheckoutRow> {
@@ -176,6 +176,6 @@ export async function end(
   const ended = { status, reserved_until: null, payment_id: null };
   const after = await repository.updateCheckout(work.tx, row.id, ended);
   if (row.purchase_id !== null) await ports.payments.abandon(work.tx, row.purchase_id);
-  await tell(work, checkoutExpired, after);
+  await emitCheckoutEvent(work, checkoutExpired, after);
   return after;
 }

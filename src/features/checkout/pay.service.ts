@@ -2,11 +2,11 @@ import { parseEmail } from '../../kernel/email.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { PaymentMethod } from '../../platform/db/json-columns.ts';
-import { keepWorkspace } from '../../platform/db/workspace.ts';
+import { lockWorkspaceKeyShare } from '../../platform/db/workspace.ts';
 import type { CountMail } from '../mail/index.ts';
 import type { CustomerRow } from '../payments/index.ts';
-import { claim, complete, end, freeClaims, lockCheckout } from './outcomes.ts';
-import type { CheckoutPorts, Work } from './ports.ts';
+import { reserve, complete, expireCheckout, releaseAllReservations, lockCheckout } from './outcomes.ts';
+import type { CheckoutPorts, TransactionContext } from './ports.ts';
 import * as repository from './repository.ts';
 import { assertChargeable, type CheckoutRow, listPriceOf, priceOf, statusOf } from './rules.ts';
 import { sellerOf } from './sellers.ts';
@@ -19,7 +19,7 @@ export interface Payment {
 }
 
 /** What becomes of a payment. */
-export type Paid =
+export type PaymentResult =
   | { kind: 'COMPLETED' }
   | { kind: 'DECLINED'; message: string }
   /** The buyer goes there, and comes back. */
@@ -40,11 +40,11 @@ export interface CheckoutPayments {
    * SERVICE_UNAVAILABLE when the provider does not answer: it may be repeated.
    * @param countMail asked before what costs nothing now is mailed to whatever address was typed; its refusal is thrown.
    */
-  pay(id: string, payment: Payment, countMail?: CountMail): Promise<Paid>;
+  pay(id: string, payment: Payment, countMail?: CountMail): Promise<PaymentResult>;
   /** The price with another code, or with none (an empty text). @throws {AppError} as `pay`. */
   setCode(id: string, code: string): Promise<CheckoutRow>;
   /** The buyer is back from the provider, or looks again. @throws {AppError} SERVICE_UNAVAILABLE. */
-  look(id: string): Promise<Paid | null>;
+  look(id: string): Promise<PaymentResult | null>;
   /** The buyer wants it no more. What is paid, or just being paid, stays. */
   cancel(id: string): Promise<CheckoutRow>;
   /** Ends it now, as its time would. @throws {AppError} CONFLICT when it has ended. */
@@ -58,7 +58,7 @@ const BATCH = 100;
 export function createCheckoutPayments(ports: CheckoutPorts): CheckoutPayments {
   const { db } = ports;
   const open = async (id: string) => {
-    const row = await repository.findOpenly(db, id);
+    const row = await repository.findPublicCheckout(db, id);
     if (row === undefined) throw notFound();
     await assertSells(ports, db, row.workspace_id);
     return row;
@@ -86,7 +86,7 @@ export function createCheckoutPayments(ports: CheckoutPorts): CheckoutPayments {
       return ports.events.transaction(async (tx, append) => {
         const row = await lock(ports, { tx, append }, id);
         const isFree = row.status === 'OPEN' && row.payment_id === null;
-        return isFree ? end(ports, { tx, append }, row, 'CANCELED') : row;
+        return isFree ? expireCheckout(ports, { tx, append }, row, 'CANCELED') : row;
       });
     },
     expire: (id) => expire(ports, id),
@@ -146,7 +146,7 @@ async function providerOf({ payments }: CheckoutPorts, row: CheckoutRow) {
   return listPriceOf(row) === 0 ? null : (await payments.providerOf(row.workspace_id)).name;
 }
 
-async function lock(ports: CheckoutPorts, work: Work, id: string): Promise<CheckoutRow> {
+async function lock(ports: CheckoutPorts, work: TransactionContext, id: string): Promise<CheckoutRow> {
   const row = await lockCheckout(ports, work, id);
   if (row === undefined) throw notFound();
   return row;
@@ -170,7 +170,7 @@ type BegunPayment = { paymentId: string } | null;
 /** Begins a payment. What is no longer sold ends the checkout. */
 async function begin(
   ports: CheckoutPorts,
-  work: Work,
+  work: TransactionContext,
   id: string,
   payment: Given,
 ): Promise<BegunPayment | 'UNSOLD'> {
@@ -178,21 +178,21 @@ async function begin(
   if (row.payment_id !== null) return { paymentId: row.payment_id };
   if (row.status === 'COMPLETED') return null;
   assertOpen(row, ports.clock.now());
-  if (await repository.isSoldUnderLock(work.tx, row)) return payFor(ports, work, row, payment);
-  await end(ports, work, row, 'EXPIRED');
+  if (await repository.isSoldUnderLock(work.tx, row)) return payCheckout(ports, work, row, payment);
+  await expireCheckout(ports, work, row, 'EXPIRED');
   return 'UNSOLD';
 }
 
 /** The same under the lock of an open checkout. */
-export async function payFor(
+export async function payCheckout(
   ports: CheckoutPorts,
-  work: Work,
+  work: TransactionContext,
   row: CheckoutRow,
   payment: Given,
 ): Promise<BegunPayment> {
   const email = row.kind === 'BOOKING' ? row.customer_email : parseEmail(payment.email);
   if (email === null) throw badRequest('email', 'Enter a valid email address, such as name@example.com.');
-  await keepWorkspace(work.tx, row.workspace_id);
+  await lockWorkspaceKeyShare(work.tx, row.workspace_id);
   await assertSells(ports, work.tx, row.workspace_id);
   const { until, name } = await claimOrRefuse(ports, work, row);
   const customer = await ports.payments.customerFor(work.tx, row.workspace_id, { email, name });
@@ -218,8 +218,8 @@ export async function payFor(
   return null;
 }
 
-async function claimOrRefuse(ports: CheckoutPorts, work: Work, row: CheckoutRow) {
-  const claimed = await claim(ports, work, row);
+async function claimOrRefuse(ports: CheckoutPorts, work: TransactionContext, row: CheckoutRow) {
+  const claimed = await reserve(ports, work, row);
   if ('until' in claimed) return claimed;
   if (claimed.missing === 'place') {
     throw new AppError('CONFLICT', {
@@ -233,7 +233,7 @@ async function claimOrRefuse(ports: CheckoutPorts, work: Work, row: CheckoutRow)
 /** Phase one of the charge. @returns null when it cost nothing, and the checkout was completed. */
 async function charge(
   ports: CheckoutPorts,
-  { tx, append }: Work,
+  { tx, append }: TransactionContext,
   row: CheckoutRow,
   customer: CustomerRow,
   { card, isSandbox, method }: Given,
@@ -277,14 +277,14 @@ async function charge(
 }
 
 /** A try with another address or price is another purchase. */
-async function isSamePurchase(ports: CheckoutPorts, { tx }: Work, row: CheckoutRow, customer: CustomerRow) {
+async function isSamePurchase(ports: CheckoutPorts, { tx }: TransactionContext, row: CheckoutRow, customer: CustomerRow) {
   if (row.purchase_id === null) return false;
   const purchase = await ports.payments.purchaseOf(tx, row.purchase_id);
   return purchase.customer_id === customer.id && purchase.amount_cents === row.amount_cents;
 }
 
 /** Phase two. */
-async function settle({ payments }: CheckoutPorts, paymentId: string): Promise<Paid> {
+async function settle({ payments }: CheckoutPorts, paymentId: string): Promise<PaymentResult> {
   const settled = await payments.settle(paymentId);
   if (settled.status === 'SUCCEEDED') return { kind: 'COMPLETED' };
   if (settled.status === 'FAILED') return { kind: 'DECLINED', message: settled.message };
@@ -321,7 +321,7 @@ async function expire(ports: CheckoutPorts, id: string): Promise<CheckoutRow> {
     assertOpen(row, ports.clock.now());
     if (row.payment_id !== null)
       throw new AppError('CONFLICT', { message: 'A payment is already in progress.' });
-    return end(ports, { tx, append }, row, 'EXPIRED');
+    return expireCheckout(ports, { tx, append }, row, 'EXPIRED');
   });
 }
 
@@ -329,11 +329,11 @@ async function sweep(ports: CheckoutPorts): Promise<void> {
   const now = ports.clock.now();
   for (const row of await repository.listOverdue(ports.db, now, BATCH)) await freeClaim(ports, row);
   for (const row of await repository.listUnsold(ports.db, BATCH)) await endUnsold(ports, row);
-  for (const { id } of await repository.listOver(ports.db, now, BATCH)) {
+  for (const { id } of await repository.listExpired(ports.db, now, BATCH)) {
     await ports.events.transaction(async (tx, append) => {
       const row = await lockCheckout(ports, { tx }, id);
       if (row?.status !== 'OPEN' || row.reserved_until !== null) return;
-      await end(ports, { tx, append }, row, 'EXPIRED');
+      await expireCheckout(ports, { tx, append }, row, 'EXPIRED');
     });
   }
 }
@@ -344,7 +344,7 @@ async function endUnsold(ports: CheckoutPorts, unsold: CheckoutRow): Promise<voi
   await ports.events.transaction(async (tx, append) => {
     const row = await lockCheckout(ports, { tx }, unsold.id);
     if (row?.status !== 'OPEN' || (await repository.isSold(tx, row.id))) return;
-    await end(ports, { tx, append }, row, 'EXPIRED');
+    await expireCheckout(ports, { tx, append }, row, 'EXPIRED');
   });
 }
 
@@ -364,6 +364,6 @@ async function freeClaim(ports: CheckoutPorts, overdue: CheckoutRow): Promise<vo
     const row = await lockCheckout(ports, { tx }, id);
     if (row === undefined || row.status !== 'OPEN' || row.reserved_until === null) return;
     if (row.reserved_until > ports.clock.now()) return;
-    await freeClaims(ports, { tx, append }, row);
+    await releaseAllReservations(ports, { tx, append }, row);
   });
 }

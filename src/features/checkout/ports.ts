@@ -5,13 +5,13 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { BookingSales } from '../bookings/index.ts';
 import type { DiscountCodes } from '../discount-codes/index.ts';
-import type { MailCaps, NewMail } from '../mail/index.ts';
+import type { MailCaps, NewEmail } from '../mail/index.ts';
 import type { CardService, Payments } from '../payments/index.ts';
 import type { Subscriptions } from '../subscriptions/index.ts';
-import type { TierPlaces, Tiers } from '../tiers/index.ts';
+import type { TierCapacity, Tiers } from '../tiers/index.ts';
 
 /** A video as it is sold; `priceCents` is null where it is not. */
-export interface SoldVideo {
+export interface PurchasableVideo {
   title: string;
   priceCents: number | null;
 }
@@ -27,12 +27,12 @@ export interface CheckoutPorts {
   mailCaps: Pick<MailCaps, 'mayMail'>;
   subscriptions: Pick<Subscriptions, 'begin' | 'trialDaysFor'>;
   tiers: Pick<Tiers, 'get' | 'keep'>;
-  places: TierPlaces;
+  places: TierCapacity;
   bookings: BookingSales;
   discountCodes: Pick<DiscountCodes, 'quote' | 'keep' | 'uses'>;
-  mailbox: { enqueue(tx: Tx, mail: NewMail): Promise<void> };
+  mailbox: { enqueue(tx: Tx, mail: NewEmail): Promise<void> };
   /** @throws {AppError} NOT_FOUND. */
-  videoOf(workspaceId: string, id: string): Promise<SoldVideo>;
+  videoOf(workspaceId: string, id: string): Promise<PurchasableVideo>;
   /** The path of the page where a member looks after what they have. */
   memberPath(creator: { username: string; mode: Mode }): string;
   /** May a buyer be led there? (docs/concepts/checkout.md#redirect-urls) */
@@ -44,7 +44,7 @@ export interface CheckoutPorts {
 }
 
 /** A transaction, and what it appends. */
-export interface Work {
+export interface TransactionContext {
   tx: Tx;
   append: AppendEvent;
 }

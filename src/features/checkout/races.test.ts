@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { TransactionSql } from 'postgres';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
-import { behindLock } from '../../../test/harness/behind-lock.ts';
+import { withLockContention } from '../../../test/harness/behind-lock.ts';
 import { runTask } from '../../../test/harness/parts.ts';
 import { CARDS } from '../../../test/money/buyer.ts';
-import { selling } from '../../../test/money/shop.ts';
+import { checkoutClient } from '../../../test/money/shop.ts';
 import { newId } from '../../kernel/ids.ts';
 
 let app: TestApp;
@@ -20,13 +20,13 @@ after(async () => {
   await app.close();
 });
 
-const { shop, tier, code, ask, open, read, send, pay } = selling(() => app);
+const { shop, tier, code, ask, open, read, send, pay } = checkoutClient(() => app);
 
 type Statement = (sql: TransactionSql) => Promise<unknown>;
 
 /** Asks while another transaction has done this and is not over. */
 async function during<T>(statement: Statement, asked: () => Promise<T>): Promise<T> {
-  const [answer] = await behindLock(beside.container.sql, statement, [asked]);
+  const [answer] = await withLockContention(beside.container.sql, statement, [asked]);
   if (answer === undefined) throw new Error('nothing was asked');
   return answer;
 }
@@ -91,7 +91,7 @@ describe('a code is deleted, and its price is kept,', () => {
 
   test('while its buyer presses Pay', async () => {
     const { of, id, busy, remove } = await offered();
-    const [paid, removed] = await behindLock(beside.container.sql, busy, [
+    const [paid, removed] = await withLockContention(beside.container.sql, busy, [
       async () => (await pay(id)).status,
       remove,
     ]);
@@ -105,7 +105,7 @@ describe('a code is deleted, and its price is kept,', () => {
     assert.match((await pay(id, { card: CARDS.secondFactor })).location ?? '', /\/sandbox\/confirm\//);
     const { sql } = beside.container;
     await sql`update checkout set reserved_until = now() - interval '1 minute' where id = ${id}`;
-    const [, removed] = await behindLock<unknown>(sql, busy, [
+    const [, removed] = await withLockContention<unknown>(sql, busy, [
       () => runTask(app.container, 'checkouts'),
       remove,
     ]);
@@ -122,7 +122,7 @@ describe('a code is deleted, and its price is kept,', () => {
 
   test('and whoever comes after it is told that it is gone', async () => {
     const { of, id, remove } = await offered();
-    const [removed, paid] = await behindLock(
+    const [removed, paid] = await withLockContention(
       beside.container.sql,
       (tx) => tx`select from checkout where id = ${id} for no key update`,
       [remove, async () => (await pay(id)).status],

@@ -30,7 +30,7 @@ export function findCheckout(db: Db, workspaceId: string, id: string): Promise<C
 }
 
 /** For whoever has the address of its page. */
-export function findOpenly(db: Db, id: string): Promise<CheckoutRow | undefined> {
+export function findPublicCheckout(db: Db, id: string): Promise<CheckoutRow | undefined> {
   return db.selectFrom('checkout').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
@@ -104,7 +104,7 @@ export function listUnsold(db: Db, limit: number): Promise<CheckoutRow[]> {
 }
 
 /** Open ones whose time is over, and for which nobody pays just now. */
-export function listOver(db: Db, now: Date, limit: number): Promise<CheckoutRow[]> {
+export function listExpired(db: Db, now: Date, limit: number): Promise<CheckoutRow[]> {
   return db
     .selectFrom('checkout')
     .selectAll()

@@ -7,9 +7,9 @@ import type { CheckoutTable } from '../../platform/db/tables.generated.ts';
 export type CheckoutRow = Selectable<CheckoutTable>;
 
 /** How long a checkout of a tier or video is open. */
-export const OPEN_MS = 24 * HOUR_MS;
+export const CHECKOUT_TTL_MS = 24 * HOUR_MS;
 /** How long a place and the use of a code are kept for a buyer who pays. */
-export const CLAIM_MS = 30 * MINUTE_MS;
+export const RESERVATION_TTL_MS = 30 * MINUTE_MS;
 /** What the card networks charge at least, in cents. */
 const MIN_CENTS = 50;
 
@@ -40,7 +40,7 @@ export function statusOf(row: CheckoutRow, now: Date): CheckoutRow['status'] {
 }
 
 /** Where the buyer goes after the payment. */
-export function successAddress(row: Pick<CheckoutRow, 'id' | 'success_url'>): string {
+export function successUrl(row: Pick<CheckoutRow, 'id' | 'success_url'>): string {
   const url = new URL(row.success_url);
   url.searchParams.append('checkout_id', row.id);
   return url.href;

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Metadata, Nullable, NullableObject, OneOf } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
@@ -26,13 +26,13 @@ const ADDRESSES = {
   cancelUrl: 'https://shop.example.com/offers',
 };
 
-export const SubscriptionCheckoutIn = named(
+export const SubscriptionCheckoutIn = namedSchema(
   'SubscriptionCheckoutCreate',
   Type.Object({ tierId: Type.String({ maxLength: 64 }), ...settings }),
   { tierId: 'tier_01kafe3n4pfx2v9yq6m8d7t5zr', ...ADDRESSES },
 );
 
-export const VideoCheckoutIn = named(
+export const VideoCheckoutIn = namedSchema(
   'VideoCheckoutCreate',
   Type.Object({ videoId: Type.String({ maxLength: 64 }), ...settings }),
   { videoId: 'vid_01kafe3n4pfx2v9yq6m8d7t5zr', ...ADDRESSES },
@@ -40,7 +40,7 @@ export const VideoCheckoutIn = named(
 
 const { customerEmail: _, ...bookingSettings } = settings;
 
-export const BookingCheckoutIn = named(
+export const BookingCheckoutIn = namedSchema(
   'BookingCheckoutCreate',
   Type.Object({
     productId: Type.String({ maxLength: 64 }),
@@ -76,11 +76,11 @@ export const BookingCheckoutIn = named(
 export type BookingCheckoutIn = Static<typeof BookingCheckoutIn>;
 
 export const OUTCOMES = ['PAID', 'DECLINED', 'EXPIRED'] as const;
-export const SimulationIn = named('CheckoutSimulation', Type.Object({ outcome: OneOf(OUTCOMES) }), {
+export const SimulationIn = namedSchema('CheckoutSimulation', Type.Object({ outcome: OneOf(OUTCOMES) }), {
   outcome: 'PAID',
 });
 
-export const Checkout = named(
+export const Checkout = namedSchema(
   'Checkout',
   Type.Object({
     id: IdOf('chk'),

@@ -3,20 +3,20 @@ import { dateFromMs } from '../../kernel/clock.ts';
 import { parseEmail } from '../../kernel/email.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
-import { missingAs } from '../../kernel/missing.ts';
-import { inOneLine } from '../../kernel/one-line.ts';
-import { normaliseTimezone } from '../../kernel/timezone.ts';
+import { rethrowNotFoundAs } from '../../kernel/missing.ts';
+import { toSingleLine } from '../../kernel/one-line.ts';
+import { normalizeTimezone } from '../../kernel/timezone.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import type { BookingOffer, BookingPrice } from '../bookings/index.ts';
 import type { Quote } from '../discount-codes/index.ts';
 import type { CountMail } from '../mail/index.ts';
 import type { TierRow } from '../tiers/index.ts';
 import { checkoutCreated } from './events.ts';
-import { tell } from './outcomes.ts';
-import { payFor } from './pay.service.ts';
-import type { CheckoutPorts, Work } from './ports.ts';
+import { emitCheckoutEvent } from './outcomes.ts';
+import { payCheckout } from './pay.service.ts';
+import type { CheckoutPorts, TransactionContext } from './ports.ts';
 import * as repository from './repository.ts';
-import { assertChargeable, type CheckoutRow, OPEN_MS } from './rules.ts';
+import { assertChargeable, type CheckoutRow, CHECKOUT_TTL_MS } from './rules.ts';
 import type { BookingCheckoutIn, CheckoutSettings } from './schemas.ts';
 
 interface Caller {
@@ -82,7 +82,7 @@ export function createCheckouts(ports: CheckoutPorts): Checkouts {
       return create(ports, caller, bought, offer, { countMail });
     },
     async bookingOf(id) {
-      const row = await repository.findOpenly(db, id);
+      const row = await repository.findPublicCheckout(db, id);
       return row?.status === 'COMPLETED' ? row.booking_id : null;
     },
     async get(workspaceId, id) {
@@ -94,7 +94,7 @@ export function createCheckouts(ports: CheckoutPorts): Checkouts {
 }
 
 async function tierOffer({ tiers }: CheckoutPorts, { workspaceId }: Caller, id: string): Promise<Offer> {
-  const tier = await tiers.get(workspaceId, id).catch(missingAs('tierId'));
+  const tier = await tiers.get(workspaceId, id).catch(rethrowNotFoundAs('tierId'));
   assertTakesMembers(tier);
   return {
     kind: 'SUBSCRIPTION',
@@ -117,7 +117,7 @@ function assertTakesMembers(tier: TierRow): void {
 }
 
 async function videoOffer(ports: CheckoutPorts, { workspaceId }: Caller, id: string): Promise<Offer> {
-  const { title, priceCents } = await ports.videoOf(workspaceId, id).catch(missingAs('videoId'));
+  const { title, priceCents } = await ports.videoOf(workspaceId, id).catch(rethrowNotFoundAs('videoId'));
   if (priceCents === null) {
     const message = 'The video is not for sale: its visibility is not PURCHASE, or it has no price.';
     throw new AppError('CONFLICT', { field: 'videoId', message });
@@ -134,10 +134,10 @@ async function bookingOffer(
 ): Promise<BookingOffer> {
   const email = parseEmail(customer.email);
   if (email === null) throw badRequest('customer.email', 'Enter a valid email address.');
-  const name = inOneLine(customer.name);
+  const name = toSingleLine(customer.name);
   if (name === '') throw badRequest('customer.name', 'The name must contain visible characters.');
   const timezone =
-    customer.timezone == null ? null : normaliseTimezone(customer.timezone, 'customer.timezone');
+    customer.timezone == null ? null : normalizeTimezone(customer.timezone, 'customer.timezone');
   return bookings.offer(workspaceId, {
     ...{ productId, cohortId, intakeAnswers, waitlistEntryId },
     startsAt: startsAt === undefined ? undefined : toDate(startsAt),
@@ -174,7 +174,7 @@ async function create(
   if (isCharged) await ports.payments.providerNow(workspaceId);
   const now = ports.clock.now();
   return ports.events.transaction(async (tx, append) => {
-    await keepSold(ports, tx, workspaceId, { tierId: offer.tier_id, code });
+    await lockOfferedItems(ports, tx, workspaceId, { tierId: offer.tier_id, code });
     const price = {
       amountCents: priceCents - discountCents,
       discountCents,
@@ -197,7 +197,7 @@ async function create(
       created_at: now,
     });
     if (row !== undefined) {
-      await tell({ tx, append }, checkoutCreated, row);
+      await emitCheckoutEvent({ tx, append }, checkoutCreated, row);
       const isBooked = row.kind === 'BOOKING' && row.amount_cents === 0;
       return isBooked ? bookFree(ports, { tx, append }, row, countMail) : row;
     }
@@ -209,24 +209,24 @@ async function create(
 }
 
 /** What the checkout names may have gone since it was offered: now it stays. @throws {AppError} as the offer. */
-async function keepSold(
+async function lockOfferedItems(
   { tiers, discountCodes }: CheckoutPorts,
   tx: Tx,
   workspaceId: string,
   { tierId, code }: { tierId: string | null; code: Quote | null },
 ): Promise<void> {
   if (tierId !== null) {
-    assertTakesMembers(await tiers.keep(tx, workspaceId, tierId).catch(missingAs('tierId')));
+    assertTakesMembers(await tiers.keep(tx, workspaceId, tierId).catch(rethrowNotFoundAs('tierId')));
   }
   if (code !== null) await discountCodes.keep(tx, code);
 }
 
 /** What is bought; a booking is made in the transaction of its checkout, which ends with its hold. */
-async function columnsOf(ports: CheckoutPorts, work: Work, offer: Offer, price: BookingPrice) {
+async function columnsOf(ports: CheckoutPorts, work: TransactionContext, offer: Offer, price: BookingPrice) {
   const { kind, tier_id, video_id, interval, trial_days } = offer;
   const of = { kind, tier_id, video_id, interval, trial_days };
   if (offer.booking === null) {
-    const expiresAt = dateFromMs(ports.clock.ms() + OPEN_MS);
+    const expiresAt = dateFromMs(ports.clock.ms() + CHECKOUT_TTL_MS);
     return { ...of, title: offer.title, expires_at: expiresAt };
   }
   const { bookingId, title, expiresAt } = await ports.bookings.make(work, offer.booking, price);
@@ -237,11 +237,11 @@ async function columnsOf(ports: CheckoutPorts, work: Work, offer: Offer, price: 
 /** Nothing is due: it takes place at once. */
 async function bookFree(
   ports: CheckoutPorts,
-  work: Work,
+  work: TransactionContext,
   row: CheckoutRow,
   countMail: CountMail | undefined,
 ): Promise<CheckoutRow> {
-  await payFor(ports, work, row, { email: '', card: null, isSandbox: false, method: null, countMail });
+  await payCheckout(ports, work, row, { email: '', card: null, isSandbox: false, method: null, countMail });
   const done = await repository.lockCheckout(work.tx, row.id);
   if (done === undefined) throw new Error(`checkout ${row.id} is gone`);
   return done;

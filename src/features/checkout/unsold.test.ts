@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { desk } from '../../../test/booking/desk.ts';
+import { bookingClient } from '../../../test/booking/desk.ts';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { runTask } from '../../../test/harness/parts.ts';
 import { CARDS } from '../../../test/money/buyer.ts';
-import { type Shop, selling } from '../../../test/money/shop.ts';
+import { type Shop, checkoutClient } from '../../../test/money/shop.ts';
 import { MINUTE_MS } from '../../kernel/durations.ts';
 
 let app: TestApp;
@@ -15,8 +15,8 @@ before(async () => {
 });
 after(() => app.close());
 
-const { shop, tier, video, open, read, eventsOf, pay } = selling(() => app);
-const booking = desk(() => app);
+const { shop, tier, video, open, read, eventsOf, pay } = checkoutClient(() => app);
+const booking = bookingClient(() => app);
 
 const call = ({ key }: Shop, method: string, path: string, body?: object) =>
   app.request(method, path, body === undefined ? { key } : { key, body });

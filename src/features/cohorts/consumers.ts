@@ -1,13 +1,13 @@
 import { type EventConsumer, on } from '../../events/index.ts';
 import type { productDeleted, productUpdated } from '../products/index.ts';
-import type { States } from './states.ts';
+import type { CohortStatusService } from './states.ts';
 
 /**
  * Listens for products whose seats were changed: cohorts without a number of their own have as many; and for those that
  * go, with which their cohorts do.
  */
 export function createCohortConsumers(deps: {
-  states: States;
+  states: CohortStatusService;
   productUpdated: typeof productUpdated;
   productDeleted: typeof productDeleted;
 }): EventConsumer[] {

@@ -23,7 +23,7 @@ export async function sessionsOf(db: Db, cohortIds: readonly string[]): Promise<
 }
 
 /** Makes the session, or moves the one with this id; what stays where it is was not set anew. @returns its id. */
-export async function putSession(
+export async function upsertSession(
   tx: Tx,
   cohortId: string,
   { id, startsAt, endsAt }: { id: string; startsAt: Date; endsAt: Date },
@@ -53,7 +53,7 @@ export async function removeSession(tx: Tx, session: SessionRow, changeNo: numbe
     .execute();
 }
 
-export function removedSince(db: Db, cohortId: string, changeNo: number): Promise<RemovedSessionRow[]> {
+export function listRemovedSessions(db: Db, cohortId: string, changeNo: number): Promise<RemovedSessionRow[]> {
   return db
     .selectFrom('cohort_session_tombstone')
     .selectAll()
@@ -102,7 +102,7 @@ export async function deleteVideo(tx: Tx, cohortId: string, id: string): Promise
 }
 
 /** Cohorts whose members may watch the video now. */
-export async function cohortsShowing(db: Db, videoId: string, now: Date): Promise<string[]> {
+export async function cohortsWithVideo(db: Db, videoId: string, now: Date): Promise<string[]> {
   const rows = await db
     .selectFrom('cohort_video')
     .innerJoin('cohort', 'cohort.id', 'cohort_video.cohort_id')

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { Instant, Nullable } from '../../http/schema.ts';
 
 const members = {
@@ -10,7 +10,7 @@ const members = {
   capacity: Nullable(Type.Integer()),
   sequence: Type.Integer({ minimum: 1, description: 'Increases with each event about this cohort.' }),
 };
-const data = named('CohortEventData', Type.Object(members));
+const data = namedSchema('CohortEventData', Type.Object(members));
 const sample = {
   cohortId: 'coh_01kafe3n4pfx2v9yq6m8d7t5zr',
   productId: 'bkp_01kafe3n4pfx2v9yq6m8d7t5zr',
@@ -65,7 +65,7 @@ export const cohortCanceled = defineEvent({
 export const cohortRescheduled = defineEvent({
   type: 'booking.cohort.rescheduled',
   description: 'The start or sessions of a cohort changed; members are emailed the new times.',
-  data: named(
+  data: namedSchema(
     'CohortMovedEventData',
     Type.Object({ ...members, startsAt: Instant, endsAt: Nullable(Instant) }),
   ),

@@ -8,7 +8,7 @@ export type CohortRow = Selectable<CohortTable>;
 export type CohortChange = Omit<Updateable<CohortTable>, 'id' | 'workspace_id' | 'product_id'>;
 
 /** A cohort, and what else decides its state. */
-export interface Standing extends CohortRow {
+export interface CohortStatusInput extends CohortRow {
   /** Its own, or that of the product. */
   seats: number;
   /** Its own, that of its last session, or the length of the product after its start. */
@@ -73,12 +73,12 @@ export function listCohorts(
     .$if(statuses !== undefined, (query) => query.where('status', 'in', statuses ?? []))
     .where(pageCondition(page))
     .orderBy('id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 
 /** Those of a product that take members, or will, the next one first. */
-export function listComing(db: Db, productId: string, now: Date): Promise<CohortRow[]> {
+export function listUpcomingCohorts(db: Db, productId: string, now: Date): Promise<CohortRow[]> {
   return db
     .selectFrom('cohort')
     .selectAll()
@@ -114,7 +114,7 @@ export async function claimSeat(tx: Tx, id: string, now: Date): Promise<boolean>
 }
 
 /** Moves the two counts by so much. */
-export async function moveCounts(
+export async function adjustSeatCounts(
   tx: Tx,
   id: string,
   by: { claimed: number; enrolled: number },
@@ -130,12 +130,12 @@ export async function moveCounts(
 }
 
 /** Under its lock. */
-export function lockStanding(tx: Tx, id: string): Promise<Standing> {
+export function lockCohortStatusInput(tx: Tx, id: string): Promise<CohortStatusInput> {
   return standings(tx).where('cohort.id', '=', id).forNoKeyUpdate('cohort').executeTakeFirstOrThrow();
 }
 
 /** Under their locks: cohorts of a product that have not ended. */
-export function lockOpenOf(tx: Tx, productId: string): Promise<Standing[]> {
+export function lockOpenOf(tx: Tx, productId: string): Promise<CohortStatusInput[]> {
   return standings(tx)
     .where('cohort.product_id', '=', productId)
     .where('cohort.status', 'in', ['SCHEDULED', 'OPEN', 'FULL', 'RUNNING'])
@@ -145,7 +145,7 @@ export function lockOpenOf(tx: Tx, productId: string): Promise<Standing[]> {
 }
 
 /** Under their locks: those whose time has come for another state, but for those that somebody has locked. */
-export function lockDue(tx: Tx, now: Date, limit: number): Promise<Standing[]> {
+export function lockDue(tx: Tx, now: Date, limit: number): Promise<CohortStatusInput[]> {
   const isDue: RawBuilder<boolean> = sql`(
     cohort.status = 'SCHEDULED' and coalesce(cohort.enrollment_opens_at, '-infinity') <= ${now}
     or cohort.status in ('SCHEDULED', 'OPEN', 'FULL') and cohort.starts_at <= ${now}

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { reads, writes } from '../../http/access.ts';
+import { requiresRead, requiresWrite } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaList, Deleted, PathId, parseList } from '../../http/schema.ts';
@@ -35,7 +35,7 @@ export function cohortRoutes(deps: Deps): Route[] {
 function ofProduct({ cohorts, cursors }: Deps): Route[] {
   return [
     defineRoute({
-      ...writes('booking:write'),
+      ...requiresWrite('booking:write'),
       operationId: 'cohorts.create',
       method: 'POST',
       path: '/booking/products/{productId}/cohorts',
@@ -49,7 +49,7 @@ function ofProduct({ cohorts, cursors }: Deps): Route[] {
         toCohort(await cohorts.create(workspaceId, params.productId, body), mode),
     }),
     defineRoute({
-      ...reads('booking:read'),
+      ...requiresRead('booking:read'),
       operationId: 'cohorts.list',
       method: 'GET',
       path: '/booking/products/{productId}/cohorts',
@@ -75,7 +75,7 @@ function ofProduct({ cohorts, cursors }: Deps): Route[] {
 function resource({ cohorts }: Deps): Route[] {
   return [
     defineRoute({
-      ...reads('booking:read'),
+      ...requiresRead('booking:read'),
       operationId: 'cohorts.get',
       method: 'GET',
       path: '/booking/cohorts/{cohortId}',
@@ -90,7 +90,7 @@ function resource({ cohorts }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...writes('booking:write'),
+      ...requiresWrite('booking:write'),
       operationId: 'cohorts.update',
       method: 'PATCH',
       path: '/booking/cohorts/{cohortId}',
@@ -105,7 +105,7 @@ function resource({ cohorts }: Deps): Route[] {
         toCohort(await cohorts.update(workspaceId, params.cohortId, body), mode),
     }),
     defineRoute({
-      ...writes('booking:write'),
+      ...requiresWrite('booking:write'),
       operationId: 'cohorts.cancel',
       method: 'DELETE',
       path: '/booking/cohorts/{cohortId}',
@@ -124,7 +124,7 @@ function resource({ cohorts }: Deps): Route[] {
 function videos({ cohorts }: Deps): Route[] {
   return [
     defineRoute({
-      ...writes('booking:write'),
+      ...requiresWrite('booking:write'),
       operationId: 'cohorts.addVideo',
       method: 'POST',
       path: '/booking/cohorts/{cohortId}/videos',
@@ -138,7 +138,7 @@ function videos({ cohorts }: Deps): Route[] {
         toCohortVideo(await cohorts.addVideo(caller.workspaceId, params.cohortId, body)),
     }),
     defineRoute({
-      ...writes('booking:write'),
+      ...requiresWrite('booking:write'),
       operationId: 'cohorts.removeVideo',
       method: 'DELETE',
       path: '/booking/cohorts/{cohortId}/videos/{cvId}',

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
@@ -29,7 +29,7 @@ const settings = {
 };
 const startsAt = Instant;
 
-const SessionIn = named(
+const SessionIn = namedSchema(
   'CohortSessionInput',
   Type.Object({
     id: Type.Optional(
@@ -47,7 +47,7 @@ const sessions = Type.Array(SessionIn, {
   description: 'All sessions; each blocks its time in your calendar.',
 });
 
-export const CohortIn = named(
+export const CohortIn = namedSchema(
   'CohortCreate',
   Type.Object({ startsAt, ...Type.Partial(Type.Object({ ...settings, sessions })).properties }),
   {
@@ -59,14 +59,14 @@ export const CohortIn = named(
 );
 export type CohortIn = Static<typeof CohortIn>;
 
-export const CohortPatch = named(
+export const CohortPatch = namedSchema(
   'CohortUpdate',
   Type.Partial(Type.Object({ startsAt, ...settings, sessions })),
   { capacity: 16 },
 );
 export type CohortPatch = Static<typeof CohortPatch>;
 
-export const CohortVideoIn = named(
+export const CohortVideoIn = namedSchema(
   'CohortVideoCreate',
   Type.Object({
     videoId: Type.String({ maxLength: 64 }),
@@ -93,7 +93,7 @@ const VIDEO = {
   position: 0,
 };
 
-export const CohortVideo = named(
+export const CohortVideo = namedSchema(
   'CohortVideo',
   Type.Object({
     id: IdOf('cvi'),
@@ -104,7 +104,7 @@ export const CohortVideo = named(
   VIDEO,
 );
 
-export const Cohort = named(
+export const Cohort = namedSchema(
   'Cohort',
   Type.Object({
     id: IdOf('coh'),
@@ -114,7 +114,7 @@ export const Cohort = named(
     enrolledCount: Type.Integer({ description: 'Number of members.' }),
     status: OneOf(VALUES.cohort.status),
     sessions: Type.Array(
-      named(
+      namedSchema(
         'CohortSession',
         Type.Object({
           id: IdOf('cse'),
@@ -159,7 +159,7 @@ export const Cohort = named(
 );
 
 /** A cohort, and what is in it. */
-export interface WholeCohort {
+export interface CohortDetails {
   row: CohortRow;
   sessions: readonly SessionRow[];
   videos: readonly CohortVideoRow[];
@@ -170,7 +170,7 @@ export function toCohortVideo(row: CohortVideoRow): Static<typeof CohortVideo> {
   return { id, videoId, releaseAt: text(releaseAt), position };
 }
 
-export function toCohort({ row, sessions: held, videos }: WholeCohort, mode: Mode): Static<typeof Cohort> {
+export function toCohort({ row, sessions: held, videos }: CohortDetails, mode: Mode): Static<typeof Cohort> {
   return {
     id: row.id,
     productId: row.product_id,

@@ -1,10 +1,10 @@
 import type { Events } from '../../events/index.ts';
-import { defined } from '../../kernel/changes.ts';
+import { omitUndefined } from '../../kernel/changes.ts';
 import { type Clock, dateFromText } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
-import { normaliseTimezone } from '../../kernel/timezone.ts';
+import { normalizeTimezone } from '../../kernel/timezone.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { CohortStatus } from '../../platform/db/tables.generated.ts';
 import type { ProductRow } from '../products/index.ts';
@@ -13,16 +13,16 @@ import * as content from './content.repository.ts';
 import type { CohortRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { assertTimes, isMoved, type Session } from './rules.ts';
-import type { CohortIn, CohortPatch, CohortVideoIn, WholeCohort } from './schemas.ts';
-import { holdSessions, readSessions, type SessionCalendar, toPlan } from './sessions.ts';
-import { cancelCohort, type Seats, type States, tellMoved, type Work } from './states.ts';
+import type { CohortIn, CohortPatch, CohortVideoIn, CohortDetails } from './schemas.ts';
+import { saveSessions, readSessions, type SessionCalendar, toPlan } from './sessions.ts';
+import { cancelCohort, type Seats, type CohortStatusService, emitRescheduled, type TransactionContext } from './states.ts';
 
 /** What cohorts are built on. */
 export interface CohortPorts {
   db: Db;
   events: Pick<Events, 'transaction'>;
   clock: Clock;
-  states: States;
+  states: CohortStatusService;
   products: {
     /** Each: @throws {AppError} NOT_FOUND. */
     get(workspaceId: string, id: string): Promise<ProductRow>;
@@ -41,7 +41,7 @@ export interface Cohorts {
    * @throws {AppError} BAD_REQUEST naming the input; CONFLICT for a product that is archived or no COHORT, and with field
    * `sessions.0.startsAt` where the creator's calendar has something at that time.
    */
-  create(workspaceId: string, productId: string, input: CohortIn): Promise<WholeCohort>;
+  create(workspaceId: string, productId: string, input: CohortIn): Promise<CohortDetails>;
   /** Canceled ones too. */
   list(
     workspaceId: string,
@@ -50,11 +50,11 @@ export interface Cohorts {
     page: PageRequest,
   ): Promise<CohortRow[]>;
   get(workspaceId: string, id: string): Promise<CohortRow>;
-  whole(rows: readonly CohortRow[]): Promise<WholeCohort[]>;
+  whole(rows: readonly CohortRow[]): Promise<CohortDetails[]>;
   /** @throws {AppError} as `create`; CONFLICT for one that has ended, and for what is fixed once it runs. */
-  update(workspaceId: string, id: string, input: CohortPatch): Promise<WholeCohort>;
+  update(workspaceId: string, id: string, input: CohortPatch): Promise<CohortDetails>;
   /** Its bookings are canceled, and its time is free. @throws {AppError} CONFLICT once it has begun. */
-  cancel(workspaceId: string, id: string): Promise<WholeCohort>;
+  cancel(workspaceId: string, id: string): Promise<CohortDetails>;
   /** @throws {AppError} NOT_FOUND for a video that is not the workspace's; CONFLICT for one that is there. */
   addVideo(workspaceId: string, id: string, input: CohortVideoIn): Promise<CohortVideoRow>;
   removeVideo(workspaceId: string, id: string, cohortVideoId: string): Promise<void>;
@@ -78,7 +78,7 @@ const MAX_VIDEOS = 500;
 
 export function createCohorts(ports: CohortPorts): Cohorts {
   const { db, events, clock, states } = ports;
-  const inWork = <T>(run: (work: Work) => Promise<T>) =>
+  const inWork = <T>(run: (work: TransactionContext) => Promise<T>) =>
     events.transaction((tx, append) => run({ tx, append }));
   return {
     async create(workspaceId, productId, input) {
@@ -102,11 +102,11 @@ export function createCohorts(ports: CohortPorts): Cohorts {
       }),
     seats: states.seats,
     find: repository.findCohort,
-    coming: (of, productId) => repository.listComing(of, productId, clock.now()),
+    coming: (of, productId) => repository.listUpcomingCohorts(of, productId, clock.now()),
     sessions: (of, id) => content.sessionsOf(of, [id]),
-    removedSessions: content.removedSince,
+    removedSessions: content.listRemovedSessions,
     setRoom: content.setSessionRoom,
-    showing: (of, videoId) => content.cohortsShowing(of, videoId, clock.now()),
+    showing: (of, videoId) => content.cohortsWithVideo(of, videoId, clock.now()),
     sweep: states.sweep,
   };
 }
@@ -116,7 +116,7 @@ function found(row: CohortRow | undefined): CohortRow {
   return row;
 }
 
-async function whole(db: Db, rows: readonly CohortRow[]): Promise<WholeCohort[]> {
+async function whole(db: Db, rows: readonly CohortRow[]): Promise<CohortDetails[]> {
   const ids = rows.map(({ id }) => id);
   const sessions = Map.groupBy(await content.sessionsOf(db, ids), ({ cohort_id: id }) => id);
   const videos = Map.groupBy(await content.videosOf(db, ids), ({ cohort_id: id }) => id);
@@ -127,23 +127,23 @@ async function whole(db: Db, rows: readonly CohortRow[]): Promise<WholeCohort[]>
   }));
 }
 
-async function wholeOf(tx: Tx, row: CohortRow): Promise<WholeCohort> {
+async function wholeOf(tx: Tx, row: CohortRow): Promise<CohortDetails> {
   const [one = { row, sessions: [], videos: [] }] = await whole(tx, [row]);
   return one;
 }
 
 async function create(
   ports: CohortPorts,
-  work: Work,
+  work: TransactionContext,
   productId: string,
   input: CohortIn,
-): Promise<WholeCohort> {
+): Promise<CohortDetails> {
   const { tx } = work;
   const now = ports.clock.now();
   const product = await ports.products.lock(tx, productId);
   const { workspace_id: workspaceId } = product;
   assertTakesCohorts(product);
-  const columns = defined(toColumns(input));
+  const columns = omitUndefined(toColumns(input));
   const startsAt = dateFromText(input.startsAt);
   const sessions = readSessions(input.sessions ?? []);
   assertTimes(timesOf({ ...BARE, ...columns, starts_at: startsAt }, sessions), product.buffer_min);
@@ -160,16 +160,16 @@ async function create(
     created_at: now,
     updated_at: now,
   });
-  await holdSessions(ports, tx, { row, product, held: [], now }, sessions);
+  await saveSessions(ports, tx, { row, product, held: [], now }, sessions);
   return wholeOf(tx, await ports.states.settle(work, row.id));
 }
 
 async function update(
   ports: CohortPorts,
-  work: Work,
+  work: TransactionContext,
   { workspaceId, id }: { workspaceId: string; id: string },
   input: CohortPatch,
-): Promise<WholeCohort> {
+): Promise<CohortDetails> {
   const { tx } = work;
   const now = ports.clock.now();
   const known = found(await repository.findOwnCohort(tx, workspaceId, id));
@@ -177,7 +177,7 @@ async function update(
   // As it is by now: what has begun a moment ago is not moved any more.
   const before = await ports.states.settle(work, known.id);
   assertOpenToChange(before);
-  const columns = defined({
+  const columns = omitUndefined({
     ...toColumns(input),
     starts_at: input.startsAt === undefined ? undefined : dateFromText(input.startsAt),
   });
@@ -196,16 +196,16 @@ async function update(
     revision: before.revision + (isNews ? 1 : 0),
     updated_at: now,
   });
-  if (input.sessions !== undefined) await holdSessions(ports, tx, { row, product, held, now }, sessions);
-  if (isNews) await tellMoved(work, row);
+  if (input.sessions !== undefined) await saveSessions(ports, tx, { row, product, held, now }, sessions);
+  if (isNews) await emitRescheduled(work, row);
   return wholeOf(tx, await ports.states.settle(work, row.id));
 }
 
 async function cancel(
   ports: CohortPorts,
-  work: Work,
+  work: TransactionContext,
   { workspaceId, id }: { workspaceId: string; id: string },
-): Promise<WholeCohort> {
+): Promise<CohortDetails> {
   const { tx } = work;
   await ports.states.settle(work, found(await repository.findOwnCohort(tx, workspaceId, id)).id);
   const before = found(await repository.lockOwnCohort(tx, workspaceId, id));
@@ -266,7 +266,7 @@ function toColumns(input: CohortPatch) {
     capacity: input.capacity,
     enrollment_opens_at: toDate(opensAt),
     enrollment_closes_at: toDate(closesAt),
-    timezone: timezone === undefined ? undefined : normaliseTimezone(timezone),
+    timezone: timezone === undefined ? undefined : normalizeTimezone(timezone),
   };
 }
 

@@ -61,7 +61,7 @@ interface Held {
  *
  * @throws {AppError} CONFLICT, field `sessions.0.startsAt`, where the calendar has something.
  */
-export async function holdSessions(
+export async function saveSessions(
   { calendar }: { calendar: SessionCalendar },
   tx: Tx,
   { row, product, held, now }: Held,
@@ -75,7 +75,7 @@ export async function holdSessions(
     if (!sessions.some(({ id }) => id === session.id)) await content.removeSession(tx, session, row.revision);
   }
   for (const [index, plan] of sessions.entries()) {
-    const sessionId = await content.putSession(tx, row.id, { ...plan, id: plan.id ?? newId('cse') }, now);
+    const sessionId = await content.upsertSession(tx, row.id, { ...plan, id: plan.id ?? newId('cse') }, now);
     const taken = await calendar.take(tx, {
       workspaceId: row.workspace_id,
       productId: product.id,

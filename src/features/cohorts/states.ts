@@ -10,12 +10,12 @@ import {
   cohortRescheduled,
   cohortStarted,
 } from './events.ts';
-import type { CohortRow, Standing } from './repository.ts';
+import type { CohortRow, CohortStatusInput } from './repository.ts';
 import * as repository from './repository.ts';
 import { statusOf } from './rules.ts';
 
 /** A transaction, and what it appends. */
-export interface Work {
+export interface TransactionContext {
   tx: Tx;
   append: AppendEvent;
 }
@@ -31,20 +31,20 @@ export interface Seats {
   /** What was claimed is nobody's. */
   release(tx: Tx, cohortId: string): Promise<void>;
   /** What was claimed is a member's. */
-  take(work: Work, cohortId: string): Promise<void>;
+  take(work: TransactionContext, cohortId: string): Promise<void>;
   /** A member has left. */
-  leave(work: Work, cohortId: string): Promise<void>;
+  leave(work: TransactionContext, cohortId: string): Promise<void>;
 }
 
 /** What state cohorts are in. */
-export interface States {
+export interface CohortStatusService {
   seats: Seats;
   /** Brings a cohort into the state that its times and members give it, and tells of a new one. */
-  settle(work: Work, id: string): Promise<CohortRow>;
+  settle(work: TransactionContext, id: string): Promise<CohortRow>;
   /** After the seats of a product were changed. */
-  settleAll(work: Work, productId: string): Promise<void>;
+  settleAll(work: TransactionContext, productId: string): Promise<void>;
   /** With a product that goes, and that nobody has ever booked. */
-  cancelAll(work: Work, productId: string): Promise<void>;
+  cancelAll(work: TransactionContext, productId: string): Promise<void>;
   /** Goes on with those whose time has come. */
   sweep(): Promise<void>;
 }
@@ -65,8 +65,8 @@ export function createStates({
 }: {
   events: Pick<Events, 'transaction'>;
   clock: Clock;
-}): States {
-  const settled = async (work: Work, standing: Standing): Promise<CohortRow> => {
+}): CohortStatusService {
+  const settled = async (work: TransactionContext, standing: CohortStatusInput): Promise<CohortRow> => {
     const now = clock.now();
     const status = statusOf(standing, now);
     if (status === standing.status) return standing;
@@ -74,16 +74,16 @@ export function createStates({
     await tell(work, row);
     return row;
   };
-  const settle = async (work: Work, id: string) => settled(work, await repository.lockStanding(work.tx, id));
-  const move = async (work: Work, id: string, by: { claimed: number; enrolled: number }) => {
-    await repository.moveCounts(work.tx, id, by);
+  const settle = async (work: TransactionContext, id: string) => settled(work, await repository.lockCohortStatusInput(work.tx, id));
+  const move = async (work: TransactionContext, id: string, by: { claimed: number; enrolled: number }) => {
+    await repository.adjustSeatCounts(work.tx, id, by);
     await settle(work, id);
   };
   return {
     settle,
     seats: {
       claim: (tx, id) => repository.claimSeat(tx, id, clock.now()),
-      release: (tx, id) => repository.moveCounts(tx, id, { claimed: -1, enrolled: 0 }),
+      release: (tx, id) => repository.adjustSeatCounts(tx, id, { claimed: -1, enrolled: 0 }),
       take: (work, id) => move(work, id, { claimed: -1, enrolled: 1 }),
       leave: (work, id) => move(work, id, { claimed: 0, enrolled: -1 }),
     },
@@ -108,12 +108,12 @@ export function createStates({
 }
 
 /** Under its lock. */
-export async function cancelCohort(work: Work, id: string, now: Date): Promise<void> {
+export async function cancelCohort(work: TransactionContext, id: string, now: Date): Promise<void> {
   const change = { status: 'CANCELED', canceled_at: now, updated_at: now } as const;
   await tell(work, await repository.updateCohort(work.tx, id, change));
 }
 
-async function dataOf({ tx }: Work, row: CohortRow) {
+async function dataOf({ tx }: TransactionContext, row: CohortRow) {
   return {
     cohortId: row.id,
     productId: row.product_id,
@@ -124,13 +124,13 @@ async function dataOf({ tx }: Work, row: CohortRow) {
 }
 
 /** Tells what state a cohort is in now; nobody is told that one is scheduled. */
-async function tell(work: Work, row: CohortRow & { status: CohortStatus }): Promise<void> {
+async function tell(work: TransactionContext, row: CohortRow & { status: CohortStatus }): Promise<void> {
   const definition = TOLD[row.status];
   if (definition !== null) await work.append(definition, row.workspace_id, await dataOf(work, row));
 }
 
 /** Tells that it takes place at other times. */
-export async function tellMoved(work: Work, row: CohortRow): Promise<void> {
+export async function emitRescheduled(work: TransactionContext, row: CohortRow): Promise<void> {
   const times = { startsAt: row.starts_at.toISOString(), endsAt: row.ends_at?.toISOString() ?? null };
   await work.append(cohortRescheduled, row.workspace_id, { ...(await dataOf(work, row)), ...times });
 }

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 
-const data = named(
+const data = namedSchema(
   'DiscountCodeEventData',
   Type.Object({
     discountCodeId: Type.String(),

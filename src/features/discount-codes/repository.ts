@@ -24,7 +24,7 @@ export function listCodes(db: Db, workspaceId: string, page: PageRequest): Promi
   return select(db, workspaceId)
     .where(pageCondition(page, 'id', 'created_at', 'dsc'))
     .orderBy('id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 
@@ -43,7 +43,7 @@ export function lockCode(tx: Tx, workspaceId: string, id: string): Promise<Disco
  * @param when `now` waits for nobody, and takes one that is being changed or deleted for none.
  * @returns whether there is such a code.
  */
-export async function keepCode(tx: Tx, id: string, when: 'now' | 'whenFree' = 'whenFree'): Promise<boolean> {
+export async function lockCodeKeyShare(tx: Tx, id: string, when: 'now' | 'whenFree' = 'whenFree'): Promise<boolean> {
   const row = await tx
     .selectFrom('discount_code')
     .select('id')
@@ -74,7 +74,7 @@ export async function deleteCode(tx: Tx, workspaceId: string, id: string): Promi
 }
 
 /** Claims one use for somebody who pays. @returns false when none is left, or the code is good no more. */
-export async function claimUse(tx: Tx, id: string, now: Date): Promise<boolean> {
+export async function reserveUse(tx: Tx, id: string, now: Date): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('discount_code')
     .set({ reserved_count: sql`reserved_count + 1` })
@@ -87,7 +87,7 @@ export async function claimUse(tx: Tx, id: string, now: Date): Promise<boolean> 
 }
 
 /** Undefined when the code was deleted meanwhile. */
-export function moveCounts(
+export function adjustUseCounts(
   tx: Tx,
   id: string,
   by: { claimed: number; used: number },
@@ -104,7 +104,7 @@ export function moveCounts(
 }
 
 /** Codes of any workspace whose time is over and of which nobody was told; they are marked as told. */
-export function takeExpired(tx: Tx, now: Date, limit: number): Promise<DiscountCodeRow[]> {
+export function claimExpired(tx: Tx, now: Date, limit: number): Promise<DiscountCodeRow[]> {
   return tx
     .updateTable('discount_code')
     .set({ expiry_notified_at: now })

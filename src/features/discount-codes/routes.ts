@@ -1,4 +1,4 @@
-import { reads, writes } from '../../http/access.ts';
+import { requiresRead, requiresWrite } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Deleted, IdParams } from '../../http/schema.ts';
@@ -19,7 +19,7 @@ interface Deps {
 export function discountCodeRoutes({ discountCodes, cursors, clock }: Deps): Route[] {
   return [
     defineRoute({
-      ...writes('booking:write'),
+      ...requiresWrite('booking:write'),
       operationId: 'discountCodes.create',
       method: 'POST',
       path: '/booking/discount-codes',
@@ -32,7 +32,7 @@ export function discountCodeRoutes({ discountCodes, cursors, clock }: Deps): Rou
         toDiscountCode(await discountCodes.create(workspaceId, body), { mode, now: clock.now() }),
     }),
     defineRoute({
-      ...reads('booking:read'),
+      ...requiresRead('booking:read'),
       operationId: 'discountCodes.list',
       method: 'GET',
       path: '/booking/discount-codes',
@@ -48,7 +48,7 @@ export function discountCodeRoutes({ discountCodes, cursors, clock }: Deps): Rou
       },
     }),
     defineRoute({
-      ...writes('booking:write'),
+      ...requiresWrite('booking:write'),
       operationId: 'discountCodes.update',
       method: 'PATCH',
       path: '/booking/discount-codes/{id}',
@@ -62,7 +62,7 @@ export function discountCodeRoutes({ discountCodes, cursors, clock }: Deps): Rou
         toDiscountCode(await discountCodes.update(workspaceId, params.id, body), { mode, now: clock.now() }),
     }),
     defineRoute({
-      ...writes('booking:write'),
+      ...requiresWrite('booking:write'),
       operationId: 'discountCodes.delete',
       method: 'DELETE',
       path: '/booking/discount-codes/{id}',

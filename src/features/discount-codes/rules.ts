@@ -9,13 +9,13 @@ export interface Discount {
 const MAX_LENGTH = 64;
 
 /** As it is kept and compared: upper case, without spaces around it. */
-export function normaliseCode(text: string): string {
+export function normalizeCode(text: string): string {
   return text.trim().toUpperCase();
 }
 
 /** @throws {AppError} BAD_REQUEST, field `code`. */
 export function parseCode(text: string): string {
-  const code = normaliseCode(text);
+  const code = normalizeCode(text);
   // Some letters become two in upper case.
   const length = [...code].length;
   if (length >= 1 && length <= MAX_LENGTH) return code;

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import type { DiscountCodeRow } from './repository.ts';
@@ -22,21 +22,21 @@ const settings = {
 
 const { code, ...others } = settings;
 
-export const DiscountCodeIn = named(
+export const DiscountCodeIn = namedSchema(
   'DiscountCodeCreate',
   Type.Object({ code, ...Type.Partial(Type.Object(others)).properties }),
   { code: 'EARLY', percentOff: 20, maxUses: 50 },
 );
 export type DiscountCodeIn = Static<typeof DiscountCodeIn>;
 
-export const DiscountCodePatch = named(
+export const DiscountCodePatch = namedSchema(
   'DiscountCodeUpdate',
   Type.Partial(Type.Object({ ...settings, isActive: Type.Boolean() })),
   { isActive: false },
 );
 export type DiscountCodePatch = Static<typeof DiscountCodePatch>;
 
-export const DiscountCode = named(
+export const DiscountCode = namedSchema(
   'DiscountCode',
   Type.Object({
     id: IdOf('dsc'),

@@ -7,7 +7,7 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import { discountCodeExhausted, discountCodeExpired } from './events.ts';
 import type { DiscountCodeChange, DiscountCodeRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { assertOneDiscount, discountOf, normaliseCode, parseCode, statusOf } from './rules.ts';
+import { assertOneDiscount, discountOf, normalizeCode, parseCode, statusOf } from './rules.ts';
 import type { DiscountCodeIn, DiscountCodePatch } from './schemas.ts';
 
 interface Deps {
@@ -26,7 +26,7 @@ export interface Quote {
 }
 
 /** What is bought: `productId` is null for tiers and videos. */
-export interface Sold {
+export interface DiscountTarget {
   priceCents: number;
   productId: string | null;
 }
@@ -51,20 +51,20 @@ export interface DiscountCodes {
    * @param text as it was typed.
    * @throws {AppError} CONFLICT, field `discountCode`, with the reason, for a code that does not hold.
    */
-  quote(workspaceId: string, text: string, sold: Sold): Promise<Quote>;
+  quote(workspaceId: string, text: string, sold: DiscountTarget): Promise<Quote>;
   /**
    * What was quoted is not deleted before the transaction ends.
    *
    * @throws {AppError} CONFLICT, as `quote`, when it is by now.
    */
   keep(tx: Tx, quoted: Quote): Promise<void>;
-  uses: CodeUses;
+  uses: CodeRedemptions;
   /** Tells of the codes whose time is over. */
   tellExpired(): Promise<void>;
 }
 
 /** The uses of a code, in the transaction of what takes or frees them. */
-export interface CodeUses {
+export interface CodeRedemptions {
   /**
    * What is there now is not deleted before the transaction ends. For whoever locks what names the code: first the code,
    * as its deletion goes on to what names it.
@@ -93,27 +93,27 @@ export function createDiscountCodes(deps: Deps): DiscountCodes {
       }),
     quote: (workspaceId, text, sold) => quote(deps, workspaceId, text, sold),
     async keep(tx, { id }) {
-      if (!(await repository.keepCode(tx, id))) throw refuse(MISSING);
+      if (!(await repository.lockCodeKeyShare(tx, id))) throw refuse(MISSING);
     },
     uses: {
       async hold(tx, id) {
-        await repository.keepCode(tx, id);
+        await repository.lockCodeKeyShare(tx, id);
       },
       // One that was chosen a moment ago is not held yet: its deletion may wait for the buyer, who must not wait for it.
       claim: async (tx, id) =>
-        (await repository.keepCode(tx, id, 'now')) && repository.claimUse(tx, id, clock.now()),
+        (await repository.lockCodeKeyShare(tx, id, 'now')) && repository.reserveUse(tx, id, clock.now()),
       async release(tx, id) {
-        await repository.moveCounts(tx, id, { claimed: -1, used: 0 });
+        await repository.adjustUseCounts(tx, id, { claimed: -1, used: 0 });
       },
       async use(tx, append, id, wasClaimed) {
-        const row = await repository.moveCounts(tx, id, { claimed: wasClaimed ? -1 : 0, used: 1 });
+        const row = await repository.adjustUseCounts(tx, id, { claimed: wasClaimed ? -1 : 0, used: 1 });
         if (row !== undefined && isUsedUp(row)) await tell(tx, append, 'exhausted', row);
       },
     },
     async tellExpired() {
       for (;;) {
         const told = await events.transaction(async (tx, append) => {
-          const rows = await repository.takeExpired(tx, clock.now(), BATCH);
+          const rows = await repository.claimExpired(tx, clock.now(), BATCH);
           for (const row of rows) await tell(tx, append, 'expired', row);
           return rows.length;
         });
@@ -227,8 +227,8 @@ function assertOpenToChange(
 const MISSING = 'Discount code not found.';
 const refuse = (message: string) => new AppError('CONFLICT', { field: 'discountCode', message });
 
-async function quote({ db, clock }: Deps, workspaceId: string, text: string, sold: Sold): Promise<Quote> {
-  const row = await repository.findByText(db, workspaceId, normaliseCode(text));
+async function quote({ db, clock }: Deps, workspaceId: string, text: string, sold: DiscountTarget): Promise<Quote> {
+  const row = await repository.findByText(db, workspaceId, normalizeCode(text));
   if (row === undefined) throw refuse(MISSING);
   const status = statusOf(row, clock.now());
   if (status === 'DISABLED') throw refuse(MISSING);

@@ -6,6 +6,6 @@
  * *lapses* when its proof is gone for days.
  */
 export { domainEvents, domainLapsed } from './events.ts';
-export { createProver } from './proof.ts';
+export { createDomainVerifier } from './proof.ts';
 export { domainRoutes } from './routes.ts';
 export { createDomains, type Domains } from './service.ts';

@@ -9,7 +9,7 @@ import {
   type Outbound,
   type TxtResolver,
 } from '../../platform/outbound/index.ts';
-import { createProver, type Prover } from './proof.ts';
+import { createDomainVerifier, type DomainVerifier } from './proof.ts';
 
 const DOMAIN = 'shop.example.com';
 const TOKEN = 'AbCdEfGhIjKlMnOpQrStUvWxYz012345';
@@ -20,7 +20,7 @@ let dns: TestDns;
 let sink: HttpsSink;
 let outbound: Outbound;
 let txt: TxtResolver;
-let prover: Prover;
+let prover: DomainVerifier;
 
 before(async () => {
   dns = await startTestDns();
@@ -31,7 +31,7 @@ before(async () => {
   dns.a.set('private.example.com', ['10.0.0.1']);
   outbound = createOutbound({ allowPrivate: ['127.0.0.1'], dnsServers: [dns.address] });
   txt = createTxtResolver([dns.address]);
-  prover = createProver({
+  prover = createDomainVerifier({
     txt,
     // The program dials port 443; the receiver of the test has a port of its own.
     fetcher: {

@@ -1,12 +1,12 @@
 import { GuardError, type Outbound, OutboundError, type TxtResolver } from '../../platform/outbound/index.ts';
-import { type Finding, fileUrl, proofText, recordName } from './rules.ts';
+import { type VerificationResult, fileUrl, verificationValue, recordName } from './rules.ts';
 
 /**
  * Looks for the proofs of a domain: a TXT record, and a file on its own site
  * (docs/decisions/integration-domains.md#the-proof).
  */
-export interface Prover {
-  look(domain: { domain: string; token: string; include_subdomains: boolean }): Promise<Finding>;
+export interface DomainVerifier {
+  look(domain: { domain: string; token: string; include_subdomains: boolean }): Promise<VerificationResult>;
 }
 
 interface Deps {
@@ -18,10 +18,10 @@ const FILE_TIMEOUT_MS = 5000;
 const FILE_BYTES = 1024;
 const FILE_REDIRECTS = 3;
 
-export function createProver({ txt, fetcher }: Deps): Prover {
+export function createDomainVerifier({ txt, fetcher }: Deps): DomainVerifier {
   return {
     async look({ domain, token, include_subdomains }) {
-      const value = proofText(token);
+      const value = verificationValue(token);
       const [record, file] = await Promise.all([
         lookAtRecord(txt, recordName(domain), value),
         lookAtFile(fetcher, fileUrl(domain), value),

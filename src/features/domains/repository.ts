@@ -51,7 +51,7 @@ export function listDomains(db: Db, workspaceId: string, page: PageRequest): Pro
     .where('workspace_id', '=', workspaceId)
     .where(pageCondition(page))
     .orderBy('id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 

@@ -1,4 +1,4 @@
-import { reads, writes } from '../../http/access.ts';
+import { requiresRead, requiresWrite } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Deleted, IdParams } from '../../http/schema.ts';
@@ -19,7 +19,7 @@ interface Deps {
 export function domainRoutes({ domains, cursors }: Deps): Route[] {
   return [
     defineRoute({
-      ...writes('domains:write'),
+      ...requiresWrite('domains:write'),
       operationId: 'integrationDomains.create',
       method: 'POST',
       path,
@@ -32,7 +32,7 @@ export function domainRoutes({ domains, cursors }: Deps): Route[] {
       handler: async ({ caller }, { body }) => toDomain(await domains.declare(caller, body), caller.mode),
     }),
     defineRoute({
-      ...reads('domains:read'),
+      ...requiresRead('domains:read'),
       operationId: 'integrationDomains.list',
       method: 'GET',
       path,
@@ -47,7 +47,7 @@ export function domainRoutes({ domains, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...reads('domains:read'),
+      ...requiresRead('domains:read'),
       operationId: 'integrationDomains.get',
       method: 'GET',
       path: `${path}/{id}`,
@@ -59,7 +59,7 @@ export function domainRoutes({ domains, cursors }: Deps): Route[] {
         toDomain(await domains.get(caller.workspaceId, params.id), caller.mode),
     }),
     defineRoute({
-      ...writes('domains:write'),
+      ...requiresWrite('domains:write'),
       operationId: 'integrationDomains.delete',
       method: 'DELETE',
       path: `${path}/{id}`,
@@ -73,7 +73,7 @@ export function domainRoutes({ domains, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...writes('domains:write'),
+      ...requiresWrite('domains:write'),
       operationId: 'integrationDomains.verify',
       method: 'POST',
       path: `${path}/{id}/verify`,

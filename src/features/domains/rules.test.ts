@@ -4,22 +4,22 @@ import fc from 'fast-check';
 import { getPublicSuffix } from 'tldts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { AppError } from '../../kernel/errors.ts';
-import { refuseName } from '../../platform/outbound/index.ts';
+import { nonPublicNameReason } from '../../platform/outbound/index.ts';
 import {
-  afterCheck,
-  covers,
+  applyVerification,
+  matchesOrigin,
   type DomainState,
-  type Finding,
+  type VerificationResult,
   newToken,
   parseDomain,
   pendingUntil,
-  restart,
+  resetVerification,
 } from './rules.ts';
 
 const naming = {
   isPlatformHost: (name: string) => name === 'video.example.net',
   isPublicSuffix: (name: string) => getPublicSuffix(name, { allowPrivateDomains: true }) === name,
-  refuseName,
+  refuseName: nonPublicNameReason,
 };
 
 describe('a domain that can be declared', () => {
@@ -80,13 +80,13 @@ describe('a domain that can be declared', () => {
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
-const NOTHING: Finding = { txt: false, file: false, error: 'dns: no TXT record' };
-const TXT: Finding = { txt: true, file: false, error: 'file: answered 404' };
-const FILE: Finding = { txt: false, file: true, error: 'dns: no TXT record' };
+const NOTHING: VerificationResult = { txt: false, file: false, error: 'dns: no TXT record' };
+const TXT: VerificationResult = { txt: true, file: false, error: 'file: answered 404' };
+const FILE: VerificationResult = { txt: false, file: true, error: 'dns: no TXT record' };
 
 function pending(change: Partial<DomainState> = {}): DomainState {
   return {
-    ...restart(dateFromMs(0)),
+    ...resetVerification(dateFromMs(0)),
     method: null,
     include_subdomains: false,
     failing_since: null,
@@ -96,12 +96,12 @@ function pending(change: Partial<DomainState> = {}): DomainState {
 }
 
 /** Looks whenever one is due, and tells what came of it. */
-function run(state: DomainState, find: (ms: number) => Finding, untilMs: number) {
+function run(state: DomainState, find: (ms: number) => VerificationResult, untilMs: number) {
   const looks: number[] = [];
   const events: [string, number][] = [];
   let now = state;
   for (let due = now.next_check_at; due !== null && due.getTime() <= untilMs; due = now.next_check_at) {
-    const { change, event } = afterCheck(now, find(due.getTime()), due, false);
+    const { change, event } = applyVerification(now, find(due.getTime()), due, false);
     looks.push(due.getTime());
     if (event !== null) events.push([event, due.getTime()]);
     now = { ...now, ...change };
@@ -158,9 +158,9 @@ describe('the life of a live domain', () => {
 });
 
 describe('which proof counts', () => {
-  const both: Finding = { txt: true, file: true, error: null };
-  const method = (state: Partial<DomainState>, finding: Finding) =>
-    afterCheck(pending(state), finding, dateFromMs(MINUTE), false).change.method;
+  const both: VerificationResult = { txt: true, file: true, error: null };
+  const method = (state: Partial<DomainState>, finding: VerificationResult) =>
+    applyVerification(pending(state), finding, dateFromMs(MINUTE), false).change.method;
 
   test('either is enough, whichever was meant; the one that was meant is named where both are there', () => {
     assert.equal(method({}, TXT), 'DNS_TXT');
@@ -173,15 +173,15 @@ describe('which proof counts', () => {
 
   test('subdomains are proven by the record alone', () => {
     const state = pending({ include_subdomains: true });
-    assert.equal(afterCheck(state, FILE, dateFromMs(MINUTE), false).change.status, 'PENDING');
-    assert.equal(afterCheck(state, both, dateFromMs(MINUTE), false).change.method, 'DNS_TXT');
+    assert.equal(applyVerification(state, FILE, dateFromMs(MINUTE), false).change.status, 'PENDING');
+    assert.equal(applyVerification(state, both, dateFromMs(MINUTE), false).change.method, 'DNS_TXT');
   });
 });
 
 describe('a look that the partner asks for', () => {
   test('leaves the schedule as it is when it finds nothing', () => {
     const state = pending();
-    const { change, event } = afterCheck(state, NOTHING, dateFromMs(30_000), true);
+    const { change, event } = applyVerification(state, NOTHING, dateFromMs(30_000), true);
     assert.deepEqual([change.status, change.checks, event], ['PENDING', 0, null]);
     assert.equal(change.next_check_at, state.next_check_at);
     assert.equal(change.last_error, NOTHING.error);
@@ -190,21 +190,21 @@ describe('a look that the partner asks for', () => {
   test('starts a failed domain anew', () => {
     const failed = run(pending(), () => NOTHING, 8 * DAY).state;
     const now = dateFromMs(20 * DAY);
-    const { change, event } = afterCheck(failed, NOTHING, now, true);
+    const { change, event } = applyVerification(failed, NOTHING, now, true);
     assert.deepEqual([change.status, event], ['PENDING', null]);
     assert.equal(change.next_check_at?.getTime(), 20 * DAY + MINUTE);
     assert.equal(pendingUntil({ ...failed, ...change })?.getTime(), 27 * DAY);
-    assert.equal(afterCheck(failed, TXT, now, true).event, 'integration_domain.verified');
+    assert.equal(applyVerification(failed, TXT, now, true).event, 'integration_domain.verified');
   });
 
   test('of a verified domain does not bring its lapse nearer than three days', () => {
     const verified = run(pending(), () => TXT, MINUTE).state;
     let state = { ...verified };
     for (let ms = DAY; ms < 4 * DAY; ms += 10 * MINUTE) {
-      state = { ...state, ...afterCheck(state, NOTHING, dateFromMs(ms), true).change };
+      state = { ...state, ...applyVerification(state, NOTHING, dateFromMs(ms), true).change };
       assert.equal(state.status, 'VERIFIED');
     }
-    assert.equal(afterCheck(state, NOTHING, dateFromMs(4 * DAY), true).event, 'integration_domain.lapsed');
+    assert.equal(applyVerification(state, NOTHING, dateFromMs(4 * DAY), true).event, 'integration_domain.lapsed');
   });
 });
 
@@ -218,7 +218,7 @@ test('whatever is found whenever, a live domain is looked at again unless it has
       for (const { finding: found, afterMs, manual } of steps) {
         now += afterMs;
         if (state.status === 'FAILED' && !manual) continue;
-        const { change, event } = afterCheck(state, found, dateFromMs(now), manual);
+        const { change, event } = applyVerification(state, found, dateFromMs(now), manual);
         assert.equal(event !== null, change.status !== state.status && change.status !== 'PENDING');
         state = { ...state, ...change };
         assert.equal(state.next_check_at === null, state.status === 'FAILED');
@@ -261,7 +261,7 @@ describe('what a verified domain covers', () => {
   ];
   for (const [domain, include_subdomains, origin, mode, covered] of rows) {
     test(`${domain}${include_subdomains ? ' and below' : ''}: ${origin} (${mode}) ${covered}`, () => {
-      assert.equal(covers({ domain, include_subdomains }, new URL(origin), mode), covered);
+      assert.equal(matchesOrigin({ domain, include_subdomains }, new URL(origin), mode), covered);
     });
   }
 });

@@ -24,7 +24,7 @@ const FILE_PATH = '/.well-known/svc-domain-verification.txt';
 /** Where a proof is looked for, and what it says. */
 export const recordName = (domain: string) => `${RECORD_LABEL}.${domain}`;
 export const fileUrl = (domain: string) => `https://${domain}${FILE_PATH}`;
-export const proofText = (token: string) => `svc-domain-verify=${token}`;
+export const verificationValue = (token: string) => `svc-domain-verify=${token}`;
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const TOKEN_LENGTH = 32;
@@ -69,7 +69,7 @@ export function parseDomain(text: string, { mode, ...naming }: Naming): string {
 }
 
 /** What one look at a domain found. */
-export interface Finding {
+export interface VerificationResult {
   /** The TXT record is there. */
   txt: boolean;
   /** The file is there. */
@@ -102,7 +102,7 @@ export type DomainEvent =
   | 'integration_domain.lapsed';
 
 /** Which proof counts; the one that was asked for, where both are there. */
-function proofOf({ method, include_subdomains }: DomainState, { txt, file }: Finding): DomainProof | null {
+function proofOf({ method, include_subdomains }: DomainState, { txt, file }: VerificationResult): DomainProof | null {
   const fileCounts = file && !include_subdomains;
   if (txt && !(fileCounts && method === 'WELL_KNOWN')) return 'DNS_TXT';
   return fileCounts ? 'WELL_KNOWN' : null;
@@ -113,9 +113,9 @@ function proofOf({ method, include_subdomains }: DomainState, { txt, file }: Fin
  *
  * @param manual asked for by the partner: the schedule stays, and a failed domain starts anew.
  */
-export function afterCheck(
+export function applyVerification(
   state: DomainState,
-  finding: Finding,
+  finding: VerificationResult,
   now: Date,
   manual: boolean,
 ): { change: DomainChange; event: DomainEvent | null } {
@@ -139,7 +139,7 @@ export function afterCheck(
     return { change, event: wasVerified ? null : 'integration_domain.verified' };
   }
   if (state.status === 'PENDING') return stillPending(state, seen, now, manual);
-  if (state.status === 'FAILED') return { change: { ...seen, ...restart(now) }, event: null };
+  if (state.status === 'FAILED') return { change: { ...seen, ...resetVerification(now) }, event: null };
   const failingSince = state.failing_since ?? now;
   const lapses = state.status === 'VERIFIED' && now.getTime() - failingSince.getTime() >= LAPSE_MS;
   const change: DomainChange = {
@@ -152,7 +152,7 @@ export function afterCheck(
 }
 
 /** The wait for a proof, from its beginning. */
-export function restart(now: Date) {
+export function resetVerification(now: Date) {
   return {
     status: 'PENDING',
     pending_since: now,
@@ -196,7 +196,7 @@ interface VerifiedDomain {
 }
 
 /** Does a verified domain cover a page of this origin? Names of development may be served without TLS. */
-export function covers({ domain, include_subdomains }: VerifiedDomain, origin: URL, mode: Mode): boolean {
+export function matchesOrigin({ domain, include_subdomains }: VerifiedDomain, origin: URL, mode: Mode): boolean {
   const secure =
     origin.protocol === 'https:' || (mode === 'test' && isLocal(domain) && origin.protocol === 'http:');
   const name = toHostname(origin.hostname);

@@ -1,14 +1,14 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { DomainRow } from './repository.ts';
-import { fileUrl, pendingUntil, proofText, recordName } from './rules.ts';
+import { fileUrl, pendingUntil, verificationValue, recordName } from './rules.ts';
 
-named('DomainProof', OneOf(VALUES.integration_domain.method));
+namedSchema('DomainProof', OneOf(VALUES.integration_domain.method));
 
-export const DomainIn = named(
+export const DomainIn = namedSchema(
   'IntegrationDomainCreate',
   Type.Object({
     domain: Type.String({
@@ -30,9 +30,9 @@ export const DomainIn = named(
 );
 
 const EXAMPLE = { domain: 'shop.example.com', token: 'Zk3vQ8rT1xWn5bYc7LdF2hJm9PsR4uGa' };
-const EXAMPLE_PROOF = proofText(EXAMPLE.token);
+const EXAMPLE_PROOF = verificationValue(EXAMPLE.token);
 
-export const IntegrationDomain = named(
+export const IntegrationDomain = namedSchema(
   'IntegrationDomain',
   Type.Object({
     id: IdOf('dom'),
@@ -80,7 +80,7 @@ export const IntegrationDomain = named(
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
 
 export function toDomain(row: DomainRow, mode: Mode): Static<typeof IntegrationDomain> {
-  const value = proofText(row.token);
+  const value = verificationValue(row.token);
   return {
     id: row.id,
     domain: row.domain,

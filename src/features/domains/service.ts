@@ -11,9 +11,9 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import type { IntegrationDomainMethod as DomainProof } from '../../platform/db/tables.generated.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { refuseName } from '../../platform/outbound/index.ts';
+import { nonPublicNameReason } from '../../platform/outbound/index.ts';
 import { domainFailed, domainLapsed, domainVerified } from './events.ts';
-import type { Prover } from './proof.ts';
+import type { DomainVerifier } from './proof.ts';
 import type { DomainRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
@@ -58,7 +58,7 @@ interface Deps {
   events: Pick<Events, 'transaction'>;
   clock: Clock;
   log: Pick<Logger, 'warn'>;
-  prover: Prover;
+  prover: DomainVerifier;
   /** Host names of the platform itself. */
   platformHosts: readonly string[];
 }
@@ -86,7 +86,7 @@ export function createDomains(deps: Deps): Domains {
           mode: owner.mode,
           isPlatformHost,
           isPublicSuffix: (name) => getPublicSuffix(name, { allowPrivateDomains: true }) === name,
-          refuseName,
+          refuseName: nonPublicNameReason,
         }),
       }),
     list: (workspaceId, page) => repository.listDomains(db, workspaceId, page),
@@ -107,7 +107,7 @@ export function createDomains(deps: Deps): Domains {
       if (web && isPlatformHost(toHostname(origin.hostname) ?? '')) return null;
       const verified = await repository.listVerified(db, workspaceId);
       if (verified.length === 0) return 'integration_domain_required';
-      const covered = origin !== null && verified.some((one) => rules.covers(one, origin, mode));
+      const covered = origin !== null && verified.some((one) => rules.matchesOrigin(one, origin, mode));
       return covered ? null : 'origin_not_allowed';
     },
   };
@@ -125,7 +125,7 @@ async function declare({ events, clock }: Deps, owner: Owner, input: DomainInput
   const now = clock.now();
   const state =
     mode === 'live'
-      ? { ...rules.restart(now), verified_at: null, last_checked_at: null }
+      ? { ...rules.resetVerification(now), verified_at: null, last_checked_at: null }
       : {
           status: 'VERIFIED' as const,
           pending_since: null,
@@ -184,14 +184,14 @@ async function emit(tx: Tx, append: AppendEvent, type: rules.DomainEvent, row: D
 function conclude(
   { events, clock }: Deps,
   id: string,
-  finding: rules.Finding,
+  finding: rules.VerificationResult,
   manual: boolean,
 ): Promise<DomainRow | null> {
   return events.transaction(async (tx, append) => {
     const row = await repository.lockDomain(tx, id);
     if (row === undefined) return null;
     const now = clock.now();
-    const { change, event } = rules.afterCheck(row, finding, now, manual);
+    const { change, event } = rules.applyVerification(row, finding, now, manual);
     const after = await repository.updateDomain(tx, id, change);
     if (event !== null) await emit(tx, append, event, after, now);
     return after;

@@ -1,5 +1,5 @@
 import { createIdleCache } from '../../kernel/cache.ts';
-import type { HistorySegment, KeptFile, LiveHistory } from '../../media/contract/index.ts';
+import type { HistorySegment, DvrFile, LiveHistory } from '../../media/contract/index.ts';
 import type { Db } from '../../platform/db/index.ts';
 import { fileKey } from './keys.ts';
 import type { SegmentRow } from './repository.ts';
@@ -53,7 +53,7 @@ export function createLiveHistory(db: Db): LiveHistory {
     },
     async keyOf({ streamId, epoch, rung, file }) {
       const known = of(streamId);
-      const look = (): KeptFile | null => {
+      const look = (): DvrFile | null => {
         const isIt = (row: SegmentRow) =>
           row.epoch === epoch && row.rungs[rung] !== undefined && (file === 'init.mp4' || row.file === file);
         const row = known.rows.findLast(isIt);

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { runTask } from '../../../test/harness/parts.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { createEncoderStream } from '../../../test/streams/encoder-stream.ts';
 import { PLANS } from '../../kernel/plans.ts';
 import type { HistorySegment } from '../../media/contract/index.ts';
@@ -77,7 +77,7 @@ async function onAir(dvrWindowSec: number, isDependent = (_seq: number) => false
       const { nodeId } = session;
       const keeper = createHistoryKeeper({ live, port: { ...dvr.port, kept }, store, nodeId, log });
       await keeper.sync();
-      if (dvrWindowSec > 0) await until(() => dealtWith === slots.length - 1, { timeoutMs: 8000 });
+      if (dvrWindowSec > 0) await waitFor(() => dealtWith === slots.length - 1, { timeoutMs: 8000 });
       await keeper.stop();
     },
     read: async () => (await get('src/index.m3u8')).text(),
@@ -93,7 +93,7 @@ test('a stream shows its broadcast beyond the live window, whole, and its files 
   await keep();
   assert.deepEqual([await stored(), await used()], [30, 30 * SEGMENT_BYTES]);
   await write(1);
-  await until(async () => count(await read()) === 31);
+  await waitFor(async () => count(await read()) === 31);
   const text = await read();
   assert.match(text, /^#EXT-X-MEDIA-SEQUENCE:0$/m);
   assert.equal(text.match(/^#EXT-X-DISCONTINUITY$/gm)?.length, 1);
@@ -155,7 +155,7 @@ test('players are told of segments without a keyframe, and the history begins wi
   await write(20);
   await keep();
   await write(1);
-  await until(async () => count(await read()) === 21);
+  await waitFor(async () => count(await read()) === 21);
   assert.doesNotMatch(await read(), /INDEPENDENT-SEGMENTS/);
   const begins = new Set<number>();
   for (const _ of Array.from({ length: 6 })) {

@@ -42,7 +42,7 @@ export function createDvr(deps: DvrDeps): Dvr {
   return {
     port: {
       async wanted(nodeId) {
-        const rows = await repository.wantedOn(db, nodeId);
+        const rows = await repository.listRecordingForNode(db, nodeId);
         return rows.map(({ streamId, workspaceId, since, keptUntilMs }) => ({
           streamId,
           sinceMs: since?.getTime() ?? clock.ms(),
@@ -55,21 +55,21 @@ export function createDvr(deps: DvrDeps): Dvr {
     },
     async sweep() {
       await dropPast(deps);
-      for (const { id } of await repository.overStreams(db)) await dropOver(deps, id);
+      for (const { id } of await repository.listExpiredHistories(db)) await dropOver(deps, id);
     },
   };
 }
 
 async function keep(deps: DvrDeps, segment: HistorySegment): Promise<boolean> {
   const { db, events, intake } = deps;
-  const workspaceId = await repository.keepingWorkspace(db, segment.streamId);
+  const workspaceId = await repository.findDvrWorkspace(db, segment.streamId);
   if (workspaceId === undefined) return false;
   const insert = () =>
     events.transaction(async (tx) => {
       // The workspace first, as everybody locks it.
-      await intake.hold.grow(tx, workspaceId, repository.bytesOf(segment));
+      await intake.hold.grow(tx, workspaceId, repository.totalBytes(segment));
       const isNew = await repository.insertSegment(tx, workspaceId, segment);
-      if (!isNew) await intake.hold.grow(tx, workspaceId, -repository.bytesOf(segment));
+      if (!isNew) await intake.hold.grow(tx, workspaceId, -repository.totalBytes(segment));
     });
   if (await fits(() => intake.hold.makingRoom(workspaceId, insert))) return true;
   // A full plan keeps a shorter history: the oldest gives way.
@@ -114,7 +114,7 @@ async function drop({ store, events, intake }: DvrDeps, rows: readonly SegmentRo
 async function dropOver(deps: DvrDeps, id: string): Promise<void> {
   const { db, store, events, intake, clock } = deps;
   const nowMs = clock.ms();
-  const [stream] = await repository.overStreams(db, id);
+  const [stream] = await repository.listExpiredHistories(db, id);
   if (stream === undefined || !(await isOver(deps, stream))) return;
   await store.deletePrefix(`${dvrFolder(stream.workspace_id, id)}/`);
   await events.transaction(async (tx) => {
@@ -124,7 +124,7 @@ async function dropOver(deps: DvrDeps, id: string): Promise<void> {
   });
 }
 
-type OverStream = Awaited<ReturnType<typeof repository.overStreams>>[number];
+type OverStream = Awaited<ReturnType<typeof repository.listExpiredHistories>>[number];
 
 /** Nobody can want it any more: a recording has taken its place, or none will. */
 async function isOver(deps: DvrDeps, stream: OverStream): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely';
-import type { HistorySegment, KeptNumbers } from '../../media/contract/index.ts';
+import type { HistorySegment, DvrPosition } from '../../media/contract/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { DvrSegmentTable } from '../../platform/db/tables.generated.ts';
 
@@ -9,7 +9,7 @@ export type SegmentRow = Selectable<DvrSegmentTable>;
 const BEGINS_BEFORE_MS = 30_000;
 
 /** The broadcasts on a node that keep their history, each with where the newest segment of it begins. */
-export function wantedOn(db: Db, nodeId: string) {
+export function listRecordingForNode(db: Db, nodeId: string) {
   return db
     .selectFrom('ingest_session')
     .innerJoin('stream', 'stream.id', 'ingest_session.stream_id')
@@ -32,7 +32,7 @@ export function wantedOn(db: Db, nodeId: string) {
 }
 
 /** Of a stream that is live and keeps its history; undefined for others. */
-export async function keepingWorkspace(db: Db, streamId: string): Promise<string | undefined> {
+export async function findDvrWorkspace(db: Db, streamId: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('stream')
     .select('workspace_id')
@@ -58,7 +58,7 @@ export async function insertSegment(tx: Tx, workspaceId: string, segment: Histor
       start_ms: segment.startMs,
       duration_sec: segment.durationSec,
       rungs: JSON.stringify(segment.rungs),
-      size_bytes: bytesOf(segment),
+      size_bytes: totalBytes(segment),
     })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
@@ -66,7 +66,7 @@ export async function insertSegment(tx: Tx, workspaceId: string, segment: Histor
 }
 
 /** What it takes of the storage. */
-export function bytesOf({ rungs }: HistorySegment): number {
+export function totalBytes({ rungs }: HistorySegment): number {
   return Object.values(rungs).reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
@@ -92,7 +92,7 @@ export async function oldestMs(db: Db, streamId: string): Promise<number | null>
 }
 
 /** Of the newest segment; null where there is none. */
-export async function lastNumbers(db: Db, streamId: string): Promise<KeptNumbers | null> {
+export async function lastNumbers(db: Db, streamId: string): Promise<DvrPosition | null> {
   const row = await db
     .selectFrom('dvr_segment')
     .select(['seq', 'discontinuity as disc', 'epoch'])
@@ -134,7 +134,7 @@ export function pastSegments(db: Db, nowMs: number, limit: number): Promise<Segm
 }
 
 /** Streams that have a history and are not live, or do not keep one any more. @param id of this one alone. */
-export function overStreams(db: Db, id?: string) {
+export function listExpiredHistories(db: Db, id?: string) {
   return db
     .selectFrom('stream')
     .select(['id', 'workspace_id', 'current_session_id', 'ended_at', 'deleted_at', 'dvr_window_sec'])

@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { type EventSourceMessage, EventSourceParserStream } from 'eventsource-parser/stream';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import type { EventDefinition } from '../../events/catalogue.ts';
 import { dateFromMs, systemClock } from '../../kernel/clock.ts';
 import { newUuid } from '../../kernel/ids.ts';
@@ -148,7 +148,7 @@ async function openTail(options: { as?: string; query?: string; after?: string; 
     events,
     ids: () => events().map(({ data }) => JSON.parse(data).id),
     waitFor: (count: number) =>
-      until(() => events().length >= count && events(), { message: () => `${count} events in the tail` }),
+      waitFor(() => events().length >= count && events(), { message: () => `${count} events in the tail` }),
     ended: reading,
     async close() {
       controller.abort();
@@ -157,7 +157,7 @@ async function openTail(options: { as?: string; query?: string; after?: string; 
   };
 }
 type OpenTail = Awaited<ReturnType<typeof openTail>>;
-const ready = (tail: OpenTail) => until(() => tail.messages.some(({ event }) => event === 'ready'));
+const ready = (tail: OpenTail) => waitFor(() => tail.messages.some(({ event }) => event === 'ready'));
 
 describe('GET /me/events/tail', () => {
   test('shows what is appended from now on, in order, byte for byte', async () => {
@@ -287,7 +287,7 @@ describe('GET /me/events/tail', () => {
       [`${clock.ms() - 31 * 86_400_000}-7-5:5:-6:6:`, 'EXPIRED'],
     ] as const) {
       const tail = await openTail({ after });
-      const resync = await until(() => tail.messages.find(({ event }) => event === 'resync'));
+      const resync = await waitFor(() => tail.messages.find(({ event }) => event === 'resync'));
       assert.equal(JSON.parse(resync.data).reason, reason);
       const id = await emit();
       await tail.waitFor(1);
@@ -333,7 +333,7 @@ describe('GET /me/events/tail', () => {
     const foreign = await openTail({ as: other.key });
     assert.equal(foreign.response.status, 200);
     await tails.pop()?.close();
-    const again = await until(async () => {
+    const again = await waitFor(async () => {
       const tail = await openTail();
       if (tail.response.status === 200) return tail;
       await tail.close();
@@ -359,7 +359,7 @@ test('a server that drains says goodbye and ends its tails', async () => {
   const response = await fetch(`${own.url}/api/v1/me/events/stream`, { headers: { 'x-api-key': made.key } });
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
-  await until(async () => {
+  await waitFor(async () => {
     text += (await reader?.read())?.value ?? '';
     return text.includes('event: ready');
   });

@@ -4,7 +4,7 @@ import * as kept from '../../events/kept.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { Seat } from './seat.ts';
+import type { TailSubscription } from './seat.ts';
 
 /** Told with `<workspace>\n<type>\n<body>` of a triggered sample. */
 export const SAMPLE_TOPIC = 'event-samples';
@@ -22,13 +22,13 @@ interface Deps {
 
 /** A workspace with open tails. */
 interface Followed {
-  place: kept.WorkspacePlace;
+  place: kept.WorkspaceTailPosition;
   /** All that the place tells of was handed out. */
   isRead: boolean;
   isHinted: boolean;
   /** Who gets what is committed from the next look on. */
-  joining: Set<Seat>;
-  seated: Set<Seat>;
+  joining: Set<TailSubscription>;
+  seated: Set<TailSubscription>;
 }
 
 /**
@@ -50,7 +50,7 @@ export class LogReader {
    *
    * @returns the function that gives the seat up.
    */
-  join(workspaceId: string, seat: Seat): () => void {
+  join(workspaceId: string, seat: TailSubscription): () => void {
     const followed = this.#followed.get(workspaceId) ?? unread(workspaceId);
     this.#followed.set(workspaceId, followed);
     followed.joining.add(seat);
@@ -105,7 +105,7 @@ export class LogReader {
     while (unread.length > 0) {
       const places = unread.map(({ place }) => place);
       const rows = Map.groupBy(
-        await kept.eventsOfSteps(this.#deps.db, places, BATCH),
+        await kept.readEventsBetween(this.#deps.db, places, BATCH),
         ({ workspaceId }) => workspaceId,
       );
       for (const followed of unread) handOut(followed, rows.get(followed.place.workspaceId) ?? []);
@@ -166,7 +166,7 @@ function handOut(followed: Followed, rows: readonly kept.TailEvent[]): void {
   followed.isRead = rows.length < BATCH;
 }
 
-function seatAll(followed: Followed, seats: readonly Seat[], now: string): void {
+function seatAll(followed: Followed, seats: readonly TailSubscription[], now: string): void {
   for (const seat of seats) {
     // It may have been given up while we read.
     if (!followed.joining.delete(seat)) continue;

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
-import { reads, writes } from '../../http/access.ts';
-import type { EventWriter, StreamEvent, Tail } from '../../http/event-stream.ts';
-import { named } from '../../http/named.ts';
+import { requiresRead, requiresWrite } from '../../http/access.ts';
+import type { EventWriter, StreamEvent, EventStreamHandler } from '../../http/event-stream.ts';
+import { namedSchema } from '../../http/named.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { AnyObject, CommaTexts } from '../../http/schema.ts';
@@ -20,7 +20,7 @@ const EventId = Type.Object({
 const types = CommaTexts('Event types or `prefix.*` patterns; omit for all types.');
 
 /** An event as a webhook receives it (docs/concepts/webhooks.md#the-request). */
-export const EventOut = named(
+export const EventOut = namedSchema(
   'Event',
   Type.Object({
     id: Type.String(),
@@ -42,7 +42,7 @@ export const EventOut = named(
   },
 );
 
-const TriggerIn = named(
+const TriggerIn = namedSchema(
   'EventTrigger',
   Type.Object({ type: Type.String(), payload: Type.Optional(AnyObject) }),
   { type: 'stream.live', payload: { streamId: 'str_01kafe3n4pfx2v9yq6m8d7t5zr' } },
@@ -57,7 +57,7 @@ interface Deps {
 export function eventLogRoutes({ eventLog, cursors }: Deps): Route[] {
   return [
     defineRoute({
-      ...reads('events:read'),
+      ...requiresRead('events:read'),
       operationId: 'events.list',
       method: 'GET',
       path: '/me/events',
@@ -77,7 +77,7 @@ export function eventLogRoutes({ eventLog, cursors }: Deps): Route[] {
     }),
     ...tailRoutes(eventLog),
     defineRoute({
-      ...writes('webhooks:write'),
+      ...requiresWrite('webhooks:write'),
       operationId: 'events.trigger',
       method: 'POST',
       path: '/me/events/trigger',
@@ -92,7 +92,7 @@ export function eventLogRoutes({ eventLog, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...reads('events:read'),
+      ...requiresRead('events:read'),
       operationId: 'events.get',
       method: 'GET',
       path: '/me/events/{eventId}',
@@ -114,7 +114,7 @@ function tailRoutes(eventLog: EventLog): Route[] {
   ];
   return paths.map((named) =>
     defineRoute({
-      ...reads('events:read'),
+      ...requiresRead('events:read'),
       ...named,
       method: 'GET',
       summary: 'Stream events (SSE)',
@@ -134,7 +134,7 @@ function tailRoutes(eventLog: EventLog): Route[] {
   );
 }
 
-function eventTail(eventLog: EventLog, workspaceId: string, patterns: string[]): Tail {
+function eventTail(eventLog: EventLog, workspaceId: string, patterns: string[]): EventStreamHandler {
   return async (out) => {
     const { lastEventId: after, signal } = out;
     for await (const item of eventLog.tail(workspaceId, { patterns, after, signal })) {

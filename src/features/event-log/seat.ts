@@ -1,8 +1,8 @@
-import type { TailEvent, TailPlace } from '../../events/kept.ts';
+import type { TailEvent, TailPosition } from '../../events/kept.ts';
 
 /** What waits in a seat. */
-export type Waiting =
-  | { kind: 'event'; row: TailEvent; place: TailPlace }
+export type PendingItem =
+  | { kind: 'event'; row: TailEvent; place: TailPosition }
   /** A triggered sample. */
   | { kind: 'sample'; body: string };
 
@@ -14,13 +14,13 @@ const MAX_SAMPLES = 100;
  * Where one tail waits for what the reader of all finds. A tail that is slower than its workspace loses its seat: it
  * reads on by itself from `place`, and joins again.
  */
-export class Seat {
+export class TailSubscription {
   readonly #wants: (type: string) => boolean;
   readonly #signal: AbortSignal;
-  #waiting: Waiting[] = [];
+  #waiting: PendingItem[] = [];
   #samples = 0;
   #from: string | null = null;
-  #place: TailPlace | null = null;
+  #place: TailPosition | null = null;
   #isFull = false;
   #wake: () => void = () => {};
 
@@ -38,7 +38,7 @@ export class Seat {
   }
 
   /** Of what came from there on, all up to here was offered. */
-  get place(): TailPlace | null {
+  get place(): TailPosition | null {
     return this.#place;
   }
 
@@ -54,7 +54,7 @@ export class Seat {
   }
 
   /** @returns false when there is no room: it is offered nothing more. */
-  offer(row: TailEvent, place: TailPlace): boolean {
+  offer(row: TailEvent, place: TailPosition): boolean {
     if (this.#wants(row.type)) {
       if (this.#waiting.length >= MAX_EVENTS) {
         this.#isFull = true;
@@ -80,7 +80,7 @@ export class Seat {
   }
 
   /** What has come since the last call; waits for something, for the first place, or for the end of the tail. */
-  async take(): Promise<Waiting[]> {
+  async take(): Promise<PendingItem[]> {
     if (this.#waiting.length === 0 && !this.#isFull && !this.#signal.aborted) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;

@@ -8,7 +8,7 @@ import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { LogReader, SAMPLE_TOPIC } from './reader.ts';
-import { Seat, type Waiting } from './seat.ts';
+import { TailSubscription, type PendingItem } from './seat.ts';
 
 interface Deps {
   db: Db;
@@ -40,9 +40,9 @@ export type TailItem =
 /** The workspace's own events: the last 30 days, and those to come. */
 export interface EventLog {
   /** @param patterns types and `prefix.*` @throws {AppError} BAD_REQUEST, field `type`. */
-  list(workspaceId: string, patterns: readonly string[], page: PageRequest): Promise<kept.PlacedEvent[]>;
+  list(workspaceId: string, patterns: readonly string[], page: PageRequest): Promise<kept.EventPosition[]>;
   /** @throws {AppError} NOT_FOUND. */
-  get(workspaceId: string, id: string): Promise<kept.KeptEvent>;
+  get(workspaceId: string, id: string): Promise<kept.RetainedEvent>;
   /** Every event that commits from the place on, each once and in one order, until the signal aborts. */
   tail(workspaceId: string, options: TailOptions): AsyncIterable<TailItem>;
   /**
@@ -120,7 +120,7 @@ class Tail {
     let place = typeof start === 'string' ? null : start;
     let isNew = true;
     while (!signal.aborted) {
-      const seat = new Seat((type) => this.#wants(type), signal);
+      const seat = new TailSubscription((type) => this.#wants(type), signal);
       const leave = this.#reader.join(this.#workspaceId, seat);
       try {
         const early = await seat.take();
@@ -140,7 +140,7 @@ class Tail {
   }
 
   /** Until the tail ends, or is too slow for its seat. */
-  async *#coming(seat: Seat): AsyncGenerator<TailItem> {
+  async *#coming(seat: TailSubscription): AsyncGenerator<TailItem> {
     while (!this.#options.signal.aborted) {
       const waiting = await seat.take();
       yield* waiting.map(itemOf);
@@ -149,17 +149,17 @@ class Tail {
   }
 
   /** The rest of the place's own step, then all that was committed from it up to the snapshot. */
-  async *#missed(place: kept.TailPlace, until: string): AsyncGenerator<TailItem> {
+  async *#missed(place: kept.TailPosition, until: string): AsyncGenerator<TailItem> {
     yield* this.#step(place);
     yield* this.#step({ before: place.now, now: until, seq: '0' });
   }
 
-  async *#step(place: kept.TailPlace): AsyncGenerator<TailItem> {
+  async *#step(place: kept.TailPosition): AsyncGenerator<TailItem> {
     const { db } = this.#deps;
     const { signal } = this.#options;
     let { seq } = place;
     for (let isMore = true; isMore && !signal.aborted; ) {
-      const rows = await kept.eventsOfSteps(db, [{ ...place, seq, workspaceId: this.#workspaceId }], BATCH);
+      const rows = await kept.readEventsBetween(db, [{ ...place, seq, workspaceId: this.#workspaceId }], BATCH);
       for (const row of rows) {
         ({ seq } = row);
         if (this.#wants(row.type)) yield itemOf({ kind: 'event', row, place: { ...place, seq } });
@@ -168,10 +168,10 @@ class Tail {
     }
   }
 
-  async #resume(after: string): Promise<kept.TailPlace | 'UNKNOWN_ID' | 'EXPIRED'> {
+  async #resume(after: string): Promise<kept.TailPosition | 'UNKNOWN_ID' | 'EXPIRED'> {
     const place = parseTailId(after, this.#deps.clock);
     if (typeof place === 'string') return place;
-    return (await kept.isPlace(this.#deps.db, place)) ? place : 'UNKNOWN_ID';
+    return (await kept.isTailPosition(this.#deps.db, place)) ? place : 'UNKNOWN_ID';
   }
 
   #wants(type: string): boolean {
@@ -179,21 +179,21 @@ class Tail {
   }
 }
 
-function itemOf(waiting: Waiting): TailItem {
+function itemOf(waiting: PendingItem): TailItem {
   if (waiting.kind === 'sample') return { kind: 'event', id: null, body: waiting.body };
   const { row, place } = waiting;
   return { kind: 'event', id: tailId(row, place), body: row.body };
 }
 
 /** The place with its time in front, so that an expired one can be told from an unknown one. */
-function tailId(event: { created_at: Date }, { before, now, seq }: kept.TailPlace): string {
+function tailId(event: { created_at: Date }, { before, now, seq }: kept.TailPosition): string {
   return [event.created_at.getTime(), seq, before, now].join('-');
 }
 
 const TAIL_ID = /^(\d{1,15})-(\d{1,18})-(\d+:\d+:[\d,]*)-(\d+:\d+:[\d,]*)$/;
 const MAX_TAIL_ID = 8000;
 
-function parseTailId(text: string, clock: Clock): kept.TailPlace | 'UNKNOWN_ID' | 'EXPIRED' {
+function parseTailId(text: string, clock: Clock): kept.TailPosition | 'UNKNOWN_ID' | 'EXPIRED' {
   const [, time, seq, before, now] = (text.length <= MAX_TAIL_ID && TAIL_ID.exec(text)) || [];
   if (time === undefined || seq === undefined || before === undefined || now === undefined) {
     return 'UNKNOWN_ID';

@@ -19,7 +19,7 @@ export interface Viewer {
 }
 
 /** Something that happened or was used, `docs/decisions/analytics.md#usage-events`. */
-export interface Fact {
+export interface UsageEvent {
   kind: UsageEventKind;
   workspaceId: string;
   /** When it happened, on the server's clock. Default: now. */
@@ -41,7 +41,7 @@ export interface Fact {
 }
 
 /** A row to be: it has its name and its time before it is tried, so that a repeated write is one. */
-export interface StampedFact extends Fact {
+export interface UsageEventRow extends UsageEvent {
   id: string;
   at: Date;
 }

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
 import { maintainPartitions } from '../../events/partitions.ts';
-import { createFacts } from './index.ts';
+import { createUsageEvents } from './index.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00.750Z');
 let database: TestDatabase;
@@ -14,11 +14,11 @@ after(() => database.close());
 
 function open() {
   const state = { dropped: 0 };
-  const facts = createFacts({
+  const facts = createUsageEvents({
     db: database.db,
     clock,
     log: { warn() {} },
-    onDropped(count) {
+    onRowsDropped(count) {
       state.dropped += count;
     },
   });
@@ -65,7 +65,7 @@ test('facts in batches come whole, and one that the database refuses takes no ot
     ...{ isBot: false, isSelf: true },
   };
   const playerEvents = [{ type: 'PLAY' as const, positionSec: 1.5, at: 12 }];
-  facts.note({
+  facts.record({
     ...{
       kind: 'BEACON',
       workspaceId,
@@ -78,8 +78,8 @@ test('facts in batches come whole, and one that the database refuses takes no ot
     at: new Date('2026-11-20T08:00:00.001Z'),
   });
   for (let n = 0; n < 30; n++)
-    facts.note({ kind: 'CHAT', workspaceId, subjectId: n === 17 ? '\0' : 'str_1' });
-  facts.note({ kind: 'REQUEST', workspaceId, amount: 7, keyId: 'key_1', status: 404 });
+    facts.record({ kind: 'CHAT', workspaceId, subjectId: n === 17 ? '\0' : 'str_1' });
+  facts.record({ kind: 'REQUEST', workspaceId, amount: 7, keyId: 'key_1', status: 404 });
   await facts.close();
   const rows = await rowsOf(workspaceId);
   assert.deepEqual([rows.length, state.dropped], [31, 1]);
@@ -101,7 +101,7 @@ test('facts in batches come whole, and one that the database refuses takes no ot
 
 test('days are partitions, kept for as long as the operator says', async () => {
   const { facts } = open();
-  facts.note({ kind: 'CHAT', workspaceId: 'wsp_old', at: new Date('2026-11-20T10:00:00Z') });
+  facts.record({ kind: 'CHAT', workspaceId: 'wsp_old', at: new Date('2026-11-20T10:00:00Z') });
   await facts.close();
   const maintain = () => maintainPartitions(database.sql, clock, { ANALYTICS_RAW_DAYS: 2 });
   const { made } = await maintain();

@@ -1,3 +1,3 @@
 /** Facts: what happened to content and what was used, each a row that nobody changes; everything counted is made of them. */
-export type { Fact, Viewer } from './fact.ts';
-export { createFacts, type Facts } from './service.ts';
+export type { UsageEvent, Viewer } from './fact.ts';
+export { createUsageEvents, type UsageEvents } from './service.ts';

@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { StampedFact } from './fact.ts';
+import type { UsageEventRow } from './fact.ts';
 
 /** One statement for all; one that is there already is left as it is. */
-export async function insertFacts(db: Db, facts: readonly StampedFact[]): Promise<void> {
+export async function insertUsageEvents(db: Db, facts: readonly UsageEventRow[]): Promise<void> {
   await sql`
     insert into usage_event (created_at, id, workspace_id, kind, subject_id, amount, viewer, country, device, browser, os,
       referrer, is_bot, is_owner, playback_session, sequence_number, player_events, bitrate_kbps, key_id, status)
@@ -20,23 +20,23 @@ export async function insertFacts(db: Db, facts: readonly StampedFact[]): Promis
 }
 
 /** A message of a player, by its session and its number. */
-export interface PlayerMessage {
+export interface BeaconKey {
   playbackSession: string;
   number: number;
   before: Date;
 }
 
-export async function isTold(db: Db, { number, ...session }: PlayerMessage): Promise<boolean> {
+export async function isDuplicateBeacon(db: Db, { number, ...session }: BeaconKey): Promise<boolean> {
   const row = await beaconsOf(db, session).where('sequence_number', '=', number).limit(1).executeTakeFirst();
   return row !== undefined;
 }
 
-export async function lastNumber(db: Db, session: Omit<PlayerMessage, 'number'>): Promise<number | null> {
+export async function lastNumber(db: Db, session: Omit<BeaconKey, 'number'>): Promise<number | null> {
   const row = await beaconsOf(db, session).orderBy('sequence_number', 'desc').limit(1).executeTakeFirst();
   return row?.sequence_number ?? null;
 }
 
-function beaconsOf(db: Db, { playbackSession, before }: Omit<PlayerMessage, 'number'>) {
+function beaconsOf(db: Db, { playbackSession, before }: Omit<BeaconKey, 'number'>) {
   return db
     .selectFrom('usage_event')
     .select('sequence_number')
@@ -47,7 +47,7 @@ function beaconsOf(db: Db, { playbackSession, before }: Omit<PlayerMessage, 'num
 }
 
 /** Of no transaction is what is counted already. */
-export async function renumberFacts(
+export async function resetTransactionIds(
   tx: Tx,
   { nextXid, freshUntil }: { nextXid: string; freshUntil: Date },
 ): Promise<void> {

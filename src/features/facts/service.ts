@@ -2,15 +2,15 @@ import type { Clock } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { RowBuffer } from '../../platform/row-buffer.ts';
-import type { Fact, StampedFact } from './fact.ts';
+import { BatchWriter } from '../../platform/row-buffer.ts';
+import type { UsageEvent, UsageEventRow } from './fact.ts';
 import * as repository from './repository.ts';
 
-export interface Facts {
+export interface UsageEvents {
   /** In the transaction of the change that it counts: both are there, or neither. */
-  append(tx: Tx, facts: readonly Fact[]): Promise<void>;
+  append(tx: Tx, facts: readonly UsageEvent[]): Promise<void>;
   /** Later, with others: it never waits and never fails. What is lost is counted in the metrics. */
-  note(fact: Fact): void;
+  record(fact: UsageEvent): void;
   /**
    * For a database that was restored into another server, whose transactions have smaller numbers: of this transaction
    * are the facts that are not counted yet (of `nextXid` or a later one, or newer than `freshUntil`), and of none
@@ -18,9 +18,9 @@ export interface Facts {
    */
   renumber(tx: Tx, counted: { nextXid: string; freshUntil: Date }): Promise<void>;
   /** Has a player told the message of this number, in the eight days before? Sessions last for seven. */
-  isTold(message: repository.PlayerMessage): Promise<boolean>;
+  isDuplicate(message: repository.BeaconKey): Promise<boolean>;
   /** Returns the highest number that a player has told in the same time; null when there is none. */
-  lastNumber(session: Omit<repository.PlayerMessage, 'number'>): Promise<number | null>;
+  lastNumber(session: Omit<repository.BeaconKey, 'number'>): Promise<number | null>;
   /** Writes what is still to be written, for at most 5 seconds. */
   close(): Promise<void>;
 }
@@ -35,28 +35,28 @@ interface Deps {
   clock: Clock;
   log: Pick<Logger, 'warn'>;
   /** So many facts are lost. */
-  onDropped(count: number): void;
+  onRowsDropped(count: number): void;
 }
 
-export function createFacts({ db, clock, log, onDropped }: Deps): Facts {
-  const stamped = (fact: Fact): StampedFact => ({ ...fact, id: newId('fct'), at: fact.at ?? clock.now() });
-  const buffer = new RowBuffer<StampedFact>({
-    write: (facts) => repository.insertFacts(db, facts),
+export function createUsageEvents({ db, clock, log, onRowsDropped }: Deps): UsageEvents {
+  const withIdAndTime = (fact: UsageEvent): UsageEventRow => ({ ...fact, id: newId('fct'), at: fact.at ?? clock.now() });
+  const buffer = new BatchWriter<UsageEventRow>({
+    write: (facts) => repository.insertUsageEvents(db, facts),
     batch: BATCH,
-    maxWaiting: MAX_WAITING,
+    maxQueuedRows: MAX_WAITING,
     pauseMs: PAUSE_MS,
     log,
     warning: 'facts could not be written',
-    onDropped,
+    onRowsDropped,
   });
   return {
     async append(tx, facts) {
-      if (facts.length > 0) await repository.insertFacts(tx, facts.map(stamped));
+      if (facts.length > 0) await repository.insertUsageEvents(tx, facts.map(withIdAndTime));
     },
-    renumber: repository.renumberFacts,
-    isTold: (message) => repository.isTold(db, message),
+    renumber: repository.resetTransactionIds,
+    isDuplicate: (message) => repository.isDuplicateBeacon(db, message),
     lastNumber: (session) => repository.lastNumber(db, session),
-    note: (fact) => buffer.add(stamped(fact)),
+    record: (fact) => buffer.add(withIdAndTime(fact)),
     close: () => buffer.close(),
   };
 }

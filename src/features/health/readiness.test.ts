@@ -7,7 +7,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { type StripeServer, startStripeServer } from '../../../test/harness/stripe-server.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { fakeNvenc } from '../../../test/transcode/fake-hardware.ts';
 import { newId } from '../../kernel/ids.ts';
 import { createTranscodeNode } from '../videos/index.ts';
@@ -78,7 +78,7 @@ async function troubles(): Promise<Record<string, string>> {
 
 test('the ffmpeg of the node is named, with what it lacks', async () => {
   // On a busy machine it does not answer in time at first.
-  const seen = await until(async () => {
+  const seen = await waitFor(async () => {
     clock.advance(6000);
     return (await ready()).at('data.ffmpeg');
   });
@@ -97,7 +97,7 @@ test('encoders in hardware are named where they work, and missed where they were
   try {
     const created = await other.createKey({ scope: 'READ_ONLY' });
     const { lacks, encoders } = Object(
-      await until(
+      await waitFor(
         async () => {
           clock.advance(6000);
           return (await other.request('GET', '/health/ready', { key: created.key })).at('data.ffmpeg');
@@ -124,7 +124,7 @@ test('an ffmpeg without a sandbox is told of', async () => {
   const other = await startTestApp({ clock, mediaRuns: () => true, env });
   try {
     const created = await other.createKey({ scope: 'READ_ONLY' });
-    const lacks = await until(async () => {
+    const lacks = await waitFor(async () => {
       clock.advance(6000);
       return (await other.request('GET', '/health/ready', { key: created.key })).at('data.ffmpeg.lacks');
     });

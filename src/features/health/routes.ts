@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { keyOptional } from '../../http/access.ts';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { LATEST_VERSION } from '../../http/plugins/version.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Instant, Nullable, NullableObject, OneOf } from '../../http/schema.ts';
@@ -10,9 +10,9 @@ import { VIDEO_CODECS } from '../../kernel/video-codecs.ts';
 import type { HealthProbes } from './probes.ts';
 import type { FfmpegState, Readiness, ReadinessCheck } from './readiness.service.ts';
 
-const HealthStatus = named('HealthStatus', OneOf(['OK', 'DEGRADED', 'DOWN'] as const));
+const HealthStatus = namedSchema('HealthStatus', OneOf(['OK', 'DEGRADED', 'DOWN'] as const));
 
-const Health = named(
+const Health = namedSchema(
   'Health',
   Type.Object({
     status: HealthStatus,
@@ -22,7 +22,7 @@ const Health = named(
   { status: 'OK', version: '1.0.0', time: '2026-11-20T09:00:00.000Z' },
 );
 
-const Component = named(
+const Component = namedSchema(
   'HealthComponent',
   Type.Object({
     status: HealthStatus,
@@ -48,7 +48,7 @@ const FFMPEG_SAMPLE: FfmpegState = {
   encoders: [{ codec: 'H264', encoder: 'libx264', isHardware: false }],
 };
 
-const Ffmpeg = named(
+const Ffmpeg = namedSchema(
   'HealthFfmpeg',
   Type.Object({
     version: Type.String({ description: 'Version as ffmpeg reports it.' }),
@@ -63,7 +63,7 @@ const Ffmpeg = named(
   FFMPEG_SAMPLE,
 );
 
-const Ready = named(
+const Ready = namedSchema(
   'Readiness',
   Type.Object({
     status: HealthStatus,
@@ -115,7 +115,7 @@ export function healthRoutes({ probes, readiness, clock }: Deps): Route[] {
       method: 'GET',
       path: '/health',
       summary: 'Check service health',
-      isPolled: true,
+      skipSuccessLog: true,
       description:
         'Returns 200 while DEGRADED, and 503 `SERVICE_UNAVAILABLE` while the database is unavailable.',
       reply: { status: 200, schema: Health },
@@ -131,7 +131,7 @@ export function healthRoutes({ probes, readiness, clock }: Deps): Route[] {
       method: 'GET',
       path: '/health/ready',
       summary: 'Get component status',
-      isPolled: true,
+      skipSuccessLog: true,
       description:
         'Probes each component, at most once every five seconds. A component is DOWN if its probe fails or times out. Returns 503 `SERVICE_UNAVAILABLE` when the platform is DOWN, for example without the database, and 200 while DEGRADED. `ffmpeg` is null without a key.',
       reply: { status: 200, schema: Ready },

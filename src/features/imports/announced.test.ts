@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { startImportFixture } from '../../../test/imports/fixture.ts';
 
 let fixture: Awaited<ReturnType<typeof startImportFixture>>;
@@ -18,7 +18,7 @@ const bytes = Buffer.alloc(400_000, 7);
 /** The import once it has failed, after all its tries. */
 async function failure(path: string) {
   const id = await fixture.create(key, { sourceUrl: fixture.source.url + path });
-  return until(
+  return waitFor(
     async () => {
       await fixture.hurry();
       const answer = (await fixture.app.request('GET', `/imports/${id}`, { key })).assertOk(200);

@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { type ImportFixture, startFreeImports } from '../../../test/imports/fixture.ts';
 import { file } from '../../../test/imports/source.ts';
 import { videoProcessingCompleted, videoProcessingFailed } from '../videos/index.ts';
@@ -151,7 +151,7 @@ test('a server that knows no parts is asked again from the start, and not for ev
 
 /** The import fails after its three tries. */
 async function fails(id: string, code: string, message: RegExp): Promise<void> {
-  const ended = await until(
+  const ended = await waitFor(
     async () => {
       await fixture.hurry();
       const answer = (await fixture.app.request('GET', `/imports/${id}`, { key })).assertOk(200);
@@ -164,7 +164,7 @@ async function fails(id: string, code: string, message: RegExp): Promise<void> {
   const video = await fixture.video(key, id);
   assert.equal(video.string('data.status'), 'FAILED');
   assert.equal(video.at('data.error.message'), ended.at('data.error.message'));
-  await until(async () => (await filesOf(id)).length === 0, { message: 'no file of a failed import' });
+  await waitFor(async () => (await filesOf(id)).length === 0, { message: 'no file of a failed import' });
 }
 
 test('what does not answer is tried three times; what is no file fails at once', async () => {
@@ -281,14 +281,14 @@ test('a cancelled import stops, leaves nothing behind, and can be begun again', 
   const id = await importOf('/slow.mp4', () => bytes, { etag: '"s"', stallAfter: 200_000 });
   // A video whose file was never begun would be kept.
   const read = () => fixture.app.request('GET', `/imports/${id}`, { key });
-  await until(async () => (await read()).at('data.bytesTotal') === bytes.length);
+  await waitFor(async () => (await read()).at('data.bytesTotal') === bytes.length);
   const first = (await fixture.video(key, id)).string('data.id');
   const canceled = await cancel(id, 200);
   assert.equal(canceled.at('data.status'), 'CANCELED');
   assert.equal((await fixture.video(key, id)).at('data.status'), 'FAILED');
   assert.equal(await fixture.used(workspaceId), before);
   await cancel(id, 409);
-  await until(async () => (await filesOf(id)).length === 0, { message: 'no file of a cancelled import' });
+  await waitFor(async () => (await filesOf(id)).length === 0, { message: 'no file of a cancelled import' });
 
   fixture.source.answers.set(
     '/slow.mp4',
@@ -323,7 +323,7 @@ test('the import of a deleted video is over', async () => {
 test('a download goes on where a worker that was stopped has left it', async () => {
   const id = await importOf('/handed.mp4', () => bytes, { etag: '"h"', stallAfter: 200_000 });
   const dataDir = fixture.app.container.config.DATA_DIR;
-  await until(async () => {
+  await waitFor(async () => {
     const [name = ''] = await filesOf(id);
     return (await stat(join(dataDir, name))).size > 100_000;
   });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { WatchedBody } from './body.ts';
+import { TrackedBody } from './body.ts';
 
 async function read(deadline: number) {
   const stopped: unknown[] = [];
   const chunks = (async function* () {
     for (let i = 0; i < 3; i++) yield Buffer.alloc(10);
   })();
-  const body = new WatchedBody(chunks, {
+  const body = new TrackedBody(chunks, {
     offset: 0,
     total: null,
     cover: async () => {},

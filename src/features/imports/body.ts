@@ -28,7 +28,7 @@ const SLOW_BYTES = 256 * 1024;
  * The chunks of an answer on their way to the store, which takes a break for an end: this one remembers which it
  * was.
  */
-export class WatchedBody implements AsyncIterable<Uint8Array> {
+export class TrackedBody implements AsyncIterable<Uint8Array> {
   /** The body came to the end that the server meant. */
   isWhole = false;
   /** What ended it too soon; null while nothing has. */

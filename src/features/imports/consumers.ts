@@ -8,7 +8,7 @@ import type {
   videoReplaced,
   videoReplacementFailed,
 } from '../videos/index.ts';
-import { cancelImport, endImport } from './ending.ts';
+import { cancelImport, finishImport } from './ending.ts';
 import * as repository from './repository.ts';
 import { isTerminal } from './rules.ts';
 
@@ -34,22 +34,22 @@ export function createImportConsumers({ jobs, clock, videos }: Deps): EventConsu
       const row = await repository.lockImportOf(tx, data.videoId);
       // One whose processing was retried had failed before.
       if (row === undefined || (row.status !== 'PROCESSING' && row.status !== 'FAILED')) return;
-      await endImport(tx, append, row, { at: clock.now(), error: null });
+      await finishImport(tx, append, row, { at: clock.now(), error: null });
     }),
     on(videos.videoProcessingFailed, async (tx, { data }, append) => {
       const row = await repository.lockImportOf(tx, data.videoId);
       if (row === undefined || isTerminal(row.status)) return;
-      await endImport(tx, append, row, { at: clock.now(), error: data.error });
+      await finishImport(tx, append, row, { at: clock.now(), error: data.error });
     }),
     on(videos.videoReplaced, async (tx, { data: { importId } }, append) => {
       if (importId === null) return;
       const row = await repository.lockImport(tx, importId);
-      if (!isTerminal(row.status)) await endImport(tx, append, row, { at: clock.now(), error: null });
+      if (!isTerminal(row.status)) await finishImport(tx, append, row, { at: clock.now(), error: null });
     }),
     on(videos.videoReplacementFailed, async (tx, { data: { importId, error } }, append) => {
       if (importId === null) return;
       const row = await repository.lockImport(tx, importId);
-      if (!isTerminal(row.status)) await endImport(tx, append, row, { at: clock.now(), error });
+      if (!isTerminal(row.status)) await finishImport(tx, append, row, { at: clock.now(), error });
     }),
     on(videos.videoDeleted, async (tx, { data }) => {
       for (const row of await repository.lockImportsOf(tx, data.videoId)) {

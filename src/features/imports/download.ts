@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MAX_FILE_BYTES } from '../../kernel/plans.ts';
 import type { PartialState } from '../../media/contract/index.ts';
 import type { StreamResponse } from '../../platform/outbound/index.ts';
-import { tooLarge, WatchedBody } from './body.ts';
-import { type Body, ImportFailure, type Received, rangeHeaders, readAnswer } from './rules.ts';
+import { tooLarge, TrackedBody } from './body.ts';
+import { type Body, ImportFailure, type ReceivedState, rangeHeaders, parseResponse } from './rules.ts';
 import type { ImportDeps } from './service.ts';
 
 /** What is known of a file that comes, kept with the import so that another run goes on from there. */
@@ -79,7 +79,7 @@ export async function download(deps: Deps, run: DownloadRun): Promise<Progress> 
  * Throws what must end this run: everything but a break that came further than any before. A server that cannot go
  * on from there and breaks at the same place again would otherwise be asked for ever.
  */
-function goOn(run: DownloadRun, { failure, isWhole }: WatchedBody, isFurther: boolean): void {
+function goOn(run: DownloadRun, { failure, isWhole }: TrackedBody, isFurther: boolean): void {
   run.signal.throwIfAborted();
   const isBreak = isWhole || (failure instanceof Error && failure.name === 'OutboundError');
   if (!isBreak) throw failure;
@@ -100,7 +100,7 @@ async function ask(
   run: DownloadRun,
   { state, total, validator }: Start,
 ): Promise<{ answer: StreamResponse; body: Body | null }> {
-  const received: Received = { bytes: state?.sizeBytes ?? 0, total, validator };
+  const received: ReceivedState = { bytes: state?.sizeBytes ?? 0, total, validator };
   const answer = await fetcher.stream({
     url: run.url,
     headers: rangeHeaders(received),
@@ -109,7 +109,7 @@ async function ask(
     signal: run.signal,
   });
   try {
-    const body = readAnswer(answer.status, answer.headers, received);
+    const body = parseResponse(answer.status, answer.headers, received);
     if (body === null) answer.discard();
     return { answer, body };
   } catch (error) {
@@ -144,9 +144,9 @@ async function receive(
   run: DownloadRun,
   progress: Progress,
   { answer, deadline }: { answer: StreamResponse; deadline: number },
-): Promise<{ after: PartialState; watched: WatchedBody }> {
+): Promise<{ after: PartialState; watched: TrackedBody }> {
   const offset = progress.state.sizeBytes;
-  const watched = new WatchedBody(answer.body, {
+  const watched = new TrackedBody(answer.body, {
     offset,
     total: progress.total,
     cover: progress.total === null ? run.cover : async () => {},

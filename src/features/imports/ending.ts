@@ -24,7 +24,7 @@ export async function cancelImport(
 }
 
 /** Ends an import under the caller's lock of it: `import.completed`, or `import.failed` with an error. */
-export async function endImport(
+export async function finishImport(
   tx: Tx,
   append: AppendEvent,
   row: ImportRow,

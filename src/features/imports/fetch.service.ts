@@ -4,17 +4,17 @@ import { AppError } from '../../kernel/errors.ts';
 import type { PartialState } from '../../media/contract/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { isSuspended } from '../../platform/db/workspace.ts';
-import { isDiskTrouble } from '../../platform/disk.ts';
+import { isDiskError } from '../../platform/disk.ts';
 import { GuardError, OutboundError } from '../../platform/outbound/index.ts';
 import { download, type Progress } from './download.ts';
-import { endImport } from './ending.ts';
-import { discard, keyOf, partialOf, targetOf } from './partial.ts';
+import { finishImport } from './ending.ts';
+import { discardPartial, keyOf, partialOf, targetOf } from './partial.ts';
 import { peerTubeFile } from './peertube.ts';
 import type { ImportRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { ImportFailure, isTerminal } from './rules.ts';
 import type { ImportDeps } from './service.ts';
-import { watchStanding } from './standing.ts';
+import { watchSuspension } from './standing.ts';
 
 type Run = JobRun<{ importId: string }>;
 /** An import whose video is there. */
@@ -34,18 +34,18 @@ export function createImportRunner(deps: ImportDeps): (run: Run) => Promise<void
     const row = await begin(deps, run);
     if (row === null) return;
     const held: Held = { state: partialOf(row) };
-    const standing = watchStanding(() => isSuspended(deps.db, row.workspace_id));
+    const standing = watchSuspension(() => isSuspended(deps.db, row.workspace_id));
     try {
       const signal = AbortSignal.any([run.signal, standing.signal]);
       await fetchAndHandOver(deps, { ...run, signal }, row, held);
     } catch (error) {
       if (run.signal.aborted || error instanceof JobStoppedError) await stopped(deps, run, row, held);
       if (standing.signal.aborted) throw suspended();
-      if (isDiskTrouble(error)) throw new JobDeferredError(describe(error), TROUBLE_SEC);
+      if (isDiskError(error)) throw new JobDeferredError(describe(error), TROUBLE_SEC);
       const failure = failureOf(error);
       if (failure.isPassing && !run.isLast) throw error;
       await fail(deps, run, row, failure);
-      await discard(deps, keyOf(row), held.state);
+      await discardPartial(deps, keyOf(row), held.state);
       throw new JobPermanentError(failure.message, { cause: error });
     } finally {
       standing.end();
@@ -62,7 +62,7 @@ function suspended(): JobDeferredError {
 async function stopped(deps: ImportDeps, { signal }: Run, row: OpenImport, held: Held): Promise<never> {
   const now = await repository.findAnyImport(deps.db, row.id);
   if (now === undefined || now.video_id !== row.video_id || isTerminal(now.status)) {
-    await discard(deps, keyOf(row), held.state);
+    await discardPartial(deps, keyOf(row), held.state);
   }
   throw signal.reason;
 }
@@ -154,14 +154,14 @@ async function handOver(
     });
     return deps.intake.received(tx, append, targetOf(row), original);
   });
-  if (!isWanted) await discard(deps, original.key, null);
+  if (!isWanted) await discardPartial(deps, original.key, null);
 }
 
 async function fail(deps: ImportDeps, run: Run, row: OpenImport, failure: ImportFailure): Promise<void> {
   const { intake, clock } = deps;
   const { code, message } = failure;
   await underLocks(deps, run, row, async (tx, append, locked) => {
-    await endImport(tx, append, locked, { at: clock.now(), error: { code, message } });
+    await finishImport(tx, append, locked, { at: clock.now(), error: { code, message } });
     const ofVideo = code === 'QUOTA_EXCEEDED' ? 'SIZE_EXCEEDED' : code;
     await intake.fail(tx, append, targetOf(row), { code: ofVideo, message });
   });

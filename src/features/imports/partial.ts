@@ -28,7 +28,7 @@ export function partialOf({ bytes_received: sizeBytes, storage_state: driver }: 
 }
 
 /** Removes what was received for nothing; the purge of the video removes what is left here. */
-export async function discard(
+export async function discardPartial(
   { store, log }: { store: BlobStore; log: Logger },
   key: string,
   state: PartialState | null,

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { parseJson } from '../../platform/json.ts';
 import type { Outbound } from '../../platform/outbound/index.ts';
-import { shapeOf } from '../../platform/shapes.ts';
+import { compileSchema } from '../../platform/shapes.ts';
 import { failureOfStatus, ImportFailure, peerTubeId } from './rules.ts';
 
 const File = Type.Object({
@@ -16,7 +16,7 @@ const Answer = Type.Object({
   streamingPlaylists: Type.Optional(Type.Array(Type.Object({ files: Type.Array(File) }))),
 });
 type Answer = Static<typeof Answer>;
-const answers = shapeOf(Answer);
+const answers = compileSchema(Answer);
 
 const TIMEOUT_MS = 15_000;
 const MAX_BYTES = 2 ** 20;

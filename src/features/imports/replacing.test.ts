@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { after, before, beforeEach, test } from 'node:test';
 import { insertReadyVideo, insertVideo, videoEvents } from '../../../test/harness/videos.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { type ImportFixture, startFreeImports } from '../../../test/imports/fixture.ts';
 import { PLANS } from '../../kernel/plans.ts';
 import { videoReplaced, videoReplacementFailed } from '../videos/index.ts';
@@ -37,7 +37,7 @@ function isGone(importId: string): Promise<unknown> {
   const folder = fixture.app.container.config.DATA_DIR;
   const left = async () =>
     (await readdir(folder, { recursive: true })).filter((name) => name.includes(importId));
-  return until(async () => (await left()).length === 0, { message: `no file of ${importId}` });
+  return waitFor(async () => (await left()).length === 0, { message: `no file of ${importId}` });
 }
 
 const tell = (event: typeof videoReplaced | typeof videoReplacementFailed, data: object) =>
@@ -96,7 +96,7 @@ test('a file that cannot be played fails its import; a replacement that is cance
   const coming = async (importId: string) =>
     (await request('GET', `/imports/${importId}`)).at('data.bytesTotal') === bytes.length;
   const second = await begin(id, slow);
-  await until(() => coming(second), { message: 'the file' });
+  await waitFor(() => coming(second), { message: 'the file' });
   assert.equal(await fixture.used(workspaceId), usedBefore + bytes.length);
   const shown = (await request('DELETE', `/videos/${id}/replacement`)).assertOk(200);
   assert.equal(shown.at('data.replacement'), null);
@@ -105,7 +105,7 @@ test('a file that cannot be played fails its import; a replacement that is cance
   assert.equal(await fixture.used(workspaceId), usedBefore);
 
   const third = await begin(id, slow);
-  await until(() => coming(third), { message: 'the file once more' });
+  await waitFor(() => coming(third), { message: 'the file once more' });
   (await request('POST', `/imports/${third}/cancel`)).assertOk(200);
   const after = await read(id);
   assert.deepEqual(
@@ -117,10 +117,10 @@ test('a file that cannot be played fails its import; a replacement that is cance
   (await request('POST', `/imports/${third}/retry`)).assertError('CONFLICT');
 
   const fourth = await begin(id, slow);
-  await until(() => coming(fourth), { message: 'the file for the last time' });
+  await waitFor(() => coming(fourth), { message: 'the file for the last time' });
   (await request('DELETE', `/videos/${id}`)).assertOk(200);
   await fixture.reached(key, fourth, 'CANCELED');
-  await until(async () => (await fixture.used(workspaceId)) === usedBefore, {
+  await waitFor(async () => (await fixture.used(workspaceId)) === usedBefore, {
     message: 'the storage of a deleted video',
   });
 });
@@ -129,7 +129,7 @@ test('C23.10: a replacement whose source answers 404 fails at once, leaves the v
   const usedBefore = await fixture.used(workspaceId);
   const id = await ready();
   const importId = await begin(id, `${fixture.source.url}/late.mp4`);
-  await until(
+  await waitFor(
     async () => {
       await fixture.hurry();
       return (await request('GET', `/imports/${importId}`)).at('data.status') === 'FAILED';

@@ -1,7 +1,7 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { onPageOfEach } from '../../platform/db/listed.ts';
+import { pagePerCombination } from '../../platform/db/listed.ts';
 import {
   type ImportProvider,
   type ImportStatus,
@@ -49,9 +49,9 @@ export function listImports(
   return db
     .selectFrom('import')
     .selectAll()
-    .where(onPageOfEach(page, listed, each))
+    .where(pagePerCombination(page, listed, each))
     .orderBy('id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 

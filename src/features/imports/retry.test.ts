@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { startImportFixture } from '../../../test/imports/fixture.ts';
 import { file } from '../../../test/imports/source.ts';
 
@@ -25,7 +25,7 @@ const settings = {
 
 /** Waits until the import has failed. */
 const failing = (id: string) =>
-  until(
+  waitFor(
     async () => {
       await fixture.hurry();
       const answer = (await fixture.app.request('GET', `/imports/${id}`, { key })).assertOk(200);
@@ -62,7 +62,7 @@ async function retried(path: string, id: string) {
 
 /** The failed run's job is over. */
 const isOver = () =>
-  until(
+  waitFor(
     async () =>
       (
         await fixture.app.container

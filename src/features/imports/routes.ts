@@ -1,4 +1,4 @@
-import { reads, writes } from '../../http/access.ts';
+import { requiresRead, requiresWrite } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaList, IdParams, parseList } from '../../http/schema.ts';
@@ -20,7 +20,7 @@ interface Deps {
 export function importRoutes({ imports, cursors }: Deps): Route[] {
   return [
     defineRoute({
-      ...writes('imports:write'),
+      ...requiresWrite('imports:write'),
       operationId: 'imports.create',
       method: 'POST',
       path: '/imports',
@@ -33,7 +33,7 @@ export function importRoutes({ imports, cursors }: Deps): Route[] {
       handler: async ({ caller }, { body }) => toImport(await imports.create(caller.workspaceId, body)),
     }),
     defineRoute({
-      ...reads('imports:read'),
+      ...requiresRead('imports:read'),
       operationId: 'imports.list',
       method: 'GET',
       path: '/imports',
@@ -54,7 +54,7 @@ export function importRoutes({ imports, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...reads('imports:read'),
+      ...requiresRead('imports:read'),
       ...one,
       operationId: 'imports.get',
       method: 'GET',
@@ -65,7 +65,7 @@ export function importRoutes({ imports, cursors }: Deps): Route[] {
       handler: async ({ caller }, { params }) => toImport(await imports.get(caller.workspaceId, params.id)),
     }),
     defineRoute({
-      ...writes('imports:write'),
+      ...requiresWrite('imports:write'),
       ...one,
       operationId: 'imports.cancel',
       method: 'POST',
@@ -77,7 +77,7 @@ export function importRoutes({ imports, cursors }: Deps): Route[] {
         toImport(await imports.cancel(caller.workspaceId, params.id)),
     }),
     defineRoute({
-      ...writes('imports:write'),
+      ...requiresWrite('imports:write'),
       ...one,
       operationId: 'imports.retry',
       method: 'POST',

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ImportFailure, progressOf, type Received, readAnswer, sourceOf, titleOf } from './rules.ts';
+import { ImportFailure, progressOf, type ReceivedState, parseResponse, sourceOf, titleOf } from './rules.ts';
 
 const headers = (entries: Record<string, string>) => new Map(Object.entries(entries));
-const received: Received = { bytes: 100, total: 1000, validator: '"a"' };
+const received: ReceivedState = { bytes: 100, total: 1000, validator: '"a"' };
 
 test('where an address leads', () => {
   const cases: [string, string, boolean][] = [
@@ -38,13 +38,13 @@ test('the title is the name of the file, or of the host', () => {
 
 test('what an answer says about the rest of the file', () => {
   const ok = { 'content-length': '1000', etag: '"a"' };
-  assert.deepEqual(readAnswer(200, headers(ok), received), { offset: 0, total: 1000, validator: '"a"' });
+  assert.deepEqual(parseResponse(200, headers(ok), received), { offset: 0, total: 1000, validator: '"a"' });
   const part = { 'content-length': '900', 'content-range': 'bytes 100-999/1000', etag: '"a"' };
-  assert.deepEqual(readAnswer(206, headers(part), received), { offset: 100, total: 1000, validator: '"a"' });
-  assert.equal(readAnswer(416, headers({ 'content-range': 'bytes */100' }), received), null);
+  assert.deepEqual(parseResponse(206, headers(part), received), { offset: 100, total: 1000, validator: '"a"' });
+  assert.equal(parseResponse(416, headers({ 'content-range': 'bytes */100' }), received), null);
   const passing = (status: number, entries: Record<string, string>, is = received) =>
     assert.throws(
-      () => readAnswer(status, headers(entries), is),
+      () => parseResponse(status, headers(entries), is),
       (error: unknown) => error instanceof ImportFailure && error.isPassing,
     );
   passing(206, { 'content-range': 'bytes 50-999/1000' });
@@ -58,14 +58,14 @@ test('what an answer says about the rest of the file', () => {
   passing(500, {});
   passing(304, {});
   assert.throws(
-    () => readAnswer(404, headers({}), received),
+    () => parseResponse(404, headers({}), received),
     (error: unknown) => error instanceof ImportFailure && !error.isPassing,
   );
 });
 
 test('only what stands for exactly these bytes is a validator', () => {
   const validator = (entries: Record<string, string>) =>
-    readAnswer(200, headers(entries), received)?.validator;
+    parseResponse(200, headers(entries), received)?.validator;
   assert.equal(validator({ etag: 'W/"a"' }), null);
   assert.equal(validator({ etag: 'W/"a"', 'last-modified': 'now' }), 'now');
   assert.equal(validator({ etag: '"a"', 'accept-ranges': 'none' }), null);
@@ -82,14 +82,14 @@ test('what is no video file is refused for good', () => {
   ];
   for (const type of types) {
     assert.throws(
-      () => readAnswer(200, headers({ 'content-type': type }), received),
+      () => parseResponse(200, headers({ 'content-type': type }), received),
       (error: unknown) => error instanceof ImportFailure && !error.isPassing,
       type,
     );
   }
-  assert.throws(() => readAnswer(200, headers({ 'content-encoding': 'gzip' }), received), /compresses/);
+  assert.throws(() => parseResponse(200, headers({ 'content-encoding': 'gzip' }), received), /compresses/);
   for (const type of ['video/mp4', 'application/octet-stream', 'binary/octet-stream', 'text/plain', '']) {
-    assert.ok(readAnswer(200, headers({ 'content-type': type }), received), type);
+    assert.ok(parseResponse(200, headers({ 'content-type': type }), received), type);
   }
 });
 

@@ -89,14 +89,14 @@ function decoded(text: string): string {
 }
 
 /** What is known of the bytes that were received. */
-export interface Received {
+export interface ReceivedState {
   bytes: number;
   total: number | null;
   validator: string | null;
 }
 
 /** The headers that ask for what is missing; all of it where the server has not said what it is. */
-export function rangeHeaders({ bytes, validator }: Received): Record<string, string> {
+export function rangeHeaders({ bytes, validator }: ReceivedState): Record<string, string> {
   return bytes > 0 && validator !== null ? { Range: `bytes=${bytes}-`, 'If-Range': validator } : {};
 }
 
@@ -130,10 +130,10 @@ export function failureOfStatus(server: string, status: number): ImportFailure {
  * @returns null when nothing is missing.
  * @throws {ImportFailure}
  */
-export function readAnswer(
+export function parseResponse(
   status: number,
   headers: ReadonlyMap<string, string>,
-  received: Received,
+  received: ReceivedState,
 ): Body | null {
   if (status === 416 && received.bytes > 0) return afterUnsatisfied(headers, received);
   if (status !== 200 && status !== 206) {
@@ -162,7 +162,7 @@ export function readAnswer(
   return { offset: received.bytes, total, validator };
 }
 
-function afterUnsatisfied(headers: ReadonlyMap<string, string>, { bytes }: Received): null {
+function afterUnsatisfied(headers: ReadonlyMap<string, string>, { bytes }: ReceivedState): null {
   if (headers.get('content-range') === `bytes */${bytes}`) return null;
   throw new ImportFailure('SOURCE_UNREACHABLE', 'The file became shorter during the download.', true);
 }

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import {
   IdOf,
   Instant,
@@ -15,10 +15,10 @@ import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { ImportRow } from './repository.ts';
 import { progressOf } from './rules.ts';
 
-named('ImportStatus', OneOf(VALUES.import.status));
-named('ImportProvider', OneOf(VALUES.import.provider));
+namedSchema('ImportStatus', OneOf(VALUES.import.status));
+namedSchema('ImportProvider', OneOf(VALUES.import.provider));
 
-export const ImportIn = named(
+export const ImportIn = namedSchema(
   'ImportCreate',
   Type.Object({
     sourceUrl: SourceUrl,
@@ -30,7 +30,7 @@ export const ImportIn = named(
 );
 export type ImportIn = Static<typeof ImportIn>;
 
-export const Import = named(
+export const Import = namedSchema(
   'Import',
   Type.Object({
     id: IdOf('imp'),

@@ -8,13 +8,13 @@ import { PLANS } from '../../kernel/plans.ts';
 import type { Visibility } from '../../kernel/visibility.ts';
 import type { BlobStore } from '../../media/contract/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { DiskRoom } from '../../platform/disk.ts';
+import type { DiskSpace } from '../../platform/disk.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { GuardError, type Outbound } from '../../platform/outbound/index.ts';
 import type { VideoIntake } from '../videos/index.ts';
 import { cancelImport } from './ending.ts';
 import { importJob } from './jobs.ts';
-import { discard, keyOf, partialOf, targetOf } from './partial.ts';
+import { discardPartial, keyOf, partialOf, targetOf } from './partial.ts';
 import type { ImportFilter, ImportRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
@@ -26,7 +26,7 @@ export interface ImportDeps {
   clock: Clock;
   log: Logger;
   store: BlobStore;
-  disk: Pick<DiskRoom, 'admit'>;
+  disk: Pick<DiskSpace, 'admit'>;
   intake: VideoIntake;
   fetcher: Pick<Outbound, 'checkUrl' | 'stream' | 'download'>;
 }
@@ -94,7 +94,7 @@ export function createImports(deps: ImportDeps): Imports {
       const row = await repository.lockImport(tx, id);
       if (rules.isTerminal(row.status)) return async () => {};
       await cancelImport(deps, tx, id);
-      return () => discard(deps, keyOf(row), partialOf(row));
+      return () => discardPartial(deps, keyOf(row), partialOf(row));
     },
     retry: async (workspaceId, id) => retry(deps, await get(workspaceId, id)),
   };
@@ -200,7 +200,7 @@ async function cancel(deps: ImportDeps, found: ImportRow): Promise<ImportRow> {
     return canceled;
   });
   // The run that is told of it does so too: it may have written since.
-  await discard(deps, keyOf(found), partialOf(found));
+  await discardPartial(deps, keyOf(found), partialOf(found));
   return after;
 }
 

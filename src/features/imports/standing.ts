@@ -1,5 +1,5 @@
 /** Looks after the account of a download, which may wait for its source for half a minute. */
-export interface Standing {
+export interface SuspensionWatch {
   /** Aborted once the account is suspended. */
   signal: AbortSignal;
   end(): void;
@@ -8,7 +8,7 @@ export interface Standing {
 const LOOK_MS = 1000;
 
 /** @param isSuspended a failure is tried again at the next look. */
-export function watchStanding(isSuspended: () => Promise<boolean>): Standing {
+export function watchSuspension(isSuspended: () => Promise<boolean>): SuspensionWatch {
   const controller = new AbortController();
   const look = async () => {
     if (await isSuspended().catch(() => false)) controller.abort();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { startImportFixture } from '../../../test/imports/fixture.ts';
 import { file } from '../../../test/imports/source.ts';
 
@@ -28,17 +28,17 @@ test('the download of a suspended account is broken off, and goes on when it is 
     response.write(bytes.subarray(0, 100_000));
   });
   const id = await fixture.create(key, { sourceUrl: `${source.url}/slow.mp4` });
-  await until(() => source.requests.length > 0, { message: 'the download to begin' });
+  await waitFor(() => source.requests.length > 0, { message: 'the download to begin' });
   await app.container.accounts.suspend(account.email);
-  await until(() => isOver, { timeoutMs: 15_000, message: 'the download to be broken off' });
+  await waitFor(() => isOver, { timeoutMs: 15_000, message: 'the download to be broken off' });
   const asked = source.requests.length;
-  await until(
+  await waitFor(
     async () => (await app.container.sql`select 1 from job where state = 'waiting' and fence > 0`).length > 0,
     { timeoutMs: 15_000, message: 'the job to wait' },
   );
   isSlow = false;
   await fixture.hurry();
-  await until(
+  await waitFor(
     async () =>
       (await app.container.sql`select 1 from job where state = 'waiting' and fence > 0 and run_after > now()`)
         .length > 0,

@@ -12,7 +12,7 @@ export async function findUnbalanced(db: Db): Promise<string[]> {
 }
 
 /** A movement that the books and the payments do not agree on; null: one of them has none. */
-export interface Disagreement {
+export interface LedgerMismatch {
   source: string;
   kind: string;
   bookedCents: number | null;
@@ -20,8 +20,8 @@ export interface Disagreement {
 }
 
 /** What payments say has moved, against what the books have, in one look at both. */
-export async function findDisagreements(db: Db): Promise<Disagreement[]> {
-  const { rows } = await sql<Disagreement>`
+export async function findMismatches(db: Db): Promise<LedgerMismatch[]> {
+  const { rows } = await sql<LedgerMismatch>`
     with paid as (
       select id as source, type as kind, abs(amount_cents)::bigint as cents from payment
       where type in ('CHARGE', 'REFUND') and status = 'SUCCEEDED'
@@ -48,7 +48,7 @@ export async function findDisagreements(db: Db): Promise<Disagreement[]> {
 }
 
 /** Payouts that the books do not have as they stand, by their ids. */
-export async function findWrongPayouts(db: Db): Promise<string[]> {
+export async function findMismatchedPayouts(db: Db): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select p.id from payout p,
       lateral (select coalesce(sum(e.amount_cents), 0) as cents, count(*) as entries
@@ -63,7 +63,7 @@ export async function findWrongPayouts(db: Db): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-export interface Holding {
+export interface ProviderBalance {
   workspaceId: string;
   bookedCents: number;
   heldCents: number;
@@ -73,8 +73,8 @@ export interface Holding {
  * Workspaces for which the sandbox holds something else, by its own record, than the books say; those with a payment
  * under way or a hint that waits are left out.
  */
-export async function findWrongHoldings(db: Db): Promise<Holding[]> {
-  const { rows } = await sql<Holding>`
+export async function findMismatchedBalances(db: Db): Promise<ProviderBalance[]> {
+  const { rows } = await sql<ProviderBalance>`
     with held as (
       select workspace_id, sum(case when dispute_status in ('OPEN', 'LOST') then 0
         else amount_cents - refunded_cents end)::bigint as cents

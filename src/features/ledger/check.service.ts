@@ -3,7 +3,7 @@ import { DAY_MS } from '../../kernel/durations.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import * as repository from './check.repository.ts';
-import { findWrongSums, rebuildSums } from './revenue.repository.ts';
+import { findMismatchedRollups, rebuildRollups } from './revenue.repository.ts';
 import type { Provider } from './rules.ts';
 
 interface Deps {
@@ -24,7 +24,7 @@ export interface Balances {
 }
 
 /** The operator's look at the books (docs/guides/money.md#reconcile-the-ledger). */
-export interface BooksCheck {
+export interface LedgerCheck {
   /** @returns what is wrong, in words; nothing in a platform that is in order. */
   check(): Promise<string[]>;
   /** Makes the sums of revenue anew. @returns how many there are. */
@@ -34,14 +34,14 @@ export interface BooksCheck {
   watch(): Promise<void>;
 }
 
-export function createBooksCheck({ db, clock, log }: Deps): BooksCheck {
+export function createLedgerCheck({ db, clock, log }: Deps): LedgerCheck {
   return {
     async check() {
       const unbalanced = await repository.findUnbalanced(db);
-      const disagreements = await repository.findDisagreements(db);
-      const payouts = await repository.findWrongPayouts(db);
-      const sums = await findWrongSums(db, dateFromMs(0));
-      const holdings = await repository.findWrongHoldings(db);
+      const disagreements = await repository.findMismatches(db);
+      const payouts = await repository.findMismatchedPayouts(db);
+      const sums = await findMismatchedRollups(db, dateFromMs(0));
+      const holdings = await repository.findMismatchedBalances(db);
       return [
         ...unbalanced.map((id) => `the entries of ${id} do not sum to nothing`),
         ...disagreements.map(
@@ -56,7 +56,7 @@ export function createBooksCheck({ db, clock, log }: Deps): BooksCheck {
         ),
       ];
     },
-    rebuild: () => db.transaction().execute(rebuildSums),
+    rebuild: () => db.transaction().execute(rebuildRollups),
     async balances(workspaceId) {
       const rows = await repository.readBalances(db, workspaceId);
       const providers = [...new Set(rows.map(({ provider }) => provider))];
@@ -76,7 +76,7 @@ export function createBooksCheck({ db, clock, log }: Deps): BooksCheck {
     },
     async watch() {
       const yesterday = dateFromMs((Math.floor(clock.ms() / DAY_MS) - 1) * DAY_MS);
-      const workspaces = await findWrongSums(db, yesterday);
+      const workspaces = await findMismatchedRollups(db, yesterday);
       if (workspaces.length > 0) {
         log.error({ workspaces }, 'revenue totals do not match the ledger: run "marquee money rebuild"');
       }

@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { defineEvent } from '../../events/catalogue.ts';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { Nullable, OneOf } from '../../http/schema.ts';
 
-const data = named(
+const data = namedSchema(
   'PayoutEventData',
   Type.Object({
     payoutId: Type.String(),

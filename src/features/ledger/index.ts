@@ -1,5 +1,5 @@
 /** The books: what moved money, where it is, revenue and payouts. */
-export { type BooksCheck, createBooksCheck } from './check.service.ts';
+export { type LedgerCheck, createLedgerCheck } from './check.service.ts';
 export { payoutEvents } from './events.ts';
 export type { ProviderPayout } from './mirror.service.ts';
 export { createPayouts } from './payouts.service.ts';

@@ -71,7 +71,7 @@ export function movementOf(row: PayoutRow, kind: 'PAYOUT' | 'PAYOUT_FAILED', at:
 }
 
 /** Keeps what a provider shows of a payout of its own; the same again changes nothing. */
-export async function mirrorPayout(
+export async function syncPayout(
   tx: Tx,
   append: AppendEvent,
   record: Record,
@@ -79,7 +79,7 @@ export async function mirrorPayout(
   now: Date,
 ): Promise<PayoutRow> {
   const { provider, ref, currency, status, failureCode: failure_code, arrivalAt: arrival_at } = payout;
-  const isNew = await repository.insertMirrored(tx, {
+  const isNew = await repository.insertSyncedPayout(tx, {
     id: newId('pyo'),
     workspace_id: payout.workspaceId,
     provider,
@@ -91,7 +91,7 @@ export async function mirrorPayout(
     arrival_at,
     created_at: payout.createdAt,
   });
-  const known = await repository.lockMirrored(tx, provider, ref);
+  const known = await repository.lockSyncedPayout(tx, provider, ref);
   if (isNew !== null && isBooked(known)) await record(tx, movementOf(known, 'PAYOUT', payout.createdAt));
   const row = known.currency === currency ? known : await correctCurrency(tx, record, known, currency, now);
   return advancePayout(tx, append, record, row, { status, failure_code, arrival_at }, now);

@@ -1,11 +1,11 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { among, onPageOfEach, within } from '../../platform/db/listed.ts';
-import { pageCondition, plannedWithValues } from '../../platform/db/page.ts';
+import { idIn, pagePerCombination, baseCondition } from '../../platform/db/listed.ts';
+import { pageCondition, CUSTOM_PLAN } from '../../platform/db/page.ts';
 import { searchPage } from '../../platform/db/search.ts';
 import { type PayoutTable, VALUES } from '../../platform/db/tables.generated.ts';
-import { inGoodStanding } from '../../platform/db/workspace.ts';
+import { isAccountActive } from '../../platform/db/workspace.ts';
 import type { Provider } from './rules.ts';
 
 export type PayoutRow = Selectable<PayoutTable>;
@@ -16,7 +16,7 @@ export function insertPayout(tx: Tx, row: Insertable<PayoutTable>): Promise<Payo
 }
 
 /** Null: the provider's payout of this name is there already. */
-export async function insertMirrored(tx: Tx, row: Insertable<PayoutTable>): Promise<PayoutRow | null> {
+export async function insertSyncedPayout(tx: Tx, row: Insertable<PayoutTable>): Promise<PayoutRow | null> {
   const inserted = await tx
     .insertInto('payout')
     .values(row)
@@ -26,7 +26,7 @@ export async function insertMirrored(tx: Tx, row: Insertable<PayoutTable>): Prom
   return inserted ?? null;
 }
 
-export function lockMirrored(tx: Tx, provider: Provider, ref: string): Promise<PayoutRow> {
+export function lockSyncedPayout(tx: Tx, provider: Provider, ref: string): Promise<PayoutRow> {
   return tx
     .selectFrom('payout')
     .selectAll()
@@ -55,7 +55,7 @@ export function listPayouts(
     .selectAll()
     .where(onPageOfPayouts(workspaceId, statuses, page))
     .orderBy('id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 
@@ -67,15 +67,15 @@ function onPageOfPayouts(
   const { createdAfter, createdBefore } = page;
   const listed = { table: 'payout', of: { workspace_id: workspaceId } };
   if (createdAfter === null && createdBefore === null) {
-    return onPageOfEach(page, listed, { status: [statuses, VALUES.payout.status] });
+    return pagePerCombination(page, listed, { status: [statuses, VALUES.payout.status] });
   }
   // A payout of the provider has the provider's time, and an ID of the time when its event arrived.
   const times = pageCondition({ ...page, after: null });
-  return among(
+  return idIn(
     listed,
     searchPage(page, {
       table: 'payout',
-      within: within({ ...page, createdAfter: null, createdBefore: null }, listed),
+      within: baseCondition({ ...page, createdAfter: null, createdBefore: null }, listed),
       matching: sql`status = any(${[...(statuses ?? VALUES.payout.status)]}::text[]) and ${times}`,
     }),
   );
@@ -89,7 +89,7 @@ export async function findUnpaid(db: Db, since: Date): Promise<string[]> {
     .select('workspace.id')
     .where('ledger_account.provider', '=', 'SANDBOX')
     .where('ledger_account.kind', '=', 'CREATOR')
-    .where(inGoodStanding('workspace.id'))
+    .where(isAccountActive('workspace.id'))
     .where(sql<boolean>`not ${paidSince(sql.ref('workspace.id'), since)}`)
     .execute();
   return rows.map(({ id }) => id);
@@ -106,7 +106,7 @@ export async function wasPaidSince(tx: Tx, workspaceId: string, since: Date): Pr
 }
 
 /** Payouts of the sandbox that are to have arrived. */
-export async function findArriving(db: Db, now: Date): Promise<string[]> {
+export async function listDueArrivals(db: Db, now: Date): Promise<string[]> {
   const rows = await db
     .selectFrom('payout')
     .select('id')
@@ -127,7 +127,7 @@ export async function readCreatorBalance(
   const account = sql`(select id from ledger_account
     where workspace_id = ${workspaceId} and provider = ${provider} and kind = 'CREATOR')`;
   const { rows } = await sql<{ cents: number; freshCents: number }>`
-    ${plannedWithValues} select
+    ${CUSTOM_PLAN} select
       (select coalesce(sum(amount_cents), 0)::bigint from ledger_entry where account_id = ${account}) as cents,
       (select coalesce(sum(e.amount_cents), 0)::bigint
         from ledger_transaction t join ledger_entry e on e.transaction_id = t.id and e.account_id = ${account}

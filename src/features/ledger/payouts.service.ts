@@ -20,7 +20,7 @@ interface Deps {
   startElsewhere(workspaceId: string, amountCents: number | null): Promise<PayoutRow | null>;
 }
 
-export interface PayoutOrder {
+export interface PayoutRequest {
   workspaceId: string;
   /** Default: all there is. */
   amountCents?: number;
@@ -40,7 +40,7 @@ export interface Payouts {
    * @throws {AppError} BAD_REQUEST for no workspace, or more than there is; CONFLICT where
    * nothing can be paid out; SERVICE_UNAVAILABLE.
    */
-  start(order: PayoutOrder): Promise<PayoutRow>;
+  start(order: PayoutRequest): Promise<PayoutRow>;
   /** What the sandbox does by itself: once a UTC day, what is two days old; payouts arrive a day later. */
   run(): Promise<void>;
 }
@@ -102,7 +102,7 @@ export function createPayouts({ db, events, clock, ledger, startElsewhere }: Dep
 
     async run() {
       const today = dateFromMs(Math.floor(clock.ms() / DAY_MS) * DAY_MS);
-      for (const id of await repository.findArriving(db, clock.now())) {
+      for (const id of await repository.listDueArrivals(db, clock.now())) {
         await events.transaction(async (tx, append) => {
           const row = await repository.lockPayout(tx, id);
           if (row !== undefined) await arrive(tx, append, row);

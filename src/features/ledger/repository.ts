@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { newId } from '../../kernel/ids.ts';
 import type { Tx } from '../../platform/db/index.ts';
-import type { AccountKind, Movement, Postings, Provider, RevenueSums, Sale } from './rules.ts';
+import type { AccountKind, Movement, Postings, Provider, RevenueDelta, Sale } from './rules.ts';
 
 /** @returns its id; null when this movement of this source was written before. */
 export async function insertTransaction(tx: Tx, movement: Movement): Promise<string | null> {
@@ -76,7 +76,7 @@ export async function addRevenue(
   workspaceId: string,
   at: Date,
   { kind, itemId }: Sale,
-  { grossCents, feeCents, refundCents, count }: RevenueSums,
+  { grossCents, feeCents, refundCents, count }: RevenueDelta,
 ): Promise<void> {
   const sums = sql`${grossCents}::bigint, ${feeCents}::bigint, ${refundCents}::bigint, ${count}::integer`;
   const added = (table: string) => sql`do update set

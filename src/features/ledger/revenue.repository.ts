@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Span, wholeDays } from '../../kernel/time-range.ts';
+import { type Interval, splitWholeDays } from '../../kernel/time-range.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { plannedWithValues } from '../../platform/db/page.ts';
-import type { RevenueSums, SaleKind } from './rules.ts';
+import { CUSTOM_PLAN } from '../../platform/db/page.ts';
+import type { RevenueDelta, SaleKind } from './rules.ts';
 
-export interface ItemSums extends RevenueSums {
+export interface ItemSums extends RevenueDelta {
   kind: SaleKind;
   itemId: string;
 }
@@ -14,16 +14,16 @@ const SUMS = sql`
   coalesce(sum(refund_cents), 0)::bigint as "refundCents", coalesce(sum(sale_count), 0)::bigint as count`;
 
 /** What each of these spans has. */
-export async function sumByPiece(
+export async function sumByBucket(
   db: Db,
   workspaceId: string,
-  pieces: readonly Span[],
-): Promise<RevenueSums[]> {
+  pieces: readonly Interval[],
+): Promise<RevenueDelta[]> {
   const begins = pieces.map(({ from }) => from.toISOString());
   const ends = pieces.map(({ to }) => to.toISOString());
   // A short walk of the index for each piece: half the time of grouping all rows by it.
-  const { rows } = await sql<RevenueSums>`
-    ${plannedWithValues} select sums.* from unnest(${begins}::timestamptz[], ${ends}::timestamptz[])
+  const { rows } = await sql<RevenueDelta>`
+    ${CUSTOM_PLAN} select sums.* from unnest(${begins}::timestamptz[], ${ends}::timestamptz[])
       with ordinality as piece (begins, ends, position),
       lateral (select ${SUMS} from ledger_revenue
         where workspace_id = ${workspaceId} and quarter_hour >= piece.begins and quarter_hour < piece.ends) sums
@@ -35,11 +35,11 @@ export async function sumByPiece(
 export async function sumByItem(
   db: Db,
   workspaceId: string,
-  span: Span,
+  span: Interval,
   kind: SaleKind | null,
   most: number,
 ): Promise<ItemSums[]> {
-  const { days, edges } = wholeDays(span);
+  const { days, edges } = splitWholeDays(span);
   const key = kind === null ? sql`sale_kind` : sql`sale_kind, item_id`;
   const item = kind === null ? sql`''` : sql`item_id`;
   const only = kind === null ? sql`true` : sql`sale_kind = ${kind}`;
@@ -51,7 +51,7 @@ export async function sumByItem(
         and t.occurred_at >= ${from} and t.occurred_at < ${to}`)}) edge where ${only}`,
   );
   const { rows } = await sql<ItemSums>`
-    ${plannedWithValues} select sale_kind as kind, ${item} as "itemId", ${SUMS} from (
+    ${CUSTOM_PLAN} select sale_kind as kind, ${item} as "itemId", ${SUMS} from (
       select ${columns} from ledger_revenue_item
       where workspace_id = ${workspaceId} and day >= ${days.from} and day < ${days.to} and ${only}
       ${sql.join(parts, sql` `)}
@@ -90,7 +90,7 @@ const ITEMS = (source: RawBuilder<unknown>) => sql`
  *
  * @returns how many there are.
  */
-export async function rebuildSums(tx: Tx): Promise<number> {
+export async function rebuildRollups(tx: Tx): Promise<number> {
   await sql`lock table ledger_revenue, ledger_revenue_item in share row exclusive mode`.execute(tx);
   await tx.deleteFrom('ledger_revenue').execute();
   await tx.deleteFrom('ledger_revenue_item').execute();
@@ -110,7 +110,7 @@ export async function rebuildSums(tx: Tx): Promise<number> {
  *
  * @param since the beginning of a UTC day.
  */
-export async function findWrongSums(db: Db, since: Date): Promise<string[]> {
+export async function findMismatchedRollups(db: Db, since: Date): Promise<string[]> {
   const recent = movements(sql`t.occurred_at >= ${since}`);
   const differ = (a: RawBuilder<unknown>, b: RawBuilder<unknown>) => sql`
     (select workspace_id from ((${a} except all ${b}) union all (${b} except all ${a})) difference)`;
@@ -119,7 +119,7 @@ export async function findWrongSums(db: Db, since: Date): Promise<string[]> {
   const items = sql`select workspace_id, day, sale_kind, item_id, gross_cents, fee_cents, refund_cents, sale_count
     from ledger_revenue_item where day >= ${since}`;
   const { rows } = await sql<{ workspace_id: string }>`
-    ${plannedWithValues} select distinct workspace_id from (${differ(quarters, QUARTERS(recent))} union all
+    ${CUSTOM_PLAN} select distinct workspace_id from (${differ(quarters, QUARTERS(recent))} union all
       ${differ(items, ITEMS(recent))}) wrong order by 1`.execute(db);
   return rows.map(({ workspace_id }) => workspace_id);
 }

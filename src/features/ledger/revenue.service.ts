@@ -1,13 +1,13 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { piecesOf, type RangeQuery, readRange, type Span, type TimeRange } from '../../kernel/time-range.ts';
+import { clippedBuckets, type RangeQuery, parseDateRange, type Interval, type TimeRange } from '../../kernel/time-range.ts';
 import type { Db } from '../../platform/db/index.ts';
 import * as repository from './revenue.repository.ts';
-import type { RevenueSums, SaleKind } from './rules.ts';
+import type { RevenueDelta, SaleKind } from './rules.ts';
 
 export const GROUPINGS = ['kind', 'tier', 'product', 'video'] as const;
 /** What the books are read by. */
-export const PIECES = ['DAY', 'WEEK', 'MONTH'] as const;
-type Piece = (typeof PIECES)[number];
+export const BUCKETS = ['DAY', 'WEEK', 'MONTH'] as const;
+type Piece = (typeof BUCKETS)[number];
 export type Grouping = (typeof GROUPINGS)[number];
 
 /** What sold things are called now; those that are gone are left out. */
@@ -21,11 +21,11 @@ interface Deps {
 
 export interface RevenueReport {
   range: TimeRange<Piece>;
-  totals: RevenueSums;
+  totals: RevenueDelta;
   /** One for each piece of the range. */
-  series: (RevenueSums & { date: string })[];
+  series: (RevenueDelta & { date: string })[];
   /** What brought most comes first. */
-  breakdown: (RevenueSums & { key: string; label: string })[];
+  breakdown: (RevenueDelta & { key: string; label: string })[];
 }
 
 export interface Revenue {
@@ -36,10 +36,10 @@ export interface Revenue {
    */
   read(workspaceId: string, query: RangeQuery<Piece> & { groupBy: Grouping }): Promise<RevenueReport>;
   /** What each of these spans has. */
-  sums(workspaceId: string, spans: readonly Span[]): Promise<RevenueSums[]>;
+  sums(workspaceId: string, spans: readonly Interval[]): Promise<RevenueDelta[]>;
 }
 
-const NOTHING: RevenueSums = { grossCents: 0, feeCents: 0, refundCents: 0, count: 0 };
+const NOTHING: RevenueDelta = { grossCents: 0, feeCents: 0, refundCents: 0, count: 0 };
 const MOST_ITEMS = 1000;
 const KINDS = { tier: 'SUBSCRIPTION', product: 'BOOKING', video: 'VIDEO' } as const;
 const LABELS = { VIDEO: 'Videos', BOOKING: 'Bookings', SUBSCRIPTION: 'Subscriptions' } as const;
@@ -57,11 +57,11 @@ export function createRevenue({ db, clock, names }: Deps): Revenue {
   }
 
   return {
-    sums: (workspaceId, spans) => repository.sumByPiece(db, workspaceId, spans),
+    sums: (workspaceId, spans) => repository.sumByBucket(db, workspaceId, spans),
     async read(workspaceId, { groupBy, ...query }) {
-      const range = readRange(query, clock.ms());
+      const range = parseDateRange(query, clock.ms());
       const [sums, breakdown] = await Promise.all([
-        repository.sumByPiece(db, workspaceId, piecesOf(range)),
+        repository.sumByBucket(db, workspaceId, clippedBuckets(range)),
         breakdownOf(workspaceId, range, groupBy),
       ]);
       const series = range.buckets.map(({ date }, index) => ({ date, ...(sums[index] ?? NOTHING) }));
@@ -75,7 +75,7 @@ export function createRevenue({ db, clock, names }: Deps): Revenue {
   };
 }
 
-function add(a: RevenueSums, b: RevenueSums): RevenueSums {
+function add(a: RevenueDelta, b: RevenueDelta): RevenueDelta {
   return {
     grossCents: a.grossCents + b.grossCents,
     feeCents: a.feeCents + b.feeCents,

@@ -1,4 +1,4 @@
-import { gated } from '../../http/access.ts';
+import { requiresGate } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaList, parseList } from '../../http/schema.ts';
@@ -20,7 +20,7 @@ interface Deps {
 export function revenueRoutes({ revenue, payouts, cursors }: Deps): Route[] {
   return [
     defineRoute({
-      ...gated('finance-read'),
+      ...requiresGate('finance-read'),
       operationId: 'monetization.revenue',
       method: 'GET',
       path: '/monetization/revenue',
@@ -31,7 +31,7 @@ export function revenueRoutes({ revenue, payouts, cursors }: Deps): Route[] {
       handler: async ({ caller }, { query }) => toRevenue(await revenue.read(caller.workspaceId, query)),
     }),
     defineRoute({
-      ...gated('finance-read'),
+      ...requiresGate('finance-read'),
       operationId: 'payouts.list',
       method: 'GET',
       path: '/me/payouts',
@@ -46,14 +46,14 @@ export function revenueRoutes({ revenue, payouts, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...gated('admin'),
+      ...requiresGate('admin'),
       operationId: 'payouts.create',
       method: 'POST',
       path: '/monetization/payouts',
       summary: 'Create a payout',
       description:
         'For operators: pays out the provider balance of a workspace now, in addition to the automatic schedule.',
-      freshPassword: true,
+      recentPassword: true,
       body: PayoutIn,
       reply: { status: 201, schema: PayoutOut },
       errors: ['CONFLICT', 'SERVICE_UNAVAILABLE'],

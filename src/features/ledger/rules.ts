@@ -42,7 +42,7 @@ export type Movement =
 export type Postings = Partial<Record<AccountKind, number>>;
 
 /** What a movement adds to the sums of a quarter-hour. */
-export interface RevenueSums {
+export interface RevenueDelta {
   grossCents: number;
   feeCents: number;
   refundCents: number;
@@ -91,7 +91,7 @@ function assertCents(cents: number, least: number): void {
 }
 
 /** Null: it is no revenue. A payment that is disputed counts until the dispute is lost. */
-export function revenueOf(movement: Movement): { sale: Sale; sums: RevenueSums } | null {
+export function revenueOf(movement: Movement): { sale: Sale; sums: RevenueDelta } | null {
   switch (movement.kind) {
     case 'CHARGE': {
       const { sale, amountCents: grossCents, feeCents } = movement;

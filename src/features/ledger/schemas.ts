@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { PayoutRow } from './payouts.repository.ts';
-import { GROUPINGS, PIECES, type RevenueReport } from './revenue.service.ts';
-import type { RevenueSums } from './rules.ts';
+import { GROUPINGS, BUCKETS, type RevenueReport } from './revenue.service.ts';
+import type { RevenueDelta } from './rules.ts';
 
 const SUMS = {
   grossCents: Type.Integer({ description: 'Gross amount paid by buyers.' }),
@@ -23,7 +23,7 @@ export const RevenueQuery = Type.Object({
   to: Type.Optional(
     Type.String({ description: 'A date or date-time, exclusive. Defaults to tomorrow.', maxLength: 40 }),
   ),
-  granularity: OneOf(PIECES, { default: 'DAY', description: 'Weeks start on Monday.' }),
+  granularity: OneOf(BUCKETS, { default: 'DAY', description: 'Weeks start on Monday.' }),
   groupBy: OneOf(GROUPINGS, { default: 'kind', description: 'Dimension of the `breakdown` rows.' }),
   timezone: Type.String({
     default: 'UTC',
@@ -32,13 +32,13 @@ export const RevenueQuery = Type.Object({
   }),
 });
 
-export const RevenueOut = named(
+export const RevenueOut = namedSchema(
   'Revenue',
   Type.Object({
     from: Instant,
     to: Instant,
     timezone: Type.String(),
-    granularity: OneOf(PIECES),
+    granularity: OneOf(BUCKETS),
     currency: Type.Literal('USD'),
     totals: Sums,
     series: Type.Array(
@@ -67,7 +67,7 @@ export const RevenueOut = named(
   },
 );
 
-export const PayoutOut = named(
+export const PayoutOut = namedSchema(
   'Payout',
   Type.Object({
     id: IdOf('pyo'),
@@ -92,7 +92,7 @@ export const PayoutOut = named(
   },
 );
 
-export const PayoutIn = named(
+export const PayoutIn = namedSchema(
   'PayoutCreate',
   Type.Object({
     workspaceId: Type.String({ maxLength: 100, description: 'ID of the workspace to pay out.' }),
@@ -122,7 +122,7 @@ export function toRevenue({ range, totals, series, breakdown }: RevenueReport): 
   };
 }
 
-function withNet({ grossCents, feeCents, refundCents, count }: RevenueSums) {
+function withNet({ grossCents, feeCents, refundCents, count }: RevenueDelta) {
   return { grossCents, feeCents, refundCents, netCents: grossCents - feeCents - refundCents, count };
 }
 

@@ -1,7 +1,7 @@
 import type { AppendEvent } from '../../events/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Tx } from '../../platform/db/index.ts';
-import { mirrorPayout, type ProviderPayout } from './mirror.service.ts';
+import { syncPayout, type ProviderPayout } from './mirror.service.ts';
 import type { PayoutRow } from './payouts.repository.ts';
 import * as repository from './repository.ts';
 import { type Movement, postingsOf, revenueOf } from './rules.ts';
@@ -26,7 +26,7 @@ export interface Ledger {
 export function createLedger({ clock }: { clock: Clock }): Ledger {
   return {
     record,
-    mirrorPayout: (tx, append, payout) => mirrorPayout(tx, append, record, payout, clock.now()),
+    mirrorPayout: (tx, append, payout) => syncPayout(tx, append, record, payout, clock.now()),
   };
 }
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { desk } from '../../../test/booking/desk.ts';
+import { bookingClient } from '../../../test/booking/desk.ts';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { runTask } from '../../../test/harness/parts.ts';
 import { memberPage } from '../../../test/money/member-page.ts';
-import { type Shop, selling } from '../../../test/money/shop.ts';
+import { type Shop, checkoutClient } from '../../../test/money/shop.ts';
 
 let app: TestApp;
 before(async () => {
@@ -12,8 +12,8 @@ before(async () => {
 });
 after(() => app.close());
 
-const { creator, cohort, ask } = desk(() => app);
-const { shop, tier, open, read, pay } = selling(() => app);
+const { creator, cohort, ask } = bookingClient(() => app);
+const { shop, tier, open, read, pay } = checkoutClient(() => app);
 
 const post = ({ key }: Shop, path: string, body: object) => app.request('POST', path, { key, body });
 

@@ -1,6 +1,6 @@
-import { addressBlock } from '../../kernel/address.ts';
+import { ipBlock } from '../../kernel/address.ts';
 import { HOUR_SEC, MINUTE_MS } from '../../kernel/durations.ts';
-import { AppError, tooMany } from '../../kernel/errors.ts';
+import { AppError, tooManyRequests } from '../../kernel/errors.ts';
 import { type Counter, counterKey } from '../../platform/counters.ts';
 
 /** Who makes the platform send a mail to an address that they typed; an actor is a workspace or an account. */
@@ -36,7 +36,7 @@ export function createMailCaps(ports: { window(windowSec: number): Counter }): M
     if (sender !== null) {
       const { key, max } = countedAs(sender);
       const sent = await hit(`mail-sender:${key}`);
-      if (sent.count > max) throw tooMany('RATE_LIMITED', sent.resetInMs);
+      if (sent.count > max) throw tooManyRequests('RATE_LIMITED', sent.resetInMs);
     }
     const received = await hit(`mailbox:${email}`);
     if (received.count > MAX_PER_MAILBOX) throw mailboxFull(received.resetInMs);
@@ -57,12 +57,12 @@ export function createMailCaps(ports: { window(windowSec: number): Counter }): M
 
 function countedAs(sender: TypedMailSender): { key: string; max: number } {
   return 'ip' in sender
-    ? { key: addressBlock(sender.ip), max: MAX_PER_ADDRESS }
+    ? { key: ipBlock(sender.ip), max: MAX_PER_ADDRESS }
     : { key: sender.actorId, max: MAX_PER_ACTOR };
 }
 
 function mailboxFull(resetInMs: number): AppError {
-  const { headers } = tooMany('RATE_LIMITED', resetInMs);
+  const { headers } = tooManyRequests('RATE_LIMITED', resetInMs);
   const minutes = Math.ceil(resetInMs / MINUTE_MS);
   const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`;
   const message = `This address has received too many emails from us within an hour. Try again in ${wait}.`;

@@ -3,12 +3,12 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { SMTPServer } from 'smtp-server';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
-import { until } from '../../../test/harness/wait.ts';
-import { warm } from '../../../test/harness/warm.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
+import { warmPool } from '../../../test/harness/warm.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { createMailer, type Mailer } from '../../platform/mailer.ts';
 import { createSecrets } from '../../platform/secrets.ts';
-import { createMailbox, createMailSender, type NewMail, type StoredMail } from './index.ts';
+import { createMailbox, createEmailSender, type NewEmail, type StoredEmail } from './index.ts';
 
 const FROM = 'Marquee <no-reply@marquee.test>';
 const MINUTE_MS = 60_000;
@@ -68,24 +68,24 @@ function mailbox() {
 function sender(smtpUrl: string | null = url) {
   const mailer = smtpUrl === null ? null : createMailer(smtpUrl, FROM);
   if (mailer !== null) mailers.push(mailer);
-  return createMailSender({ db: database.db, secrets, clock, log, mailer });
+  return createEmailSender({ db: database.db, secrets, clock, log, mailer });
 }
 
-const MAIL: NewMail = {
+const MAIL: NewEmail = {
   kind: 'verify-email',
   to: 'ada@example.com',
   subject: 'Grüße',
   text: 'Open\n\nhttp://x/?token=s3cret\n',
 };
 
-async function enqueue(mail: Partial<NewMail> = {}): Promise<string> {
+async function enqueue(mail: Partial<NewEmail> = {}): Promise<string> {
   await database.db.transaction().execute((tx) => mailbox().enqueue(tx, { ...MAIL, ...mail }));
   const [newest] = await mailbox().list();
   assert.ok(newest !== undefined);
   return newest.id;
 }
 
-async function statusOf(id: string): Promise<Pick<StoredMail, 'status' | 'attempts' | 'lastError'>> {
+async function statusOf(id: string): Promise<Pick<StoredEmail, 'status' | 'attempts' | 'lastError'>> {
   const { status, attempts, lastError } = await mailbox().get(id);
   return { status, attempts, lastError };
 }
@@ -205,7 +205,7 @@ describe('mail', () => {
   it('is sent once by many workers', async () => {
     for (let index = 0; index < 12; index++) await enqueue({ to: `p${index}@example.com` });
     const workers = Array.from({ length: 3 }, () => sender());
-    await warm(database.sql);
+    await warmPool(database.sql);
     await Promise.all(workers.map((worker) => worker.run()));
     await Promise.all(workers.map((worker) => worker.run()));
     const recipients = received.flatMap(({ to }) => to);
@@ -218,7 +218,7 @@ describe('mail', () => {
     await database.sql.begin(async (tx) => {
       await tx`select id from mail order by id limit 10 for update`;
       const done = sender().run();
-      await until(() => received.length === 2, { message: 'the two mails that nobody holds' });
+      await waitFor(() => received.length === 2, { message: 'the two mails that nobody holds' });
       await done;
     });
   });

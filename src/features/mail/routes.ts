@@ -1,4 +1,4 @@
-import { gated } from '../../http/access.ts';
+import { requiresGate } from '../../http/access.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { IdParams } from '../../http/schema.ts';
 import { notFound } from '../../kernel/errors.ts';
@@ -21,7 +21,7 @@ export function mailRoutes({ mailbox, isSent }: Deps): Route[] {
   };
   return [
     defineRoute({
-      ...gated('admin'),
+      ...requiresGate('admin'),
       operationId: 'mails.list',
       method: 'GET',
       path,
@@ -35,7 +35,7 @@ export function mailRoutes({ mailbox, isSent }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...gated('admin'),
+      ...requiresGate('admin'),
       operationId: 'mails.get',
       method: 'GET',
       path: `${path}/{id}`,

@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
-import type { StoredMail } from './service.ts';
+import type { StoredEmail } from './service.ts';
 
 const fields = {
   id: IdOf('mail'),
@@ -22,13 +22,13 @@ const EXAMPLE = {
   createdAt: '2026-11-20T09:00:00.000Z',
 };
 
-export const Mail = named('Mail', Type.Object(fields), EXAMPLE);
+export const Mail = namedSchema('Mail', Type.Object(fields), EXAMPLE);
 
-export const MailWithText = named('MailWithText', Type.Object({ ...fields, text: Nullable(Type.String()) }), {
+export const MailWithText = namedSchema('MailWithText', Type.Object({ ...fields, text: Nullable(Type.String()) }), {
   ...EXAMPLE,
   text: 'A Marquee account was created with this email address.',
 });
 
-export function toMail({ id, kind, to, subject, status, createdAt }: StoredMail): Static<typeof Mail> {
+export function toMail({ id, kind, to, subject, status, createdAt }: StoredEmail): Static<typeof Mail> {
   return { id, kind, to, subject, status, createdAt: createdAt.toISOString() };
 }

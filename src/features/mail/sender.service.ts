@@ -1,12 +1,12 @@
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { type Mailer, MailRefused } from '../../platform/mailer.ts';
+import { type Mailer, EmailRejectedError } from '../../platform/mailer.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { MailRow } from './repository.ts';
 import * as repository from './repository.ts';
 
-export interface MailSender {
+export interface EmailSender {
   /** Sends what is due; a mail whose turn failed comes again later. */
   run(): Promise<void>;
 }
@@ -26,7 +26,7 @@ interface Deps {
   mailer: Mailer | null;
 }
 
-export function createMailSender({ db, secrets, clock, log, mailer }: Deps): MailSender {
+export function createEmailSender({ db, secrets, clock, log, mailer }: Deps): EmailSender {
   const deliver = async (mail: MailRow) => {
     if (mail.body === null)
       return repository.finishMail(db, mail.id, 'FAILED', clock.now(), 'it has no text');
@@ -52,7 +52,7 @@ export function createMailSender({ db, secrets, clock, log, mailer }: Deps): Mai
 
   const fail = async (mail: MailRow, error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
-    const waitSec = error instanceof MailRefused ? undefined : RETRY_SEC[mail.attempts - 1];
+    const waitSec = error instanceof EmailRejectedError ? undefined : RETRY_SEC[mail.attempts - 1];
     log.warn({ mailId: mail.id, kind: mail.kind, attempt: mail.attempts, reason }, 'a mail was not sent');
     if (waitSec === undefined) return repository.finishMail(db, mail.id, 'FAILED', clock.now(), reason);
     await repository.retryMail(db, mail.id, dateFromMs(clock.ms() + waitSec * 1000), reason);

@@ -6,7 +6,7 @@ import type { Secrets } from '../../platform/secrets.ts';
 import type { MailRow } from './repository.ts';
 import * as repository from './repository.ts';
 
-export interface NewMail {
+export interface NewEmail {
   /** What the mail is about, for the log and the mailbox: `verify-email`. */
   kind: string;
   to: string;
@@ -19,7 +19,7 @@ export interface NewMail {
 }
 
 /** A mail as the operator reads it. */
-export interface StoredMail {
+export interface StoredEmail {
   id: string;
   kind: string;
   to: string;
@@ -32,11 +32,11 @@ export interface StoredMail {
 
 export interface Mailbox {
   /** Queues a mail in the transaction of the change that it tells of; the worker sends it after the commit. */
-  enqueue(tx: Tx, mail: NewMail): Promise<void>;
+  enqueue(tx: Tx, mail: NewEmail): Promise<void>;
   /** Newest first, at most 100. */
-  list(): Promise<StoredMail[]>;
+  list(): Promise<StoredEmail[]>;
   /** `text` and `calendar` are null once an SMTP server has taken the mail. @throws {AppError} NOT_FOUND. */
-  get(id: string): Promise<StoredMail & { text: string | null; calendar: string | null }>;
+  get(id: string): Promise<StoredEmail & { text: string | null; calendar: string | null }>;
   /** Drops mails that are done with and older than 30 days. */
   cleanUp(): Promise<void>;
 }
@@ -71,7 +71,7 @@ export function createMailbox({ db, secrets, clock }: Deps): Mailbox {
   };
 }
 
-function toStored(row: MailRow): StoredMail {
+function toStored(row: MailRow): StoredEmail {
   return {
     id: row.id,
     kind: row.kind,

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { runTask } from '../../../test/harness/parts.ts';
 import { memberPage } from '../../../test/money/member-page.ts';
-import { selling } from '../../../test/money/shop.ts';
+import { checkoutClient } from '../../../test/money/shop.ts';
 import { creator } from '../../../test/money/subscriber.ts';
 
 let app: TestApp;
@@ -15,7 +15,7 @@ after(() => app.close());
 test('a buyer is known by their address in any of its forms', async () => {
   const at = await creator(app);
   const base = `/members/${at.username}/test`;
-  const { open, pay } = selling(() => app);
+  const { open, pay } = checkoutClient(() => app);
   const { submit } = memberPage(
     () => app,
     () => base,

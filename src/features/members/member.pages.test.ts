@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { runTask } from '../../../test/harness/parts.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { memberPage } from '../../../test/money/member-page.ts';
 import { creator } from '../../../test/money/subscriber.ts';
 import { addVideo, FOLDER, madeUpFiles } from '../../../test/videos/fixture.ts';
@@ -223,20 +223,20 @@ test('what is for members opens and closes on every node within a second', async
     }),
   );
   await payments.settle(bought.paymentId);
-  await until(async () => (await seen(sold, other)) === 200);
+  await waitFor(async () => (await seen(sold, other)) === 200);
   const refund = { workspaceId: at.account.test, purchaseId: bought.purchaseId, amountCents: null };
   const back = await db
     .transaction()
     .execute((tx) => payments.refund(tx, { ...refund, reason: null, requestId: 'r' }));
   await payments.settle(back.paymentId);
-  await until(async () => (await seen(sold, other)) === 404);
+  await waitFor(async () => (await seen(sold, other)) === 404);
 
   (await at.post(id, 'simulate', { event: 'DISPUTED' })).assertOk(200);
-  await until(async () => (await seen(forTier, other)) === 404);
+  await waitFor(async () => (await seen(forTier, other)) === 404);
   (await at.post(id, 'simulate', { event: 'DISPUTE_WON' })).assertOk(200);
-  await until(async () => (await seen(forTier, other)) === 200);
+  await waitFor(async () => (await seen(forTier, other)) === 200);
   (await at.post(id, 'cancel', { atPeriodEnd: false })).assertOk(200);
-  await until(async () => (await seen(forTier, other, cookie, `${FOLDER}/360p/s_00001.m4s`)) === 404);
+  await waitFor(async () => (await seen(forTier, other, cookie, `${FOLDER}/360p/s_00001.m4s`)) === 404);
 });
 
 test('the form of a watch page leads to a checkout for what is offered there, and for nothing else', async () => {

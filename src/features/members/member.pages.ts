@@ -1,9 +1,9 @@
 import formBody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebAssets } from '../../http/assets.ts';
-import { refuseOtherSites, sendFailure, textOf } from '../../http/forms.ts';
+import { rejectCrossSite, sendFailure, formField } from '../../http/forms.ts';
 import { type Page, sendPage } from '../../http/page.ts';
-import { countAddress } from '../../http/plugins/limits.ts';
+import { limitByIp } from '../../http/plugins/limits.ts';
 import type { RequestCounters } from '../../http/ports.ts';
 import type { Limit } from '../../http/route.ts';
 import { AppError } from '../../kernel/errors.ts';
@@ -82,9 +82,9 @@ export function memberPages(deps: Deps): (app: FastifyInstance) => void {
     // A scope of its own: everywhere else bodies are JSON.
     app.register(async (scope) => {
       await scope.register(formBody, { bodyLimit: FORM_BYTES });
-      scope.addHook('onRequest', refuseOtherSites);
+      scope.addHook('onRequest', rejectCrossSite);
       scope.setErrorHandler((error, _request, reply) =>
-        sendFailure(deps.assets, error, reply, views.failedPage),
+        sendFailure(deps.assets, error, reply, views.errorPage),
       );
       for (const mode of ['live', 'test'] as const) {
         const base = `/members/:username${mode === 'test' ? '/test' : ''}`;
@@ -103,30 +103,30 @@ function linkPages(app: FastifyInstance, deps: Deps, base: string, creatorOf: Cr
   const { members, cookie, assets, counters } = deps;
   app.get(base, async (request: PageRequest, reply) => {
     const creator = await creatorOf(request);
-    if (creator === null) return sendPage(reply, assets, views.missingPage());
+    if (creator === null) return sendPage(reply, assets, views.notFoundPage());
     const member = await members.memberBy(creator, request.headers.cookie);
     if (member === null) return sendPage(reply, assets, views.requestPage(creator));
-    const text = DONE.get(textOf(request.query, 'done'));
+    const text = DONE.get(formField(request.query, 'done'));
     const news = text === undefined ? null : { text, isProblem: false };
     return sendPage(reply, assets, await shown(deps, request, { creator, member, news }));
   });
   app.post(`${base}/link`, async (request: PageRequest, reply) => {
-    await countAddress({ counters }, LINK_CAP, request.ip);
+    await limitByIp({ counters }, LINK_CAP, request.ip);
     const creator = await creatorOf(request);
-    if (creator !== null) await members.requestLink(creator, textOf(request.body, 'email'));
-    return sendPage(reply, assets, creator === null ? views.missingPage() : views.requestedPage());
+    if (creator !== null) await members.requestLink(creator, formField(request.body, 'email'));
+    return sendPage(reply, assets, creator === null ? views.notFoundPage() : views.requestedPage());
   });
   app.get(`${base}/enter`, async (request: PageRequest, reply) => {
     const creator = await creatorOf(request);
-    if (creator === null) return sendPage(reply, assets, views.missingPage());
-    const token = textOf(request.query, 'token');
+    if (creator === null) return sendPage(reply, assets, views.notFoundPage());
+    const token = formField(request.query, 'token');
     const isGood = await members.isLinkGood(creator, token);
     return sendPage(reply, assets, isGood ? views.enterPage(creator, token) : views.expiredPage(creator));
   });
   app.post(`${base}/enter`, async (request: PageRequest, reply) => {
     const creator = await creatorOf(request);
-    const value = creator && (await members.enter(creator, textOf(request.body, 'token')));
-    if (creator === null) return sendPage(reply, assets, views.missingPage());
+    const value = creator && (await members.enter(creator, formField(request.body, 'token')));
+    if (creator === null) return sendPage(reply, assets, views.notFoundPage());
     if (value === null) return sendPage(reply, assets, views.expiredPage(creator));
     reply.header('Set-Cookie', cookie.keep(creator.workspaceId, value));
     return reply.redirect(memberPath(creator), 303);
@@ -157,7 +157,7 @@ const ACTS: Readonly<Record<string, Act>> = {
   },
   async switch({ subscriptions }, sender) {
     const id = await ownSubscription(subscriptions, sender);
-    const tierId = textOf(sender.request.body, 'tier');
+    const tierId = formField(sender.request.body, 'tier');
     await subscriptions.switchTier(sender.creator.workspaceId, id, { tierId, by: 'MEMBER' });
     return null;
   },
@@ -185,7 +185,7 @@ const ACTS: Readonly<Record<string, Act>> = {
 
 /** The number of a test card, where one is typed. */
 function cardOf({ request }: Sender): string | null {
-  const card = textOf(request.body, 'card').replace(/[\s-]/g, '');
+  const card = formField(request.body, 'card').replace(/[\s-]/g, '');
   return card === '' ? null : card;
 }
 
@@ -194,7 +194,7 @@ async function ownSubscription(
   subscriptions: Pick<Subscriptions, 'listOfCustomer'>,
   { member, request }: Sender,
 ): Promise<string> {
-  const id = textOf(request.body, 'subscription');
+  const id = formField(request.body, 'subscription');
   const own = await subscriptions.listOfCustomer(member.id);
   if (!own.some((row) => row.id === id)) throw new AppError('NOT_FOUND');
   return id;
@@ -210,13 +210,13 @@ function formPages(app: FastifyInstance, deps: Deps, base: string, creatorOf: Cr
     const isOwn = secrets.verify(
       FORM_PURPOSE,
       boundTo(cookie, creator, request),
-      textOf(request.body, 'formToken'),
+      formField(request.body, 'formToken'),
     );
     return isOwn ? { creator, member, request } : null;
   };
   for (const [name, act] of Object.entries(ACTS)) {
     app.post(`${base}/${name}`, async (request: PageRequest, reply) => {
-      await countAddress({ counters }, FORMS, request.ip);
+      await limitByIp({ counters }, FORMS, request.ip);
       const sender = await senderOf(request);
       if (sender === null) return toStart(request, reply);
       try {

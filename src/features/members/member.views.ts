@@ -1,8 +1,8 @@
-import { type Page, siteFrame } from '../../http/page.ts';
+import { type Page, siteLayout } from '../../http/page.ts';
 import type { AppError } from '../../kernel/errors.ts';
-import { every, money } from '../../kernel/money.ts';
+import { INTERVAL_LABELS, formatMoney } from '../../kernel/money.ts';
 import { html, type SafeHtml } from '../../platform/html.ts';
-import type { ShownSubscription } from '../subscriptions/index.ts';
+import type { SubscriptionDetails } from '../subscriptions/index.ts';
 import type { Creator, Member, OpenTier, Receipt } from './repository.ts';
 import { memberPath } from './service.ts';
 
@@ -14,7 +14,7 @@ export interface MemberView {
   member: Member;
   /** Binds the forms to the session. */
   formToken: string;
-  subscriptions: readonly ShownSubscription[];
+  subscriptions: readonly SubscriptionDetails[];
   tiers: readonly OpenTier[];
   receipts: readonly Receipt[];
   watchable: readonly { id: string; title: string }[];
@@ -38,7 +38,7 @@ function page(
     status,
     title: `${title} · Marquee`,
     head: html`<meta name="robots" content="noindex">`,
-    body: siteFrame(mainClass, html`<h1>${title}</h1>\n${content}`),
+    body: siteLayout(mainClass, html`<h1>${title}</h1>\n${content}`),
     frames: "'none'",
     forms,
   };
@@ -96,11 +96,11 @@ export function expiredPage(creator: Creator): Page {
   );
 }
 
-export function missingPage(): Page {
+export function notFoundPage(): Page {
   return page(404, 'Creator not found', html`<p>The URL may be mistyped.</p>`);
 }
 
-export function failedPage(error: AppError): Page {
+export function errorPage(error: AppError): Page {
   const isMany = error.status === 429;
   const text = isMany ? 'Wait 15 minutes, then try again.' : error.message;
   return page(error.status, isMany ? 'Too many attempts' : 'Something went wrong', html`<p>${text}</p>`);
@@ -134,14 +134,14 @@ function day(date: Date, timeZone = 'UTC'): string {
   return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone }).format(date);
 }
 
-function subscriptionCard(view: MemberView, row: ShownSubscription): SafeHtml {
+function subscriptionCard(view: MemberView, row: SubscriptionDetails): SafeHtml {
   return html`<article class="member-card" aria-labelledby="${row.id}"><h3 id="${row.id}">${row.tier_name}</h3>
-<p>${money(row.price_cents)} a ${every[row.interval]}. ${stateOf(row)} ${pendingOf(view, row)}</p>
+<p>${formatMoney(row.price_cents)} a ${INTERVAL_LABELS[row.interval]}. ${stateOf(row)} ${pendingOf(view, row)}</p>
 ${row.ended_at === null && html`<p>${paidWith(row)}</p>`}
 ${row.ended_at === null && actions(view, row)}</article>`;
 }
 
-function stateOf(row: ShownSubscription): string {
+function stateOf(row: SubscriptionDetails): string {
   const end = day(row.current_period_end, row.timezone);
   if (row.ended_at !== null) return `Ended on ${day(row.ended_at, row.timezone)}.`;
   if (row.is_disputed) return 'The last charge is disputed. Access is suspended until your bank decides.';
@@ -157,22 +157,22 @@ function stateOf(row: ShownSubscription): string {
     : `Renews on ${end}.`;
 }
 
-function paidWith({ payment_method: method }: ShownSubscription): string {
+function paidWith({ payment_method: method }: SubscriptionDetails): string {
   return method === null
     ? 'No card is charged for this subscription.'
     : `Paid with ${method.brand} ending in ${method.last4}, expires ${String(method.expMonth).padStart(2, '0')}/${method.expYear}.`;
 }
 
-function pendingOf({ tiers }: MemberView, row: ShownSubscription): string | null {
+function pendingOf({ tiers }: MemberView, row: SubscriptionDetails): string | null {
   if (row.ended_at !== null || row.pending_price_cents === null) return null;
   const tier = tiers.find(({ id }) => id === row.pending_tier_id);
-  const price = money(row.pending_price_cents);
+  const price = formatMoney(row.pending_price_cents);
   return tier === undefined
     ? `The price then changes to ${price}.`
     : `The tier then changes to ${tier.name}, for ${price}.`;
 }
 
-function actions(view: MemberView, row: ShownSubscription): SafeHtml {
+function actions(view: MemberView, row: SubscriptionDetails): SafeHtml {
   const path = memberPath(view.creator);
   const others = view.tiers.filter(({ id }) => id !== row.tier_id || row.pending_tier_id !== null);
   const canSwitch = row.status !== 'PAST_DUE' && !row.cancel_at_period_end && others.length > 0;
@@ -196,7 +196,7 @@ ${
   canSwitch &&
   html`<form class="member-switch" method="post" action="${path}/switch">${hidden(view, row.id)}
 <label class="field">Switch to
-<select name="tier">${others.map((tier) => html`<option value="${tier.id}">${tier.name}, ${money(tier.price_cents)} a ${every[tier.interval]}</option>`)}</select></label>
+<select name="tier">${others.map((tier) => html`<option value="${tier.id}">${tier.name}, ${formatMoney(tier.price_cents)} a ${INTERVAL_LABELS[tier.interval]}</option>`)}</select></label>
 <button class="button" type="submit">Switch</button></form>
 <p>A more expensive tier with the same interval starts immediately, and you are charged the difference now (the full price during a trial). Any other tier starts with the next period.</p>`
 }
@@ -242,8 +242,8 @@ const STATES: Partial<Record<Receipt['status'], string>> = {
 function receiptSection({ receipts }: MemberView): SafeHtml {
   const rows = receipts.map((row) => {
     const state =
-      row.status === 'PARTIALLY_REFUNDED' ? `${money(row.refunded_cents)} refunded` : STATES[row.status];
-    return html`<tr><td>${row.paid_at && day(row.paid_at)}</td><td><bdi>${row.video ?? row.tier ?? row.kind}</bdi></td><td>${money(row.amount_cents)}${state && html`, ${state}`}</td></tr>`;
+      row.status === 'PARTIALLY_REFUNDED' ? `${formatMoney(row.refunded_cents)} refunded` : STATES[row.status];
+    return html`<tr><td>${row.paid_at && day(row.paid_at)}</td><td><bdi>${row.video ?? row.tier ?? row.kind}</bdi></td><td>${formatMoney(row.amount_cents)}${state && html`, ${state}`}</td></tr>`;
   });
   return html`<section aria-labelledby="receipts"><h2 id="receipts">Receipts</h2>
 ${

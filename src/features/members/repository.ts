@@ -30,7 +30,7 @@ export function hasRequest(db: Db): Promise<boolean> {
 }
 
 /** Takes the oldest request, which is gone with the transaction. */
-export async function takeRequest(tx: Tx) {
+export async function claimNextRequest(tx: Tx) {
   const oldest = await tx
     .selectFrom('member_link_request')
     .select('id')
@@ -73,7 +73,7 @@ export async function countLinks(tx: Tx, customerId: string, since: Date): Promi
   return Number(count);
 }
 
-export async function isLinkGood(db: Db, hash: Buffer, workspaceId: string, now: Date): Promise<boolean> {
+export async function isLinkValid(db: Db, hash: Buffer, workspaceId: string, now: Date): Promise<boolean> {
   const row = await db
     .selectFrom('member_link')
     .innerJoin('customer', 'customer.id', 'member_link.customer_id')
@@ -87,7 +87,7 @@ export async function isLinkGood(db: Db, hash: Buffer, workspaceId: string, now:
 }
 
 /** Spends a link. @returns whose it was. */
-export async function takeLink(
+export async function consumeLink(
   tx: Tx,
   hash: Buffer,
   workspaceId: string,

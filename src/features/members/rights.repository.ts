@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from '../../platform/db/index.ts';
-import { plannedWithValues } from '../../platform/db/page.ts';
-import type { Guarded } from '../playback/index.ts';
+import { CUSTOM_PLAN } from '../../platform/db/page.ts';
+import type { ProtectedMedia } from '../playback/index.ts';
 
 /** Does this customer have a subscription that opens what is for these tiers (none: for any)? */
 function hasTier(customer: string, tierIds: RawBuilder<unknown>): RawBuilder<SqlBool> {
@@ -33,7 +33,7 @@ function hasBooked(customer: string, videoId: RawBuilder<unknown>, now: Date): R
 }
 
 /** May the member with this session watch it? One statement, as it is asked for with each playlist and segment. */
-export async function mayWatch(db: Db, session: Buffer, guarded: Guarded, now: Date): Promise<boolean> {
+export async function mayWatch(db: Db, session: Buffer, guarded: ProtectedMedia, now: Date): Promise<boolean> {
   const { id, workspaceId, visibility, tierIds } = guarded;
   const row = await db
     .selectFrom('member_session')
@@ -61,7 +61,7 @@ export async function listWatchable(
   limit: number,
 ): Promise<{ id: string; title: string }[]> {
   const { rows } = await sql<{ id: string; title: string }>`
-    ${plannedWithValues} select id, title from (
+    ${CUSTOM_PLAN} select id, title from (
       select v.id, v.title, v.created_at from video v join customer c on c.id = ${customerId}
       where v.workspace_id = ${workspaceId} and v.deleted_at is null and v.status in ('PROCESSING', 'READY')
       and ((v.visibility = 'TIER' and ${hasTier('c.id', sql.ref('v.tier_ids'))})

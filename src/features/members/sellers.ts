@@ -1,6 +1,6 @@
-import { every, money } from '../../kernel/money.ts';
+import { INTERVAL_LABELS, formatMoney } from '../../kernel/money.ts';
 import type { Db } from '../../platform/db/index.ts';
-import type { Offer, Sellers, Sold } from '../playback/index.ts';
+import type { Offer, Sellers, PurchasableMedia } from '../playback/index.ts';
 import { listTiers, type OpenTier } from './repository.ts';
 import { memberPath } from './service.ts';
 
@@ -12,15 +12,15 @@ export function createSellers({ db }: { db: Db }): Sellers {
   });
 }
 
-async function offersOf(db: Db, sold: Sold): Promise<Offer[]> {
+async function offersOf(db: Db, sold: PurchasableMedia): Promise<Offer[]> {
   const { visibility, priceCents, tierIds, workspaceId } = sold;
   if (visibility === 'PURCHASE') {
-    return priceCents === null ? [] : [{ name: 'To keep', price: money(priceCents), tierId: null }];
+    return priceCents === null ? [] : [{ name: 'To keep', price: formatMoney(priceCents), tierId: null }];
   }
   const tiers = await listTiers(db, workspaceId);
   return tiers.filter(({ id }) => tierIds.length === 0 || tierIds.includes(id)).map(offerOf);
 }
 
 function offerOf({ id, name, price_cents: cents, interval }: OpenTier): Offer {
-  return { name, price: `${money(cents)} a ${every[interval]}`, tierId: id };
+  return { name, price: `${formatMoney(cents)} a ${INTERVAL_LABELS[interval]}`, tierId: id };
 }

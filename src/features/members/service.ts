@@ -68,7 +68,7 @@ export function createMembers(deps: Deps): Members {
       }
     },
     isLinkGood: ({ workspaceId }, token) =>
-      repository.isLinkGood(db, hashToken(token), workspaceId, clock.now()),
+      repository.isLinkValid(db, hashToken(token), workspaceId, clock.now()),
     enter: (creator, token) => db.transaction().execute((tx) => enter(deps, tx, creator, token)),
     async memberBy({ workspaceId }, header) {
       const hash = cookie.read(header, workspaceId);
@@ -97,7 +97,7 @@ async function enter(
   token: string,
 ): Promise<string | null> {
   const now = clock.now();
-  const customerId = await repository.takeLink(tx, hashToken(token), workspaceId, now);
+  const customerId = await repository.consumeLink(tx, hashToken(token), workspaceId, now);
   if (customerId === undefined) return null;
   const value = newToken();
   await repository.insertSession(tx, {
@@ -112,7 +112,7 @@ async function enter(
 
 /** @returns false when there is nothing left to answer. */
 async function answerRequest({ clock, mailbox, mailCaps, publicUrl }: Deps, tx: Tx): Promise<boolean> {
-  const request = await repository.takeRequest(tx);
+  const request = await repository.claimNextRequest(tx);
   if (request === undefined) return false;
   const customer = await repository.findCustomer(tx, request.workspace_id, request.email);
   if (customer === undefined) return true;

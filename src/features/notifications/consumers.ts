@@ -1,5 +1,5 @@
-import type { NoticeWords } from '../../events/catalogue.ts';
-import { type EventConsumer, onEvery } from '../../events/index.ts';
+import type { NoticeText } from '../../events/catalogue.ts';
+import { type EventConsumer, onAny } from '../../events/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Tx } from '../../platform/db/index.ts';
@@ -23,7 +23,7 @@ interface Deps {
  * same transaction.
  */
 export function createNotifier({ mailbox, clock, config }: Deps): EventConsumer {
-  return onEvery(async (tx, { definition, type, workspaceId, data }) => {
+  return onAny(async (tx, { definition, type, workspaceId, data }) => {
     const { notice } = definition;
     const words = notice?.words(data);
     if (notice === undefined || words == null) return;
@@ -63,7 +63,7 @@ interface Links {
   settingsUrl: string;
 }
 
-function mailText({ title, body, resource }: NoticeWords, { actionUrl, settingsUrl }: Links): string {
+function mailText({ title, body, resource }: NoticeText, { actionUrl, settingsUrl }: Links): string {
   return `${title}.
 
 ${body}

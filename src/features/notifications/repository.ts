@@ -3,7 +3,7 @@ import type { Mode } from '../../kernel/access.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { NotificationChannels } from '../../platform/db/json-columns.ts';
-import { onPageOfAll, onPageOfEach } from '../../platform/db/listed.ts';
+import { pageByIndexOrder, pagePerCombination } from '../../platform/db/listed.ts';
 import type { NotificationPreferenceTable, NotificationTable } from '../../platform/db/tables.generated.ts';
 
 export type NotificationRow = Selectable<NotificationTable>;
@@ -103,7 +103,7 @@ export function listNotifications(
     .select(readAt(reader).as('read_at'))
     .where(onPage(reader, filter, page))
     .orderBy('id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 
@@ -114,12 +114,12 @@ function onPage(reader: Reader, { unread, types }: NotificationFilter, page: Pag
   // There are indexes of what the owner has read, and has not; what a member has read stands beside.
   const isIndexed = reader.memberId === null && unread !== undefined;
   if (types === null) {
-    return (isIndexed ? onPageOfAll : onPageOfEach)(page, { ...listed, where: isRead }, {});
+    return (isIndexed ? pageByIndexOrder : pagePerCombination)(page, { ...listed, where: isRead }, {});
   }
   if (isIndexed && unread) {
-    return onPageOfAll(page, { ...listed, where: sql`${isRead} and type = any(${types}::text[])` }, {});
+    return pageByIndexOrder(page, { ...listed, where: sql`${isRead} and type = any(${types}::text[])` }, {});
   }
-  return onPageOfAll(page, { ...listed, where: isRead }, { type: [types, types] });
+  return pageByIndexOrder(page, { ...listed, where: isRead }, { type: [types, types] });
 }
 
 export function findNotification(db: Db, reader: Reader, id: string): Promise<NotificationRow | undefined> {

@@ -1,9 +1,9 @@
 import Type from 'typebox';
-import { anyKey, writes } from '../../http/access.ts';
+import { anyKey, requiresWrite } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaTexts, Deleted, IdParams } from '../../http/schema.ts';
-import { type Caller, memberOf } from '../../kernel/access.ts';
+import { type Caller, teamMemberIdOf } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import type { Reader } from './repository.ts';
 import { Notification, preferenceSchemas, ReadAll, toNotification, UnreadCount } from './schemas.ts';
@@ -25,7 +25,7 @@ interface Deps {
 
 /** Each member of a team has read what they have read; keys read for the owner. */
 function readerOf(caller: Caller): Reader {
-  return { accountId: caller.accountId, memberId: memberOf(caller) };
+  return { accountId: caller.accountId, memberId: teamMemberIdOf(caller) };
 }
 
 /** `/notifications` (docs/concepts/notifications.md): of the account, whichever mode the key has. */
@@ -56,7 +56,7 @@ function listRoutes({ notifications, cursors }: Deps): Route[] {
     defineRoute({
       ...anyKey,
       operationId: 'notifications.countUnread',
-      isPolled: true,
+      skipSuccessLog: true,
       method: 'GET',
       path: `${path}/unread-count`,
       summary: 'Count unread notifications',
@@ -65,8 +65,8 @@ function listRoutes({ notifications, cursors }: Deps): Route[] {
       handler: async ({ caller }) => ({ count: await notifications.countUnread(readerOf(caller)) }),
     }),
     defineRoute({
-      ...writes('profile:write'),
-      personal: true,
+      ...requiresWrite('profile:write'),
+      selfService: true,
       operationId: 'notifications.readAll',
       method: 'POST',
       path: `${path}/read-all`,
@@ -92,7 +92,7 @@ function preferenceRoutes({ notifications }: Deps): Route[] {
       handler: ({ caller }) => notifications.preferences(caller.accountId),
     }),
     defineRoute({
-      ...writes('profile:write'),
+      ...requiresWrite('profile:write'),
       onlyMode: 'live',
       operationId: 'notifications.putPreferences',
       method: 'PUT',
@@ -121,8 +121,8 @@ function singleRoutes({ notifications }: Deps): Route[] {
         toNotification(await notifications.get(readerOf(caller), params.id)),
     }),
     defineRoute({
-      ...writes('profile:write'),
-      personal: true,
+      ...requiresWrite('profile:write'),
+      selfService: true,
       operationId: 'notifications.read',
       method: 'POST',
       path: `${path}/{id}/read`,
@@ -134,7 +134,7 @@ function singleRoutes({ notifications }: Deps): Route[] {
         toNotification(await notifications.read(readerOf(caller), params.id)),
     }),
     defineRoute({
-      ...writes('profile:write'),
+      ...requiresWrite('profile:write'),
       operationId: 'notifications.delete',
       method: 'DELETE',
       path: `${path}/{id}`,

@@ -1,4 +1,4 @@
-import type { EventDefinition, NoticeWords, Severity } from '../../events/catalogue.ts';
+import type { EventDefinition, NoticeText, Severity } from '../../events/catalogue.ts';
 import type { Mode } from '../../kernel/access.ts';
 
 /** What a channel is called in preferences. */
@@ -8,9 +8,9 @@ export interface Channels {
 }
 
 /** The types of events that people are told of, alphabetical, and how grave each is. */
-export type NoticeTypes = ReadonlyMap<string, Severity>;
+export type NotificationTypes = ReadonlyMap<string, Severity>;
 
-export function noticeTypes(definitions: readonly EventDefinition[]): NoticeTypes {
+export function notificationTypes(definitions: readonly EventDefinition[]): NotificationTypes {
   return new Map(
     definitions
       .flatMap(({ type, notice }) => (notice === undefined ? [] : [[type, notice.severity] as const]))
@@ -24,26 +24,26 @@ function defaultsOf(severity: Severity): Channels {
 }
 
 /** An account's choice; `types` holds only what it has chosen. */
-export interface Choice {
+export interface NotificationPreferences {
   channels: Channels;
   types: Readonly<Record<string, Channels>>;
 }
 
-export const DEFAULT_CHOICE: Choice = { channels: { email: true, inApp: true }, types: {} };
+export const DEFAULT_PREFERENCES: NotificationPreferences = { channels: { email: true, inApp: true }, types: {} };
 
 /** The choice with every type in it: a new type shows its default. */
-export function effectiveChoice({ channels, types }: Choice, all: NoticeTypes): Choice {
+export function effectivePreferences({ channels, types }: NotificationPreferences, all: NotificationTypes): NotificationPreferences {
   const effective = [...all].map(([type, severity]) => [type, types[type] ?? defaultsOf(severity)] as const);
   return { channels, types: Object.fromEntries(effective) };
 }
 
 /** @returns the first member of `types` that is no type of ours, or null. */
-export function unknownType(types: Readonly<Record<string, unknown>>, all: NoticeTypes): string | null {
+export function unknownType(types: Readonly<Record<string, unknown>>, all: NotificationTypes): string | null {
   return Object.keys(types).find((type) => !all.has(type)) ?? null;
 }
 
 /** Over which channels a type goes: a channel that is off is off for every type. */
-export function channelsFor(type: string, severity: Severity, { channels, types }: Choice): Channels {
+export function channelsFor(type: string, severity: Severity, { channels, types }: NotificationPreferences): Channels {
   const own = types[type] ?? defaultsOf(severity);
   return { email: channels.email && own.email, inApp: channels.inApp && own.inApp };
 }
@@ -72,7 +72,7 @@ const PAGES: Readonly<Record<string, (id: string) => string>> = {
 /** @returns the address of its page, in its mode; null where it has none. */
 export function actionUrlOf(
   publicUrl: string,
-  { type, id }: NoticeWords['resource'],
+  { type, id }: NoticeText['resource'],
   mode: Mode,
 ): string | null {
   const page = PAGES[type];

@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, NullableObject, OneOf } from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { NotificationRow } from './repository.ts';
 
-export const Notification = named(
+export const Notification = namedSchema(
   'Notification',
   Type.Object({
     id: IdOf('ntf'),
@@ -30,7 +30,7 @@ export const Notification = named(
   },
 );
 
-const Channels = named(
+const Channels = namedSchema(
   'NotificationChannels',
   Type.Object({ email: Type.Boolean(), inApp: Type.Boolean() }),
   { email: true, inApp: true },
@@ -39,7 +39,7 @@ const Channels = named(
 /** @param types what people can be told of. */
 export function preferenceSchemas(types: readonly string[]) {
   const description = `Of ${types.map((type) => `\`${type}\``).join(', ')}.`;
-  const PreferencesIn = named(
+  const PreferencesIn = namedSchema(
     'NotificationPreferencesSet',
     Type.Object({
       channels: Channels,
@@ -50,7 +50,7 @@ export function preferenceSchemas(types: readonly string[]) {
     }),
     { channels: { email: true, inApp: true }, types: { 'webhook.failing': { email: false, inApp: true } } },
   );
-  const Preferences = named(
+  const Preferences = namedSchema(
     'NotificationPreferences',
     Type.Object({
       channels: Type.Object(
@@ -64,8 +64,8 @@ export function preferenceSchemas(types: readonly string[]) {
   return { PreferencesIn, Preferences };
 }
 
-export const UnreadCount = named('UnreadCount', Type.Object({ count: Type.Integer() }), { count: 3 });
-export const ReadAll = named('ReadAll', Type.Object({ updated: Type.Integer() }), { updated: 3 });
+export const UnreadCount = namedSchema('UnreadCount', Type.Object({ count: Type.Integer() }), { count: 3 });
+export const ReadAll = namedSchema('ReadAll', Type.Object({ updated: Type.Integer() }), { updated: 3 });
 
 export function toNotification(row: NotificationRow): Static<typeof Notification> {
   const { resource_type: type, resource_id: id } = row;

@@ -5,7 +5,7 @@ import type { PageRequest } from '../../kernel/page.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { NotificationFilter, NotificationRow, PreferenceRow, Reader } from './repository.ts';
 import * as repository from './repository.ts';
-import { type Choice, DEFAULT_CHOICE, effectiveChoice, noticeTypes, unknownType } from './rules.ts';
+import { type NotificationPreferences, DEFAULT_PREFERENCES, effectivePreferences, notificationTypes, unknownType } from './rules.ts';
 
 /**
  * They belong to the account, so both of its modes share them (docs/decisions/tenancy.md). What is read, each member of
@@ -25,9 +25,9 @@ export interface Notifications {
   /** The types of events that people are told of, alphabetical. */
   types: readonly string[];
   /** With every type. */
-  preferences(accountId: string): Promise<Choice>;
+  preferences(accountId: string): Promise<NotificationPreferences>;
   /** Replaces the whole choice; types that are absent take their default. @throws {AppError} BAD_REQUEST. */
-  setPreferences(accountId: string, choice: Choice): Promise<Choice>;
+  setPreferences(accountId: string, choice: NotificationPreferences): Promise<NotificationPreferences>;
   /** Drops what is older than 90 days, read or not. */
   cleanUp(): Promise<void>;
 }
@@ -41,7 +41,7 @@ interface Deps {
 }
 
 export function createNotifications({ db, clock, catalogue }: Deps): Notifications {
-  const types = noticeTypes(catalogue.definitions);
+  const types = notificationTypes(catalogue.definitions);
   return {
     types: [...types.keys()],
     list: (reader, filter, page) => repository.listNotifications(db, reader, filter, page),
@@ -58,13 +58,13 @@ export function createNotifications({ db, clock, catalogue }: Deps): Notificatio
       if (!(await repository.deleteNotification(db, accountId, id))) throw notFound();
     },
     async preferences(accountId) {
-      return effectiveChoice(toChoice(await repository.findPreference(db, accountId)), types);
+      return effectivePreferences(toChoice(await repository.findPreference(db, accountId)), types);
     },
     async setPreferences(accountId, choice) {
       const unknown = unknownType(choice.types, types);
       if (unknown !== null) throw badRequest(`types.${unknown.slice(0, 100)}`, 'Unknown notification type.');
       await repository.putPreference(db, accountId, choice.channels, choice.types);
-      return effectiveChoice(choice, types);
+      return effectivePreferences(choice, types);
     },
     cleanUp: () => repository.deleteNotificationsBefore(db, dateFromMs(clock.ms() - KEPT_MS)),
   };
@@ -76,7 +76,7 @@ function found(row: NotificationRow | undefined): NotificationRow {
 }
 
 /** What is stored of an account, or the defaults. */
-export function toChoice(row: PreferenceRow | undefined): Choice {
-  if (row === undefined) return DEFAULT_CHOICE;
+export function toChoice(row: PreferenceRow | undefined): NotificationPreferences {
+  if (row === undefined) return DEFAULT_PREFERENCES;
   return { channels: { email: row.email, inApp: row.in_app }, types: row.types };
 }

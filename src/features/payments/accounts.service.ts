@@ -7,9 +7,9 @@ import {
   type AccountState,
   type PaymentProvider,
   type ProviderName,
-  ProviderUnavailable,
+  ProviderUnavailableError,
 } from './providers/provider.ts';
-import { reaching } from './settle.service.ts';
+import { callProviderOrFail } from './settle.service.ts';
 
 export interface ConnectStatus extends AccountState {
   /** Of the workspace; null where the operator has set up none. */
@@ -47,7 +47,7 @@ const NOTHING: ConnectStatus = {
   country: null,
 };
 
-/** Asks the provider what an account may do by now, and writes it down. @throws {ProviderUnavailable} */
+/** Asks the provider what an account may do by now, and writes it down. @throws {ProviderUnavailableError} */
 async function refresh(ports: PaymentPorts, row: repository.AccountRow): Promise<void> {
   const state = await providerOf(ports, row).accountState(row.provider_ref);
   await repository.updateAccount(ports.db, row.workspace_id, {
@@ -71,7 +71,7 @@ async function upToDate(
   try {
     await refresh(ports, row);
   } catch (error) {
-    if (!(error instanceof ProviderUnavailable)) throw error;
+    if (!(error instanceof ProviderUnavailableError)) throw error;
     return row;
   }
   return repository.findAccount(db, row.workspace_id);
@@ -81,7 +81,7 @@ async function upToDate(
 export async function refreshOwn(ports: PaymentPorts, workspaceId: string): Promise<void> {
   const row = await repository.findAccount(ports.db, workspaceId);
   const name = await nameOf(ports, ports.db, workspaceId);
-  if (row !== undefined && row.provider === name) await reaching(() => refresh(ports, row));
+  if (row !== undefined && row.provider === name) await callProviderOrFail(() => refresh(ports, row));
 }
 
 export function createConnectAccounts(deps: Deps): ConnectAccounts {
@@ -123,7 +123,7 @@ export function createConnectAccounts(deps: Deps): ConnectAccounts {
     },
     async onboard({ workspaceId, email }) {
       const provider = await needed(workspaceId);
-      return reaching(async () => {
+      return callProviderOrFail(async () => {
         const known = await repository.findAccount(db, workspaceId);
         const isKnown = known?.provider === provider.name;
         const made = isKnown ? known.provider_ref : await provider.createAccount({ workspaceId, email });
@@ -145,7 +145,7 @@ export function createConnectAccounts(deps: Deps): ConnectAccounts {
       if (provider.name !== 'SANDBOX' && row?.provider !== provider.name) {
         throw new AppError('CONFLICT', { message: 'No payment account has been set up yet.' });
       }
-      return reaching(() => provider.dashboardLink(row?.provider_ref ?? ''));
+      return callProviderOrFail(() => provider.dashboardLink(row?.provider_ref ?? ''));
     },
   };
 }

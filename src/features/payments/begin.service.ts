@@ -5,9 +5,9 @@ import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import type { PaymentMethod } from '../../platform/db/json-columns.ts';
-import { type ChosenProvider, choose } from './choice.ts';
+import { type SelectedProvider, selectProvider } from './choice.ts';
 import { paymentSucceeded } from './events.ts';
-import { record, told } from './outcome.ts';
+import { postToLedger, toPaymentEventData } from './outcome.ts';
 import type { PaymentPorts } from './ports.ts';
 import { testCardOf } from './providers/sandbox/cards.ts';
 import type { CustomerRow, PaymentRow, PurchaseRow } from './repository.ts';
@@ -52,13 +52,13 @@ export interface NewCharge {
   } | null;
 }
 
-export interface BegunCharge {
+export interface PendingCharge {
   purchaseId: string;
   paymentId: string;
 }
 
 /** The rows of a charge, in the transaction of what is claimed for it. */
-export interface BeginService {
+export interface ChargeService {
   /**
    * Phase one of a charge: nobody is asked yet, `settle` does. While a charge of the purchase is under way, that one is
    * answered. An amount of 0 is paid at once.
@@ -66,12 +66,12 @@ export interface BeginService {
    * @throws {AppError} CONFLICT when the purchase is paid already, or the workspace cannot take money; BAD_REQUEST,
    * field `card`, for what is no test card in the sandbox; NOT_FOUND.
    */
-  begin(tx: Tx, append: AppendEvent, charge: NewCharge): Promise<BegunCharge>;
+  begin(tx: Tx, append: AppendEvent, charge: NewCharge): Promise<PendingCharge>;
   /** The customer with this address, which is lower-cased; made where there is none. */
   customerFor(tx: Tx, workspaceId: string, who: { email: string; name: string | null }): Promise<CustomerRow>;
 }
 
-export function createBeginService(ports: PaymentPorts): BeginService {
+export function createChargeService(ports: PaymentPorts): ChargeService {
   const { clock } = ports;
   return {
     customerFor: (tx, workspaceId, { email, name }) =>
@@ -91,10 +91,10 @@ async function begin(
   tx: Tx,
   append: AppendEvent,
   charge: NewCharge,
-): Promise<BegunCharge> {
+): Promise<PendingCharge> {
   const known = await repository.findByKey(tx, charge.key);
   if (known?.purchase_id) return { purchaseId: known.purchase_id, paymentId: known.id };
-  const chosen = charge.amountCents === 0 ? null : await choose(ports, tx, charge.workspaceId);
+  const chosen = charge.amountCents === 0 ? null : await selectProvider(ports, tx, charge.workspaceId);
   const purchase = await purchaseFor(ports, tx, charge);
   const [underWay] = await repository.listOpen(tx, purchase.id, 'CHARGE');
   if (underWay !== undefined) return { purchaseId: purchase.id, paymentId: underWay.id };
@@ -136,7 +136,7 @@ async function purchaseFor(ports: PaymentPorts, tx: Tx, charge: NewCharge): Prom
 async function insertCharge(
   clock: Clock,
   tx: Tx,
-  { charge, purchase, chosen }: { charge: NewCharge; purchase: PurchaseRow; chosen: ChosenProvider | null },
+  { charge, purchase, chosen }: { charge: NewCharge; purchase: PurchaseRow; chosen: SelectedProvider | null },
 ): Promise<PaymentRow> {
   const now = clock.now();
   const { onSession, description, key, method } = charge;
@@ -167,7 +167,7 @@ async function insertCharge(
 
 /** No number of a real card is ever kept: Stripe's pages ask for it, and the sandbox takes test cards alone. */
 function cardOf(
-  chosen: ChosenProvider | null,
+  chosen: SelectedProvider | null,
   card: string | null,
   method: PaymentMethod | null,
 ): string | null {
@@ -201,6 +201,6 @@ async function payNothing(
     subscription_id: subscriptionOf(purchase, ports.clock),
   });
   const sequence = await nextSequence(tx, 'purchase', purchase.id);
-  await append(paymentSucceeded, purchase.workspace_id, told(paid, payment.id, sequence));
-  await record(ports, tx, { kind: 'CHARGE', purchase: paid, payment, amountCents: 0, feeCents: 0 });
+  await append(paymentSucceeded, purchase.workspace_id, toPaymentEventData(paid, payment.id, sequence));
+  await postToLedger(ports, tx, { kind: 'CHARGE', purchase: paid, payment, amountCents: 0, feeCents: 0 });
 }

@@ -1,9 +1,9 @@
 import { AppError, notFound } from '../../kernel/errors.ts';
 import { newUuid } from '../../kernel/ids.ts';
 import type { PaymentMethod } from '../../platform/db/json-columns.ts';
-import { choose, providerOf } from './choice.ts';
+import { selectProvider, providerOf } from './choice.ts';
 import type { PaymentPorts } from './ports.ts';
-import { type Answer, ProviderUnavailable } from './providers/provider.ts';
+import { type PaymentResult, ProviderUnavailableError } from './providers/provider.ts';
 import type { Sandbox } from './providers/sandbox/sandbox.ts';
 import * as repository from './repository.ts';
 import { payerOf } from './settle.service.ts';
@@ -80,9 +80,9 @@ async function collect(
 ): Promise<GivenCard> {
   const customer = await repository.findCustomer(ports.db, customerId);
   if (customer === undefined) throw notFound();
-  const { name, accountRef } = await choose(ports, ports.db, customer.workspace_id);
+  const { name, accountRef } = await selectProvider(ports, ports.db, customer.workspace_id);
   const provider = providerOf(ports, { provider: name });
-  const answer: Answer = await provider
+  const answer: PaymentResult = await provider
     .saveMethod({
       key: `card:${newUuid()}`,
       workspaceId: customer.workspace_id,
@@ -94,7 +94,7 @@ async function collect(
       card,
     })
     .catch((error: unknown) => {
-      if (!(error instanceof ProviderUnavailable)) throw error;
+      if (!(error instanceof ProviderUnavailableError)) throw error;
       const message = 'The payment provider is not responding. Try again in a minute.';
       throw new AppError('SERVICE_UNAVAILABLE', { message });
     });

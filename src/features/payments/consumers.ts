@@ -2,7 +2,7 @@ import { type EventConsumer, on } from '../../events/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import type { MailCaps } from '../mail/index.ts';
 import { paymentDisputed, paymentRefunded } from './events.ts';
-import { disputeMail, refundMail } from './mails.ts';
+import { disputeEmail, refundEmail } from './mails.ts';
 import { findSeller } from './purchases.repository.ts';
 import * as repository from './repository.ts';
 
@@ -15,7 +15,7 @@ interface Deps {
 }
 
 /** Mails that people are sent when money goes back. */
-export function createPaymentMails({ mailbox, mailCaps, publicUrl }: Deps): EventConsumer[] {
+export function createPaymentEmails({ mailbox, mailCaps, publicUrl }: Deps): EventConsumer[] {
   return [
     on(paymentRefunded, async (tx, { data, workspaceId }) => {
       const refund = await repository.getPayment(tx, data.paymentId);
@@ -27,12 +27,12 @@ export function createPaymentMails({ mailbox, mailCaps, publicUrl }: Deps): Even
       const { name: seller } = await findSeller(tx, workspaceId);
       const about = { customer, what, seller };
       if (!(await mailCaps.mayMail(customer.email, null))) return;
-      await mailbox.enqueue(tx, { to: customer.email, ...refundMail(refund, about) });
+      await mailbox.enqueue(tx, { to: customer.email, ...refundEmail(refund, about) });
     }),
     on(paymentDisputed, async (tx, { data, workspaceId }) => {
       const { email: to } = await findSeller(tx, workspaceId);
       if (to === null) return;
-      await mailbox.enqueue(tx, { to, ...disputeMail({ id: data.purchaseId }, `${publicUrl}/dashboard`) });
+      await mailbox.enqueue(tx, { to, ...disputeEmail({ id: data.purchaseId }, `${publicUrl}/dashboard`) });
     }),
   ];
 }

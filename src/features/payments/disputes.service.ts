@@ -5,13 +5,13 @@ import { newId } from '../../kernel/ids.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import { providerOf } from './choice.ts';
 import { paymentDisputeClosed, paymentDisputed } from './events.ts';
-import { record, told } from './outcome.ts';
+import { postToLedger, toPaymentEventData } from './outcome.ts';
 import type { PaymentPorts } from './ports.ts';
 import type { FetchedDispute } from './providers/provider.ts';
-import { giveBack, makeUp } from './refunds.service.ts';
+import { applyRefund, reverseDebit } from './refunds.service.ts';
 import type { PaymentRow, PurchaseRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { asking, type Settled, settledOf } from './settle.service.ts';
+import { callProvider, type SettledPayment, settledOf } from './settle.service.ts';
 
 /** How often an open dispute is looked at where nobody tells of its end. */
 const LOOK_MS = DAY_MS;
@@ -19,7 +19,7 @@ const LOOK_MS = DAY_MS;
 export interface DisputeService {
   /** Brings the rows to what the provider says of a dispute; what is known already changes nothing. */
   follow(charge: PaymentRow, ref: string, dispute: FetchedDispute): Promise<void>;
-  settle(payment: PaymentRow): Promise<Settled>;
+  settle(payment: PaymentRow): Promise<SettledPayment>;
 }
 
 export function createDisputeService(ports: PaymentPorts): DisputeService {
@@ -43,7 +43,7 @@ export function createDisputeService(ports: PaymentPorts): DisputeService {
       const nextLookAt = dateFromMs(ports.clock.ms() + LOOK_MS);
       await repository.updatePayment(ports.db, payment.id, { next_poll_at: nextLookAt });
       const accountRef = payment.request.accountRef ?? null;
-      await asking(ports, payment, async () => {
+      await callProvider(ports, payment, async () => {
         const dispute = await providerOf(ports, payment).fetchDispute({ ref, accountRef });
         const charge = await repository.findPaidCharge(ports.db, payment.purchase_id ?? '');
         if (dispute !== null && charge !== undefined) await follow(charge, ref, dispute);
@@ -124,8 +124,8 @@ async function open(
   const disputed = { status: 'DISPUTED', status_before_dispute: status } as const;
   const purchase = await repository.updatePurchase(tx, before.id, disputed);
   const sequence = await nextSequence(tx, 'purchase', purchase.id);
-  await append(paymentDisputed, purchase.workspace_id, told(purchase, payment.id, sequence));
-  await record(ports, tx, { kind: 'DISPUTE_OPENED', purchase, payment, amountCents, feeCents: 0 });
+  await append(paymentDisputed, purchase.workspace_id, toPaymentEventData(purchase, payment.id, sequence));
+  await postToLedger(ports, tx, { kind: 'DISPUTE_OPENED', purchase, payment, amountCents, feeCents: 0 });
   return { payment, purchase };
 }
 
@@ -149,10 +149,10 @@ async function close(
   // A refund that was under way may have given part of it back meanwhile.
   const lost = Math.min(disputed, restored.amount_cents - restored.refunded_cents);
   const { purchase, feeCents } =
-    outcome === 'LOST' ? await giveBack(tx, restored, lost) : { purchase: restored, feeCents: 0 };
+    outcome === 'LOST' ? await applyRefund(tx, restored, lost) : { purchase: restored, feeCents: 0 };
   const sequence = await nextSequence(tx, 'purchase', purchase.id);
-  const data = told(purchase, payment.id, sequence, { outcome });
+  const data = toPaymentEventData(purchase, payment.id, sequence, { outcome });
   await append(paymentDisputeClosed, purchase.workspace_id, data);
-  await record(ports, tx, { kind: `DISPUTE_${outcome}`, purchase, payment, amountCents: disputed, feeCents });
-  if (isBorne) await makeUp(ports, tx, payment, lost - feeCents);
+  await postToLedger(ports, tx, { kind: `DISPUTE_${outcome}`, purchase, payment, amountCents: disputed, feeCents });
+  if (isBorne) await reverseDebit(ports, tx, payment, lost - feeCents);
 }

@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { defineEvent } from '../../events/catalogue.ts';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { Nullable, OneOf } from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 
-const data = named(
+const data = namedSchema(
   'PaymentEventData',
   Type.Object({
     paymentId: Type.String({ description: 'ID of the charge, refund or dispute.' }),

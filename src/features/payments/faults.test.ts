@@ -11,7 +11,7 @@ import { aCharge, aRenewal, providerCases } from '../../../test/money/provider-c
 import { MINUTE_MS } from '../../kernel/durations.ts';
 import { AppError } from '../../kernel/errors.ts';
 import { newId, newUuid } from '../../kernel/ids.ts';
-import { createPayments, type PaymentProvider, ProviderUnavailable } from './index.ts';
+import { createPayments, type PaymentProvider, ProviderUnavailableError } from './index.ts';
 
 const SETTLE_MAIN = join(import.meta.dirname, '../../../test/money/settle-main.ts');
 const clock = new TestClock('2026-03-01T12:00:00Z');
@@ -49,7 +49,7 @@ function paymentsWith(broken: Partial<PaymentProvider>) {
   });
 }
 
-const down = () => Promise.reject(new ProviderUnavailable('down'));
+const down = () => Promise.reject(new ProviderUnavailableError('down'));
 const isDown = (error: unknown) => error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE';
 
 /** What the provider has on record of a charge, how often it is in the books, and what was told of it. */

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { jobWorker } from '../../../test/harness/parts.ts';
 import { startStripeShop } from '../../../test/money/stripe-shop.ts';
-import { forgetCustomersJob } from './jobs.ts';
+import { deleteCustomersJob } from './jobs.ts';
 
 let platform: Awaited<ReturnType<typeof startStripeShop>>;
 before(async () => {
@@ -23,9 +23,9 @@ test('a buyer who is erased is deleted at Stripe, which is asked again where it 
   const [buyer] = await sql<{ email: string }[]>`select email from customer`;
   const commands = parts.flatMap((part) => part.commands?.() ?? []);
   await commands.find(({ command }) => command.name === 'customer erase')?.run({ email: buyer?.email });
-  const [job] = await sql`select payload from job where name = ${forgetCustomersJob.name}`;
+  const [job] = await sql`select payload from job where name = ${deleteCustomersJob.name}`;
   const run = () =>
-    jobWorker(app.container, forgetCustomersJob.name).run({
+    jobWorker(app.container, deleteCustomersJob.name).run({
       id: '00000000-0000-4000-8000-000000000000',
       payload: job?.payload,
       attempt: 1,

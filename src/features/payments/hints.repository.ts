@@ -2,10 +2,10 @@ import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Db } from '../../platform/db/index.ts';
 import type { ProviderEventTable } from '../../platform/db/tables.generated.ts';
 
-export type HintRow = Selectable<ProviderEventTable>;
+export type ProviderEventRow = Selectable<ProviderEventTable>;
 
 /** @returns whether it is new. */
-export async function insertHint(db: Db, row: Insertable<ProviderEventTable>): Promise<boolean> {
+export async function insertProviderEvent(db: Db, row: Insertable<ProviderEventTable>): Promise<boolean> {
   const kept = await db
     .insertInto('provider_event')
     .values(row)
@@ -15,9 +15,9 @@ export async function insertHint(db: Db, row: Insertable<ProviderEventTable>): P
   return kept !== undefined;
 }
 
-export async function updateHint(
+export async function updateProviderEvent(
   db: Db,
-  { provider, id }: Pick<HintRow, 'provider' | 'id'>,
+  { provider, id }: Pick<ProviderEventRow, 'provider' | 'id'>,
   change: Updateable<ProviderEventTable>,
 ): Promise<void> {
   await db
@@ -29,7 +29,7 @@ export async function updateHint(
 }
 
 /** Not handled, and due by now; the longest waiting first. */
-export function listDueHints(db: Db, now: Date, limit: number): Promise<HintRow[]> {
+export function listDueProviderEvents(db: Db, now: Date, limit: number): Promise<ProviderEventRow[]> {
   return db
     .selectFrom('provider_event')
     .selectAll()
@@ -41,7 +41,7 @@ export function listDueHints(db: Db, now: Date, limit: number): Promise<HintRow[
 }
 
 /** Until when all is known that the provider has told; null: it was never asked. */
-export async function toldUntil(db: Db, provider: HintRow['provider']): Promise<Date | null> {
+export async function getSyncedUntil(db: Db, provider: ProviderEventRow['provider']): Promise<Date | null> {
   const row = await db
     .selectFrom('provider_poll_state')
     .select('synced_until')
@@ -50,7 +50,7 @@ export async function toldUntil(db: Db, provider: HintRow['provider']): Promise<
   return row?.synced_until ?? null;
 }
 
-export async function setToldUntil(db: Db, provider: HintRow['provider'], at: Date): Promise<void> {
+export async function setSyncedUntil(db: Db, provider: ProviderEventRow['provider'], at: Date): Promise<void> {
   await db
     .insertInto('provider_poll_state')
     .values({ provider, synced_until: at })

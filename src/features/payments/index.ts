@@ -1,9 +1,9 @@
 /** Payments: customers, purchases, what was paid, given back and disputed, and the providers that move the money. */
 export { createConnectAccounts } from './accounts.service.ts';
-export type { BegunCharge, NewCharge } from './begin.service.ts';
+export type { PendingCharge, NewCharge } from './begin.service.ts';
 export { type CardService, type CollectedCard, createCardService } from './cards.service.ts';
-export type { ChosenProvider } from './choice.ts';
-export { createPaymentMails } from './consumers.ts';
+export type { SelectedProvider } from './choice.ts';
+export { createPaymentEmails } from './consumers.ts';
 export {
   type PaymentEvents,
   paymentDisputeClosed,
@@ -13,15 +13,15 @@ export {
   paymentRefunded,
   paymentSucceeded,
 } from './events.ts';
-export { type CustomerForgetting, createCustomerForgetting } from './forget.service.ts';
-export { forgetCustomersJob, settleRefundJob } from './jobs.ts';
-export type { PaymentTold } from './outcome.ts';
+export { type CustomerDeletion, createCustomerDeletion } from './forget.service.ts';
+export { deleteCustomersJob, settleRefundJob } from './jobs.ts';
+export type { PaymentEventData } from './outcome.ts';
 export type { Providers } from './ports.ts';
 export {
-  type Answer,
+  type PaymentResult,
   type ChargeRequest,
   type PaymentProvider,
-  ProviderUnavailable,
+  ProviderUnavailableError,
   type SavedChargeRequest,
 } from './providers/provider.ts';
 export { testCardOf } from './providers/sandbox/cards.ts';
@@ -33,5 +33,5 @@ export { createPurchases } from './purchases.service.ts';
 export type { CustomerRow, PaymentRow, PurchaseRow } from './repository.ts';
 export { paymentRoutes, purchaseRoutes } from './routes.ts';
 export { createPayments, type Payments } from './service.ts';
-export type { Settled } from './settle.service.ts';
+export type { SettledPayment } from './settle.service.ts';
 export { stripeWebhookPage } from './stripe.pages.ts';

@@ -9,7 +9,7 @@ export const settleRefundJob = defineJob({
 });
 
 /** Erased customers are forgotten by the provider as well. It may be out of reach for days. */
-export const forgetCustomersJob = defineJob({
+export const deleteCustomersJob = defineJob({
   name: 'payment.forget-customers',
   payload: Type.Object({
     customers: Type.Array(Type.Object({ id: Type.String(), ref: Type.Union([Type.String(), Type.Null()]) })),

@@ -10,7 +10,7 @@ interface Words {
 const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
 
 /** To the buyer: what was given back, by whom, and when it arrives. */
-export function refundMail(
+export function refundEmail(
   refund: Pick<PaymentRow, 'amount_cents'>,
   about: { customer: Pick<CustomerRow, 'name'>; what: string; seller: string },
 ): Words {
@@ -27,7 +27,7 @@ ${seller} has refunded ${amount} of your payment for "${what}". It goes to the c
 }
 
 /** To the creator: no amount and no address, which are read where finance is allowed. */
-export function disputeMail({ id }: Pick<PurchaseRow, 'id'>, purchasesUrl: string): Words {
+export function disputeEmail({ id }: Pick<PurchaseRow, 'id'>, purchasesUrl: string): Words {
   return {
     kind: 'dispute',
     subject: 'A payment was disputed',

@@ -6,7 +6,7 @@ import type { FetchedRefund } from './providers/provider.ts';
 import { finishRefund } from './refunds.service.ts';
 import type { PaymentRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { nextLookMs } from './rules.ts';
+import { nextPollMs } from './rules.ts';
 
 /**
  * A refund that was made at the provider itself becomes one of ours, once (docs/decisions/money.md#refunds-and-disputes).
@@ -14,7 +14,7 @@ import { nextLookMs } from './rules.ts';
  *
  * @param ref the provider's name for it.
  */
-export async function mirrorRefund(
+export async function syncRefund(
   ports: PaymentPorts,
   charge: PaymentRow,
   ref: string,
@@ -54,7 +54,7 @@ function insertMirrored(
     provider_key: `refund:${charge.provider}:${ref}`,
     request: { accountRef: charge.request.accountRef ?? null, isBorne },
     reason: 'Refunded at the payment provider.',
-    next_poll_at: dateFromMs(nextLookMs({ created_at: now }, now.getTime())),
+    next_poll_at: dateFromMs(nextPollMs({ created_at: now }, now.getTime())),
     created_at: now,
   });
 }

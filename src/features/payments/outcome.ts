@@ -6,10 +6,10 @@ import type { PaymentRow, PurchaseRow } from './repository.ts';
 import { resourceOf } from './rules.ts';
 
 /** What the events about payments say. */
-export type PaymentTold = Static<typeof paymentSucceeded.data>;
+export type PaymentEventData = Static<typeof paymentSucceeded.data>;
 
 /** What an event says of a payment. */
-export function told(
+export function toPaymentEventData(
   purchase: PurchaseRow,
   paymentId: string,
   sequence: number,
@@ -28,7 +28,7 @@ export function told(
 }
 
 /** One movement of money for the books. */
-export interface Moved {
+export interface LedgerMovement {
   kind: 'CHARGE' | 'REFUND' | 'DISPUTE_OPENED' | 'DISPUTE_WON' | 'DISPUTE_LOST';
   purchase: PurchaseRow;
   payment: PaymentRow;
@@ -38,7 +38,7 @@ export interface Moved {
 }
 
 /** Writes it into the books: last in its transaction, as everybody waits for their sums. */
-export async function record({ ledger, clock }: PaymentPorts, tx: Tx, moved: Moved): Promise<void> {
+export async function postToLedger({ ledger, clock }: PaymentPorts, tx: Tx, moved: LedgerMovement): Promise<void> {
   const { kind, purchase, payment, amountCents, feeCents } = moved;
   const itemId = purchase.tier_id ?? purchase.product_id ?? resourceOf(purchase);
   if (itemId === null) throw new Error(`purchase ${purchase.id} is of nothing`);

@@ -6,8 +6,8 @@ import type { ProviderPayout } from '../ledger/index.ts';
 import * as accounts from './accounts.repository.ts';
 import { providerOf } from './choice.ts';
 import type { PaymentPorts } from './ports.ts';
-import { type ObjectHandle, type ProviderName, ProviderUnavailable } from './providers/provider.ts';
-import { reaching } from './settle.service.ts';
+import { type ObjectHandle, type ProviderName, ProviderUnavailableError } from './providers/provider.ts';
+import { callProviderOrFail } from './settle.service.ts';
 
 type Mirrored = Awaited<ReturnType<PaymentPorts['ledger']['mirrorPayout']>>;
 
@@ -63,7 +63,7 @@ export function createPayoutService(ports: PaymentPorts): PayoutService {
       const { provider_ref: accountRef } = account;
       // Where its answer is lost, the payout is found like those that nobody has told of.
       const key = `payout:${newUuid()}`;
-      const answer = await reaching(() => provider.payOut({ key, accountRef, amountCents }));
+      const answer = await callProviderOrFail(() => provider.payOut({ key, accountRef, amountCents }));
       if (answer.status === 'TOO_MUCH') {
         throw badRequest('amountCents', 'amountCents exceeds the available balance.');
       }
@@ -76,6 +76,6 @@ export function createPayoutService(ports: PaymentPorts): PayoutService {
 }
 
 function noneWhileDown(error: unknown): null {
-  if (error instanceof ProviderUnavailable) return null;
+  if (error instanceof ProviderUnavailableError) return null;
   throw error;
 }

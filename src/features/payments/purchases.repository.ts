@@ -1,7 +1,7 @@
 import type { Mode } from '../../kernel/access.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db } from '../../platform/db/index.ts';
-import { onPageOfAll, onPageOfEach } from '../../platform/db/listed.ts';
+import { pageByIndexOrder, pagePerCombination } from '../../platform/db/listed.ts';
 import { pageCondition } from '../../platform/db/page.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { PaymentRow, PurchaseRow } from './repository.ts';
@@ -18,20 +18,20 @@ export interface PurchaseFilter {
   to?: Date | undefined;
 }
 
-export type SoldRow = PurchaseRow & { buyer_email: string };
+export type SaleRow = PurchaseRow & { buyer_email: string };
 
-export function listSold(
+export function listSales(
   db: Db,
   workspaceId: string,
   { status, kind, videoId, subscriptionId, from, to }: PurchaseFilter,
   page: PageRequest,
-): Promise<SoldRow[]> {
+): Promise<SaleRow[]> {
   const of = { workspace_id: workspaceId, video_id: videoId, subscription_id: subscriptionId };
   const listed = { table: 'purchase', prefix: 'pur', of, made: { from, to } } as const;
   const { purchase } = VALUES;
   const each = { kind: [kind, purchase.kind], status: [status, purchase.status] } as const;
   // The index of a video's purchases has them by kind and status alone.
-  const onPage = videoId === undefined ? onPageOfEach : onPageOfAll;
+  const onPage = videoId === undefined ? pagePerCombination : pageByIndexOrder;
   return db
     .selectFrom('purchase')
     .innerJoin('customer', 'customer.id', 'purchase.customer_id')
@@ -39,14 +39,14 @@ export function listSold(
     .select('customer.email as buyer_email')
     .where(onPage(page, listed, each))
     .orderBy('purchase.id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 
-export type BoughtRow = PurchaseRow & { seller_username: string; seller_name: string | null };
+export type BuyerPurchaseRow = PurchaseRow & { seller_username: string; seller_name: string | null };
 
 /** What was bought and paid with an account's own confirmed address, of whatever creator. */
-export function listBought(db: Db, accountId: string, mode: Mode, page: PageRequest): Promise<BoughtRow[]> {
+export function listOwnPurchases(db: Db, accountId: string, mode: Mode, page: PageRequest): Promise<BuyerPurchaseRow[]> {
   return db
     .selectFrom('account as buyer')
     .innerJoin('customer', 'customer.email', 'buyer.email')
@@ -61,7 +61,7 @@ export function listBought(db: Db, accountId: string, mode: Mode, page: PageRequ
     .where('purchase.paid_at', 'is not', null)
     .where(pageCondition(page, 'purchase.id', 'purchase.created_at'))
     .orderBy('purchase.id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 
@@ -85,9 +85,9 @@ export function listPayments(
   return db
     .selectFrom('payment')
     .selectAll()
-    .where(onPageOfEach(page, listed, { type: [type, payment.type], status: [status, payment.status] }))
+    .where(pagePerCombination(page, listed, { type: [type, payment.type], status: [status, payment.status] }))
     .orderBy('id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 

@@ -2,7 +2,7 @@ import type { Mode } from '../../kernel/access.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { PaymentPorts } from './ports.ts';
-import type { BoughtRow, PaymentFilter, PurchaseFilter, SoldRow } from './purchases.repository.ts';
+import type { BuyerPurchaseRow, PaymentFilter, PurchaseFilter, SaleRow } from './purchases.repository.ts';
 import * as lists from './purchases.repository.ts';
 import type { PaymentRow } from './repository.ts';
 import * as repository from './repository.ts';
@@ -10,16 +10,16 @@ import type { Payments } from './service.ts';
 
 /** What was sold and what moved for it (docs/concepts/purchases.md, docs/concepts/payments.md). */
 export interface Purchases {
-  list(workspaceId: string, filter: PurchaseFilter, page: PageRequest): Promise<SoldRow[]>;
+  list(workspaceId: string, filter: PurchaseFilter, page: PageRequest): Promise<SaleRow[]>;
   /** @throws {AppError} NOT_FOUND for a video that is not the workspace's. */
   listOfVideo(
     workspaceId: string,
     videoId: string,
     filter: Omit<PurchaseFilter, 'videoId'>,
     page: PageRequest,
-  ): Promise<SoldRow[]>;
+  ): Promise<SaleRow[]>;
   /** What the account has bought itself. */
-  listOwn(buyer: { accountId: string; mode: Mode }, page: PageRequest): Promise<BoughtRow[]>;
+  listOwn(buyer: { accountId: string; mode: Mode }, page: PageRequest): Promise<BuyerPurchaseRow[]>;
   payments(workspaceId: string, filter: PaymentFilter, page: PageRequest): Promise<PaymentRow[]>;
   /** All of them, page by page, oldest first. */
   everyPayment(workspaceId: string, filter: PaymentFilter): AsyncGenerator<PaymentRow>;
@@ -47,15 +47,15 @@ const EXPORT_ROWS = 1000;
 
 export function createPurchases({ db, events, money, videos }: Deps): Purchases {
   return {
-    list: (workspaceId, filter, page) => lists.listSold(db, workspaceId, filter, page),
+    list: (workspaceId, filter, page) => lists.listSales(db, workspaceId, filter, page),
     async listOfVideo(workspaceId, videoId, filter, page) {
       await videos.get(workspaceId, videoId);
-      return lists.listSold(db, workspaceId, { ...filter, videoId }, page);
+      return lists.listSales(db, workspaceId, { ...filter, videoId }, page);
     },
-    listOwn: ({ accountId, mode }, page) => lists.listBought(db, accountId, mode, page),
+    listOwn: ({ accountId, mode }, page) => lists.listOwnPurchases(db, accountId, mode, page),
     payments: (workspaceId, filter, page) => lists.listPayments(db, workspaceId, filter, page),
     async *everyPayment(workspaceId, filter) {
-      const bounds = { limit: EXPORT_ROWS, take: EXPORT_ROWS, createdAfter: null, createdBefore: null };
+      const bounds = { limit: EXPORT_ROWS, fetchLimit: EXPORT_ROWS, createdAfter: null, createdBefore: null };
       let after: string | null = null;
       for (;;) {
         const page: PageRequest = { ...bounds, order: 'asc', after };

@@ -6,13 +6,13 @@ import type { Tx } from '../../platform/db/index.ts';
 import { providerOf } from './choice.ts';
 import { paymentRefunded } from './events.ts';
 import { settleRefundJob } from './jobs.ts';
-import { record, told } from './outcome.ts';
+import { postToLedger, toPaymentEventData } from './outcome.ts';
 import type { PaymentPorts } from './ports.ts';
-import type { RefundAnswer } from './providers/provider.ts';
+import type { RefundResult } from './providers/provider.ts';
 import type { PaymentRow, PurchaseRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { feeReturned, nextLookMs, statusAfter } from './rules.ts';
-import { asking, type Settled, settledOf } from './settle.service.ts';
+import { feeReturned, nextPollMs, statusAfter } from './rules.ts';
+import { callProvider, type SettledPayment, settledOf } from './settle.service.ts';
 
 export interface NewRefund {
   /** Whose the purchase has to be; anybody's where it is left out. */
@@ -75,7 +75,7 @@ async function begin(ports: PaymentPorts, tx: Tx, refund: NewRefund): Promise<{ 
     request: { accountRef: charge.request.accountRef ?? null },
     request_id: requestId,
     reason,
-    next_poll_at: dateFromMs(nextLookMs({ created_at: now }, now.getTime())),
+    next_poll_at: dateFromMs(nextPollMs({ created_at: now }, now.getTime())),
     created_at: now,
   });
   if (refund.isSettledByCaller !== true) {
@@ -128,13 +128,13 @@ async function amountOf(tx: Tx, purchase: PurchaseRow, wanted: number | null): P
  * Asks the provider for a refund; the same key is the same refund, however often it is asked for. One that has a name
  * there is only looked at: it may have been made there.
  */
-export async function settleRefund(ports: PaymentPorts, payment: PaymentRow): Promise<Settled> {
+export async function settleRefund(ports: PaymentPorts, payment: PaymentRow): Promise<SettledPayment> {
   if (payment.status !== 'PENDING') return settledOf(payment);
   const purchaseId = payment.purchase_id ?? '';
   const charge = await repository.findPaidCharge(ports.db, purchaseId);
   const ref = charge?.provider_ref;
   if (charge === undefined || ref == null) throw new Error(`refund ${payment.id} is of no charge`);
-  const answer = await asking(ports, payment, async (): Promise<RefundAnswer> => {
+  const answer = await callProvider(ports, payment, async (): Promise<RefundResult> => {
     const provider = providerOf(ports, payment);
     const { accountRef = null } = payment.request;
     if (payment.provider_ref !== null) {
@@ -149,15 +149,15 @@ export async function settleRefund(ports: PaymentPorts, payment: PaymentRow): Pr
       accountRef,
     });
   });
-  return concludeRefund(ports, payment, answer);
+  return recordRefundResult(ports, payment, answer);
 }
 
 /** Writes down what became of a refund, once. */
-export function concludeRefund(
+export function recordRefundResult(
   ports: PaymentPorts,
   { id, purchase_id: purchaseId }: PaymentRow,
-  answer: RefundAnswer,
-): Promise<Settled> {
+  answer: RefundResult,
+): Promise<SettledPayment> {
   return ports.events.transaction(async (tx, append) => {
     await repository.lockAround(tx, purchaseId ?? '');
     const purchase = await repository.lockPurchase(tx, purchaseId ?? '');
@@ -186,15 +186,15 @@ export async function finishRefund(
     settled_at: ports.clock.now(),
   });
   const amountCents = -payment.amount_cents;
-  const { purchase, feeCents } = await giveBack(tx, before.purchase, amountCents);
+  const { purchase, feeCents } = await applyRefund(tx, before.purchase, amountCents);
   const sequence = await nextSequence(tx, 'purchase', purchase.id);
-  await append(paymentRefunded, purchase.workspace_id, told(purchase, payment.id, sequence));
-  await record(ports, tx, { kind: 'REFUND', purchase, payment, amountCents, feeCents });
-  if (payment.request.isBorne === true) await makeUp(ports, tx, payment, amountCents - feeCents);
+  await append(paymentRefunded, purchase.workspace_id, toPaymentEventData(purchase, payment.id, sequence));
+  await postToLedger(ports, tx, { kind: 'REFUND', purchase, payment, amountCents, feeCents });
+  if (payment.request.isBorne === true) await reverseDebit(ports, tx, payment, amountCents - feeCents);
 }
 
 /** The platform bore it: what the books took from the creator with a refund or a dispute is theirs again. */
-export async function makeUp(
+export async function reverseDebit(
   { clock, ledger }: PaymentPorts,
   tx: Tx,
   borne: PaymentRow,
@@ -224,8 +224,8 @@ async function putOff(
   { clock }: PaymentPorts,
   tx: Tx,
   row: PaymentRow,
-  answer: Exclude<RefundAnswer, { status: 'SUCCEEDED' }>,
-): Promise<Settled> {
+  answer: Exclude<RefundResult, { status: 'SUCCEEDED' }>,
+): Promise<SettledPayment> {
   const change =
     answer.status === 'FAILED'
       ? {
@@ -235,13 +235,13 @@ async function putOff(
           failure_code: answer.code,
           failure_message: answer.message,
         }
-      : { next_poll_at: dateFromMs(nextLookMs(row, clock.ms())) };
+      : { next_poll_at: dateFromMs(nextPollMs(row, clock.ms())) };
   const ref = answer.ref ?? row.provider_ref;
   return settledOf(await repository.updatePayment(tx, row.id, { ...change, provider_ref: ref }));
 }
 
 /** Takes an amount off a purchase, under its lock; with it goes the fee's part, which is returned. */
-export async function giveBack(
+export async function applyRefund(
   tx: Tx,
   before: PurchaseRow,
   amountCents: number,

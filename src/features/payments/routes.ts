@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { anyKey, gated } from '../../http/access.ts';
+import { anyKey, requiresGate } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaList, IdParams, parseList } from '../../http/schema.ts';
@@ -73,7 +73,7 @@ function paidFilter(query: Period & { type?: string; status?: string; purchaseId
 export function purchaseRoutes({ purchases, cursors }: Deps): Route[] {
   return [
     defineRoute({
-      ...gated('finance-read'),
+      ...requiresGate('finance-read'),
       operationId: 'purchases.list',
       method: 'GET',
       path: '/purchases',
@@ -96,7 +96,7 @@ export function purchaseRoutes({ purchases, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...gated('finance-read'),
+      ...requiresGate('finance-read'),
       operationId: 'purchases.ofVideo',
       method: 'GET',
       path: '/videos/{id}/purchases',
@@ -127,7 +127,7 @@ export function purchaseRoutes({ purchases, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...gated('finance-write'),
+      ...requiresGate('finance-write'),
       operationId: 'purchases.refund',
       method: 'POST',
       path: '/purchases/{id}/refund',
@@ -148,7 +148,7 @@ export function purchaseRoutes({ purchases, cursors }: Deps): Route[] {
 export function paymentRoutes({ purchases, accounts, emailOf, cursors }: Deps): Route[] {
   return [
     defineRoute({
-      ...gated('finance-read'),
+      ...requiresGate('finance-read'),
       operationId: 'monetization.payments',
       method: 'GET',
       path: '/monetization/payments',
@@ -174,7 +174,7 @@ export function paymentRoutes({ purchases, accounts, emailOf, cursors }: Deps): 
       handler: ({ caller }) => accounts.status(caller.workspaceId),
     }),
     defineRoute({
-      ...gated('session-owner'),
+      ...requiresGate('session-owner'),
       operationId: 'monetization.connectOnboard',
       method: 'POST',
       path: '/monetization/connect-onboard',
@@ -189,7 +189,7 @@ export function paymentRoutes({ purchases, accounts, emailOf, cursors }: Deps): 
       },
     }),
     defineRoute({
-      ...gated('session-owner'),
+      ...requiresGate('session-owner'),
       operationId: 'monetization.connectDashboard',
       method: 'GET',
       path: '/monetization/connect-dashboard',

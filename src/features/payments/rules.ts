@@ -30,7 +30,7 @@ export function netOf(row: PurchaseRow): number {
 }
 
 /** Pauses between looks grow with the age of what is waited for, from a minute to ten. */
-export function nextLookMs({ created_at: createdAt }: Pick<PaymentRow, 'created_at'>, nowMs: number): number {
+export function nextPollMs({ created_at: createdAt }: Pick<PaymentRow, 'created_at'>, nowMs: number): number {
   const pause = (nowMs - createdAt.getTime()) / 2;
   return nowMs + Math.min(LOOK_MAX_MS, Math.max(LOOK_MIN_MS, pause));
 }

@@ -1,9 +1,9 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
-import type { BoughtRow, SoldRow } from './purchases.repository.ts';
+import type { BuyerPurchaseRow, SaleRow } from './purchases.repository.ts';
 import type { PaymentRow, PurchaseRow } from './repository.ts';
 import { netOf } from './rules.ts';
 
@@ -44,7 +44,7 @@ const example = {
   mode: 'live',
 } as const;
 
-export const Purchase = named(
+export const Purchase = namedSchema(
   'Purchase',
   Type.Object({
     ...common,
@@ -64,7 +64,7 @@ export const Purchase = named(
   },
 );
 
-export const OwnPurchase = named(
+export const OwnPurchase = namedSchema(
   'OwnPurchase',
   Type.Object({
     ...common,
@@ -92,7 +92,7 @@ function toCommon(row: PurchaseRow, mode: Mode) {
   };
 }
 
-export function toPurchase(row: SoldRow, mode: Mode): Static<typeof Purchase> {
+export function toPurchase(row: SaleRow, mode: Mode): Static<typeof Purchase> {
   return {
     ...toCommon(row, mode),
     buyerId: row.customer_id,
@@ -103,12 +103,12 @@ export function toPurchase(row: SoldRow, mode: Mode): Static<typeof Purchase> {
   };
 }
 
-export function toOwnPurchase(row: BoughtRow, mode: Mode): Static<typeof OwnPurchase> {
+export function toOwnPurchase(row: BuyerPurchaseRow, mode: Mode): Static<typeof OwnPurchase> {
   const { seller_username: username, seller_name: name } = row;
   return { ...toCommon(row, mode), seller: { username, displayName: name ?? username } };
 }
 
-export const RefundIn = named(
+export const RefundIn = namedSchema(
   'RefundCreate',
   Type.Object({
     amountCents: Type.Optional(
@@ -126,7 +126,7 @@ export const RefundIn = named(
   { amountCents: 500, reason: 'Poor audio quality.', requestId: '7b0d2f1e-5c6a-4a0c-9a51-0d5b7f3f4f10' },
 );
 
-export const Payment = named(
+export const Payment = namedSchema(
   'Payment',
   Type.Object({
     id: IdOf('pay'),
@@ -166,7 +166,7 @@ export function toPayment(row: PaymentRow): Static<typeof Payment> {
   };
 }
 
-export const ConnectStatus = named(
+export const ConnectStatus = namedSchema(
   'ConnectStatus',
   Type.Object({
     provider: Nullable(
@@ -190,11 +190,11 @@ export const ConnectStatus = named(
   },
 );
 
-export const ConnectLink = named('ConnectLink', Type.Object({ url: Type.String(), expiresAt: Instant }), {
+export const ConnectLink = namedSchema('ConnectLink', Type.Object({ url: Type.String(), expiresAt: Instant }), {
   url: 'https://connect.stripe.com/setup/s/abc',
   expiresAt: '2026-11-20T09:05:00.000Z',
 });
 
-export const ConnectPage = named('ConnectPage', Type.Object({ url: Type.String() }), {
+export const ConnectPage = namedSchema('ConnectPage', Type.Object({ url: Type.String() }), {
   url: 'https://connect.stripe.com/express/abc',
 });

@@ -1,33 +1,33 @@
 import { AppError, notFound } from '../../kernel/errors.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { isPassing } from '../../platform/db/index.ts';
+import { isTransientError } from '../../platform/db/index.ts';
 import type { PaymentMethod } from '../../platform/db/json-columns.ts';
 import { refreshOwn } from './accounts.service.ts';
-import { type BeginService, createBeginService } from './begin.service.ts';
-import { type ChosenProvider, choose } from './choice.ts';
+import { type ChargeService, createChargeService } from './begin.service.ts';
+import { type SelectedProvider, selectProvider } from './choice.ts';
 import { createDisputeService } from './disputes.service.ts';
-import { createHintService, type HintService, type HintTakers } from './hints.service.ts';
+import { createProviderEventService, type ProviderEventService, type ProviderEventHandlers } from './hints.service.ts';
 import { createPayoutService, type PayoutService } from './payouts.service.ts';
 import type { PaymentPorts } from './ports.ts';
 import { createRefundService, type RefundService, settleRefund } from './refunds.service.ts';
 import type { CustomerRow, PaymentRow, PurchaseRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { createChargeSettler, ProviderBusyError, type Settled, settledOf } from './settle.service.ts';
+import { createChargeSettler, ProviderBusyError, type SettledPayment, settledOf } from './settle.service.ts';
 
 /** How money is taken and given back (docs/decisions/money.md#two-phases). */
-export interface Payments extends BeginService, RefundService {
+export interface Payments extends ChargeService, RefundService {
   /**
    * Who would take the money of a workspace.
    *
    * @throws {AppError} CONFLICT, in words for the buyer, where nobody can.
    */
-  providerOf(workspaceId: string): Promise<ChosenProvider>;
+  providerOf(workspaceId: string): Promise<SelectedProvider>;
   /**
    * The same by what the provider says now of the creator's account. Asking leaves nothing there.
    *
    * @throws {AppError} as `providerOf`; SERVICE_UNAVAILABLE when the provider does not answer.
    */
-  providerNow(workspaceId: string): Promise<ChosenProvider>;
+  providerNow(workspaceId: string): Promise<SelectedProvider>;
   /**
    * Phase two: asks the provider, outside any transaction, and writes down what it answers, with the events and what
    * follows from them. Again changes nothing. A provider is asked about a payment by one caller at a time, and at most
@@ -36,11 +36,11 @@ export interface Payments extends BeginService, RefundService {
    * @throws {AppError} SERVICE_UNAVAILABLE when the provider does not answer: the payment stays PENDING and is looked
    * after; NOT_FOUND.
    */
-  settle(paymentId: string): Promise<Settled>;
+  settle(paymentId: string): Promise<SettledPayment>;
   /** Settles a payment for which nobody waits: logs a failure, which the reconciler retries. */
   trySettle(paymentId: string): Promise<void>;
   /** Ends a charge that waits for its buyer; SUCCEEDED when it was too late. @throws {AppError} as `settle`. */
-  cancel(paymentId: string): Promise<Settled>;
+  cancel(paymentId: string): Promise<SettledPayment>;
   /** For consumers, in their transaction. @throws {AppError} NOT_FOUND. */
   purchaseOf(db: Db, purchaseId: string): Promise<PurchaseRow>;
   /** @throws {AppError} NOT_FOUND. */
@@ -55,14 +55,14 @@ export interface Payments extends BeginService, RefundService {
   unpaidOf(tx: Tx, subscriptionId: string): Promise<PurchaseRow | undefined>;
   /** A purchase that nobody pays any more (its checkout is over, its renewals have failed) is FAILED from here on. */
   abandon(tx: Tx, purchaseId: string): Promise<void>;
-  hints: HintService;
+  hints: ProviderEventService;
   payouts: PayoutService;
   /** The worker's round: settles what is due. */
   reconcile(): Promise<void>;
 }
 
 interface Deps extends PaymentPorts {
-  takers: HintTakers;
+  takers: ProviderEventHandlers;
 }
 
 const BATCH = 100;
@@ -77,12 +77,12 @@ export function createPayments(deps: Deps): Payments {
     if (row === undefined) throw notFound();
     return row;
   };
-  const settle = async (row: PaymentRow): Promise<Settled> => {
+  const settle = async (row: PaymentRow): Promise<SettledPayment> => {
     if (row.type === 'CHARGE') return charges.settle(row);
     if (row.type === 'REFUND') return settleRefund(deps, row);
     return row.type === 'DISPUTE' ? disputes.settle(row) : settledOf(row);
   };
-  const unlessBusy = async (settling: Promise<Settled>, paymentId: string): Promise<Settled> => {
+  const unlessBusy = async (settling: Promise<SettledPayment>, paymentId: string): Promise<SettledPayment> => {
     try {
       return await settling;
     } catch (error) {
@@ -96,14 +96,14 @@ export function createPayments(deps: Deps): Payments {
     );
   };
   return {
-    ...createBeginService(deps),
+    ...createChargeService(deps),
     ...createRefundService(deps),
-    hints: createHintService({ ...deps, disputes, payouts, settle }),
+    hints: createProviderEventService({ ...deps, disputes, payouts, settle }),
     payouts,
-    providerOf: (workspaceId) => choose(deps, db, workspaceId),
+    providerOf: (workspaceId) => selectProvider(deps, db, workspaceId),
     async providerNow(workspaceId) {
       await refreshOwn(deps, workspaceId);
-      return choose(deps, db, workspaceId);
+      return selectProvider(deps, db, workspaceId);
     },
     settle: async (paymentId) => unlessBusy(settle(await find(paymentId)), paymentId),
     trySettle,
@@ -141,5 +141,5 @@ export function createPayments(deps: Deps): Payments {
 /** One payment that cannot be settled now does not keep the others waiting. */
 function leave({ log }: Deps, paymentId: string, error: unknown): void {
   const isDown = error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE';
-  if (!isDown && !isPassing(error)) log.error({ err: error, paymentId }, 'a payment could not be settled');
+  if (!isDown && !isTransientError(error)) log.error({ err: error, paymentId }, 'a payment could not be settled');
 }

@@ -7,23 +7,23 @@ import type { PaymentMethod } from '../../platform/db/json-columns.ts';
 import { subscriptionOf } from './begin.service.ts';
 import { providerOf } from './choice.ts';
 import { paymentFailed, paymentSucceeded } from './events.ts';
-import { record, told } from './outcome.ts';
+import { postToLedger, toPaymentEventData } from './outcome.ts';
 import type { PaymentPorts } from './ports.ts';
 import {
-  type Answer,
+  type PaymentResult,
   type Decline,
   type Payer,
   type PaymentHandle,
   type PaymentProvider,
-  ProviderUnavailable,
+  ProviderUnavailableError,
   type SavedMethod,
 } from './providers/provider.ts';
 import type { CustomerRow, PaymentRow, PurchaseRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { nextLookMs } from './rules.ts';
+import { nextPollMs } from './rules.ts';
 
 /** What became of a payment by now. */
-export type Settled =
+export type SettledPayment =
   | { status: 'SUCCEEDED' }
   /** `code` as docs/concepts/payments.md#failure-codes lists them; `message` is for the person who pays. */
   | { status: 'FAILED'; code: string; message: string }
@@ -34,9 +34,9 @@ export type Settled =
 
 export interface ChargeSettler {
   /** Asks the provider and writes down what it answers; a payment that is final is left alone. */
-  settle(payment: PaymentRow): Promise<Settled>;
+  settle(payment: PaymentRow): Promise<SettledPayment>;
   /** Ends a charge that waits for its buyer. */
-  cancel(payment: PaymentRow): Promise<Settled>;
+  cancel(payment: PaymentRow): Promise<SettledPayment>;
 }
 
 interface Whole {
@@ -46,10 +46,10 @@ interface Whole {
 }
 
 export function createChargeSettler(ports: PaymentPorts): ChargeSettler {
-  const concluded = async (payment: PaymentRow, ask: typeof askAbout): Promise<Settled> => {
+  const concluded = async (payment: PaymentRow, ask: typeof askAbout): Promise<SettledPayment> => {
     if (payment.status !== 'PENDING') return settledOf(payment);
     const whole = await readWhole(ports, payment);
-    const answer = await asking(ports, payment, () => ask(ports, whole));
+    const answer = await callProvider(ports, payment, () => ask(ports, whole));
     return conclude(ports, whole, answer);
   };
   return {
@@ -80,7 +80,7 @@ export const ASK_PAUSE_MS = 3000;
  * @throws {ProviderBusyError} while it cannot be asked.
  * @throws {AppError} SERVICE_UNAVAILABLE where the provider does not answer.
  */
-export async function asking<T>(ports: PaymentPorts, payment: PaymentRow, ask: () => Promise<T>): Promise<T> {
+export async function callProvider<T>(ports: PaymentPorts, payment: PaymentRow, ask: () => Promise<T>): Promise<T> {
   const { db, clock } = ports;
   const now = clock.ms();
   const lease = { now: dateFromMs(now), until: dateFromMs(now + ASK_LEASE_MS) };
@@ -101,9 +101,9 @@ async function askOrPutOff<T>(
   try {
     return await ask();
   } catch (error) {
-    if (!(error instanceof ProviderUnavailable)) throw error;
+    if (!(error instanceof ProviderUnavailableError)) throw error;
     log.warn({ err: error, paymentId: payment.id }, 'a payment provider did not answer');
-    const nextLookAt = dateFromMs(nextLookMs(payment, clock.ms()));
+    const nextLookAt = dateFromMs(nextPollMs(payment, clock.ms()));
     await repository.updatePayment(db, payment.id, { next_poll_at: nextLookAt });
     const message = 'The payment provider is not responding. It is safe to repeat the request.';
     throw new AppError('SERVICE_UNAVAILABLE', { message });
@@ -111,18 +111,18 @@ async function askOrPutOff<T>(
 }
 
 /** The same where nothing is on record that could be looked at later. */
-export async function reaching<T>(ask: () => Promise<T>): Promise<T> {
+export async function callProviderOrFail<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {
-    if (!(error instanceof ProviderUnavailable)) throw error;
+    if (!(error instanceof ProviderUnavailableError)) throw error;
     throw new AppError('SERVICE_UNAVAILABLE', {
       message: 'The payment provider is not responding. Nothing was created; you can retry the request.',
     });
   }
 }
 
-async function askAbout(ports: PaymentPorts, whole: Whole): Promise<Answer> {
+async function askAbout(ports: PaymentPorts, whole: Whole): Promise<PaymentResult> {
   const { payment } = whole;
   const provider = providerOf(ports, payment);
   if (payment.provider_requested_at !== null) {
@@ -135,7 +135,7 @@ async function askAbout(ports: PaymentPorts, whole: Whole): Promise<Answer> {
   return charge(provider, whole);
 }
 
-async function askToCancel(ports: PaymentPorts, { payment }: Whole): Promise<Answer> {
+async function askToCancel(ports: PaymentPorts, { payment }: Whole): Promise<PaymentResult> {
   return providerOf(ports, payment).cancel(handleOf(payment));
 }
 
@@ -149,7 +149,7 @@ function handleOf(row: PaymentRow): PaymentHandle {
   return { key, ref, workspaceId, accountRef: request.accountRef ?? null };
 }
 
-async function charge(provider: PaymentProvider, { payment, purchase, customer }: Whole): Promise<Answer> {
+async function charge(provider: PaymentProvider, { payment, purchase, customer }: Whole): Promise<PaymentResult> {
   const { request, payment_method: saved } = payment;
   const method = saved?.provider === provider.name ? saved : null;
   const asked = {
@@ -188,7 +188,7 @@ export function payerOf(
   return { id: customer.id, email: customer.email, ref: method?.customerRef ?? known };
 }
 
-export function settledOf(payment: PaymentRow): Settled {
+export function settledOf(payment: PaymentRow): SettledPayment {
   const { status, action_url: url } = payment;
   if (status === 'SUCCEEDED') return { status };
   if (status === 'PENDING') return url === null ? { status } : { status: 'ACTION', url };
@@ -200,7 +200,7 @@ export function settledOf(payment: PaymentRow): Settled {
 }
 
 /** Writes an answer down, unless the payment has become final meanwhile. */
-function conclude(ports: PaymentPorts, { payment, purchase }: Whole, answer: Answer): Promise<Settled> {
+function conclude(ports: PaymentPorts, { payment, purchase }: Whole, answer: PaymentResult): Promise<SettledPayment> {
   return ports.events.transaction(async (tx, append) => {
     await repository.lockAround(tx, purchase.id);
     const held = await repository.lockPurchase(tx, purchase.id);
@@ -223,8 +223,8 @@ interface Change {
 async function succeed(
   ports: PaymentPorts,
   { tx, append, ...before }: Change,
-  { ref, method }: Extract<Answer, { status: 'SUCCEEDED' }>,
-): Promise<Settled> {
+  { ref, method }: Extract<PaymentResult, { status: 'SUCCEEDED' }>,
+): Promise<SettledPayment> {
   const now = ports.clock.now();
   const given = methodOf(before.payment, method);
   const payment = await repository.updatePayment(tx, before.payment.id, {
@@ -244,9 +244,9 @@ async function succeed(
   });
   if (given !== null) await repository.rememberPayer(tx, purchase.customer_id, given);
   const sequence = await nextSequence(tx, 'purchase', id);
-  await append(paymentSucceeded, purchase.workspace_id, told(purchase, payment.id, sequence));
+  await append(paymentSucceeded, purchase.workspace_id, toPaymentEventData(purchase, payment.id, sequence));
   const { amount_cents: amountCents, fee_cents: feeCents } = purchase;
-  await record(ports, tx, { kind: 'CHARGE', purchase, payment, amountCents, feeCents });
+  await postToLedger(ports, tx, { kind: 'CHARGE', purchase, payment, amountCents, feeCents });
   return { status: 'SUCCEEDED' };
 }
 
@@ -260,7 +260,7 @@ async function fail(
   { clock }: PaymentPorts,
   { tx, append, payment, purchase }: Change,
   { ref, code, message }: Decline,
-): Promise<Settled> {
+): Promise<SettledPayment> {
   await repository.updatePayment(tx, payment.id, {
     status: code === 'CANCELED' || code === 'EXPIRED' ? 'CANCELED' : 'FAILED',
     provider_ref: ref ?? payment.provider_ref,
@@ -271,7 +271,7 @@ async function fail(
     failure_message: message,
   });
   const sequence = await nextSequence(tx, 'purchase', purchase.id);
-  const data = told(purchase, payment.id, sequence, { failureCode: code });
+  const data = toPaymentEventData(purchase, payment.id, sequence, { failureCode: code });
   await append(paymentFailed, purchase.workspace_id, data);
   return { status: 'FAILED', code, message };
 }
@@ -279,12 +279,12 @@ async function fail(
 async function wait(
   { clock }: PaymentPorts,
   { tx, payment }: Change,
-  answer: Extract<Answer, { status: 'ACTION' | 'PENDING' }>,
-): Promise<Settled> {
+  answer: Extract<PaymentResult, { status: 'ACTION' | 'PENDING' }>,
+): Promise<SettledPayment> {
   const row = await repository.updatePayment(tx, payment.id, {
     provider_ref: answer.ref,
     action_url: answer.status === 'ACTION' ? answer.url : null,
-    next_poll_at: dateFromMs(nextLookMs(payment, clock.ms())),
+    next_poll_at: dateFromMs(nextPollMs(payment, clock.ms())),
   });
   return settledOf(row);
 }

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { type StripeShop, startStripeShop } from '../../../test/money/stripe-shop.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/durations.ts';
-import { createBooksCheck } from '../ledger/index.ts';
+import { createLedgerCheck } from '../ledger/index.ts';
 
 const clock = new TestClock('2026-01-31T10:00:00Z');
 let platform: Awaited<ReturnType<typeof startStripeShop>>;
@@ -72,7 +72,7 @@ test('a payout in another currency is shown as it is, and enters no sum', async 
   await run('payouts of providers');
   assert.deepEqual((await shown()).toSorted(), ['FAILED 5000 JPY', 'IN_TRANSIT 700 EUR']);
   assert.equal((await bookedOf(of)).PAID_OUT, 0);
-  assert.deepEqual(await createBooksCheck({ ...app.container, clock }).check(), []);
+  assert.deepEqual(await createLedgerCheck({ ...app.container, clock }).check(), []);
 });
 
 test('pages that a buyer comes back to ask Stripe once in three seconds, and are counted by address', async () => {

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { badRequest } from '../../kernel/errors.ts';
-import type { HintService } from './hints.service.ts';
+import type { ProviderEventService } from './hints.service.ts';
 import type { PaymentProvider } from './providers/provider.ts';
 
 interface Deps {
   stripe: Pick<PaymentProvider, 'readWebhook'>;
-  hints: Pick<HintService, 'keep'>;
+  hints: Pick<ProviderEventService, 'keep'>;
 }
 
 const BODY_MAX_BYTES = 1_000_000;

@@ -4,7 +4,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { type StripeShop, startStripeShop } from '../../../test/money/stripe-shop.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/durations.ts';
-import { createBooksCheck } from '../ledger/index.ts';
+import { createLedgerCheck } from '../ledger/index.ts';
 
 const clock = new TestClock('2026-01-31T10:00:00Z');
 let platform: Awaited<ReturnType<typeof startStripeShop>>;
@@ -259,7 +259,7 @@ test('what a lost dispute took from the platform is taken from the creator, once
   stripe.cannotReverse = true;
   assert.deepEqual(await lose(), { BUYERS: 0, CREATOR: 950, DISPUTED: 0, FEES: -950 });
   stripe.cannotReverse = false;
-  assert.deepEqual(await createBooksCheck({ ...app.container, clock }).check(), []);
+  assert.deepEqual(await createLedgerCheck({ ...app.container, clock }).check(), []);
 });
 
 test('what is given back in Stripe’s dashboard is given back here: once, in any order, whoever bears it', async () => {
@@ -291,7 +291,7 @@ test('what is given back in Stripe’s dashboard is given back here: once, in an
   );
   const told = (await eventsOf(of)).filter((type) => type === 'payment.refunded');
   assert.equal(told.length, 2);
-  assert.deepEqual(await createBooksCheck({ ...app.container, clock }).check(), []);
+  assert.deepEqual(await createLedgerCheck({ ...app.container, clock }).check(), []);
 });
 
 test('a refund there that nobody tells of ends what it paid for, whatever else is told meanwhile', async () => {
@@ -343,7 +343,7 @@ test('payouts: as Stripe tells, as they are found, and as the operator starts th
   assert.equal((await start({ amountCents: 300 })).assertOk(201).at('data.status'), 'PENDING');
   assert.equal((await start()).assertOk(201).at('data.amountCents'), 600);
   assert.equal(stripe.calls.at(-1)?.account, accountRef);
-  assert.deepEqual(await createBooksCheck({ ...app.container, clock }).check(), []);
+  assert.deepEqual(await createLedgerCheck({ ...app.container, clock }).check(), []);
 });
 
 test('money that comes when the place is gone is given back whole, and when it is free it buys', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { VISIBILITIES, type Visibility } from '../../kernel/visibility.ts';
-import { type Grant, isForEntitled, mayPlayThere, mayWatch } from './access.rules.ts';
+import { type Grant, isForEntitled, isEmbedAllowed, mayWatch } from './access.rules.ts';
 
 /** Who sees it: for each visibility, without a grant, entitled alone, with a `site` token, with a `playback` token. */
 const TABLE: Record<Visibility, [nobody: boolean, entitled: boolean, site: boolean, playback: boolean]> = {
@@ -53,16 +53,16 @@ for (const [origin, referer, allowed] of SITES) {
   test(`an account that lists its sites: Origin ${origin}, Referer ${referer}: ${allowed}`, () => {
     for (const grant of [null, 'site', 'playback'] as const) {
       const there = { listed: LISTED, own: OWN, grant };
-      assert.equal(mayPlayThere({ origin, referer }, there), allowed, `a token does not change it: ${grant}`);
-      assert.equal(mayPlayThere({ origin, referer }, { ...there, listed: null }), true);
+      assert.equal(isEmbedAllowed({ origin, referer }, there), allowed, `a token does not change it: ${grant}`);
+      assert.equal(isEmbedAllowed({ origin, referer }, { ...there, listed: null }), true);
     }
   });
 }
 
 test('a player that is in no page needs a token where sites are listed', () => {
   const nowhere = { origin: undefined, referer: undefined };
-  assert.equal(mayPlayThere(nowhere, { listed: LISTED, own: OWN, grant: null }), false);
-  assert.equal(mayPlayThere(nowhere, { listed: LISTED, own: OWN, grant: 'site' }), true);
-  assert.equal(mayPlayThere(nowhere, { listed: [], own: OWN, grant: 'playback' }), true);
-  assert.equal(mayPlayThere(nowhere, { listed: null, own: OWN, grant: null }), true);
+  assert.equal(isEmbedAllowed(nowhere, { listed: LISTED, own: OWN, grant: null }), false);
+  assert.equal(isEmbedAllowed(nowhere, { listed: LISTED, own: OWN, grant: 'site' }), true);
+  assert.equal(isEmbedAllowed(nowhere, { listed: [], own: OWN, grant: 'playback' }), true);
+  assert.equal(isEmbedAllowed(nowhere, { listed: null, own: OWN, grant: null }), true);
 });

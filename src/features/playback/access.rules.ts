@@ -15,7 +15,7 @@ export function isForEntitled(visibility: Visibility): boolean {
 }
 
 /** The holder sees it whatever its visibility. */
-export function opens(grant: Grant | null): boolean {
+export function grantsAccess(grant: Grant | null): boolean {
   return grant === 'playback' || grant === 'preview';
 }
 
@@ -34,7 +34,7 @@ export function mayWatch(claim: {
     case 'FOLLOWERS':
     case 'TIER':
     case 'PURCHASE':
-      return opens(grant) || isEntitled;
+      return grantsAccess(grant) || isEntitled;
   }
 }
 
@@ -51,7 +51,7 @@ export interface Source {
  * @param listed host patterns; null when the account lists none and every site may.
  * @param own the platform's host names.
  */
-export function mayPlayThere(
+export function isEmbedAllowed(
   { origin, referer }: Source,
   { listed, own, grant }: { listed: readonly string[] | null; own: readonly string[]; grant: Grant | null },
 ): boolean {

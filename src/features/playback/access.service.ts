@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Visibility } from '../../kernel/visibility.ts';
-import { type Grant, isForEntitled, mayWatch, opens } from './access.rules.ts';
+import { type Grant, isForEntitled, mayWatch, grantsAccess } from './access.rules.ts';
 import type { PlaybackTokens } from './tokens.ts';
 
 /** What of a request tells who asks: a member of a creator and whoever is signed in are known by cookies. */
-export interface Asking {
+export interface AccessRequest {
   headers: IncomingHttpHeaders;
   ip: string;
 }
@@ -14,11 +14,11 @@ export interface Viewer {
   /** `?token=` as it came. */
   token: unknown;
   /** Null where only the token counts. */
-  asking: Asking | null;
+  asking: AccessRequest | null;
 }
 
 /** A video or a stream. */
-export interface Guarded {
+export interface ProtectedMedia {
   id: string;
   workspaceId: string;
   visibility: Visibility;
@@ -28,11 +28,11 @@ export interface Guarded {
 
 /** Who is entitled to what not everybody sees: followers, members, buyers, and customers of bookings. */
 export interface Entitlements {
-  allows(asking: Asking, guarded: Guarded): Promise<boolean>;
+  allows(asking: AccessRequest, guarded: ProtectedMedia): Promise<boolean>;
 }
 
 /** Entitled by one of these. */
-export function anyOf(...sources: readonly Entitlements[]): Entitlements {
+export function anyEntitlement(...sources: readonly Entitlements[]): Entitlements {
   return {
     async allows(asking, guarded) {
       for (const source of sources) if (await source.allows(asking, guarded)) return true;
@@ -41,7 +41,7 @@ export function anyOf(...sources: readonly Entitlements[]): Entitlements {
   };
 }
 
-export interface Pass {
+export interface AccessGrant {
   grant: Grant | null;
   /** The token that is valid, as a query that goes on to every address; else nothing. */
   suffix: string;
@@ -49,7 +49,7 @@ export interface Pass {
 
 export interface Access {
   /** Null when the viewer may not see it. */
-  passFor(guarded: Guarded, viewer: Viewer): Promise<Pass | null>;
+  passFor(guarded: ProtectedMedia, viewer: Viewer): Promise<AccessGrant | null>;
 }
 
 interface Deps {
@@ -63,7 +63,7 @@ export function createAccess({ tokens, entitlements }: Deps): Access {
     async passFor(guarded, { token, asking }) {
       const { id, visibility } = guarded;
       const grant = typeof token === 'string' ? tokens.read(token, id) : null;
-      const mayBe = asking !== null && isForEntitled(visibility) && !opens(grant);
+      const mayBe = asking !== null && isForEntitled(visibility) && !grantsAccess(grant);
       const isEntitled = mayBe && (await entitlements.allows(asking, guarded));
       if (!mayWatch({ visibility, grant, isEntitled })) return null;
       return { grant, suffix: grant === null ? '' : `?token=${encodeURIComponent(String(token))}` };

@@ -1,4 +1,4 @@
-import type { Facts } from '../facts/index.ts';
+import type { UsageEvents } from '../facts/index.ts';
 import type { PlaybackSession } from './playback-sessions.ts';
 
 /** About 10 MB. The session that was silent for the longest time is dropped first, and read from the facts again. */
@@ -11,7 +11,7 @@ export interface BeaconOrder {
 }
 
 /** Remembers the highest number of each session; the facts know those of other nodes and of before a restart. */
-export function createBeaconOrder(facts: Pick<Facts, 'lastNumber'>): BeaconOrder {
+export function createBeaconOrder(facts: Pick<UsageEvents, 'lastNumber'>): BeaconOrder {
   /** The session that was silent for the longest time comes first. */
   const latest = new Map<string, number>();
   return {

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { OneOf } from '../../http/schema.ts';
 import { compileInput } from '../../http/validation.ts';
-import { visitOf } from '../../http/visit.ts';
+import { clientInfoOf } from '../../http/visit.ts';
 import { parseJson } from '../../platform/json.ts';
 import { EVENT_TYPES } from './beacon.rules.ts';
 import type { Beacons } from './beacon.service.ts';
@@ -44,7 +44,7 @@ export function beaconPage({ beacons }: { beacons: Beacons }): (app: FastifyInst
       scope.post('/playback/beacon', async (request, reply) => {
         const text = await readText(request);
         const beacon = text === null ? null : parseBeacon(text);
-        if (beacon !== null) await beacons.take(beacon, visitOf(request));
+        if (beacon !== null) await beacons.take(beacon, clientInfoOf(request));
         return reply.status(204).header('Cache-Control', 'no-store').send();
       });
     });

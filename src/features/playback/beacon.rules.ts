@@ -3,7 +3,7 @@ import { HOUR_SEC, MINUTE_MS } from '../../kernel/durations.ts';
 export const EVENT_TYPES = ['PLAY', 'PAUSE', 'SEEK', 'TICK', 'END', 'ERROR'] as const;
 
 /** What a player told, as it came. */
-export interface ToldEvent {
+export interface ReportedPlayerEvent {
   type: (typeof EVENT_TYPES)[number];
   positionSec: number;
   /** ISO 8601, or epoch milliseconds, on the player's clock. */
@@ -12,7 +12,7 @@ export interface ToldEvent {
 }
 
 /** What is kept of it. */
-export interface KeptEvent extends Omit<ToldEvent, 'at'> {
+export interface AcceptedPlayerEvent extends Omit<ReportedPlayerEvent, 'at'> {
   at: number;
 }
 
@@ -26,7 +26,7 @@ const BEYOND_SEC = 2;
 const LONGEST_SEC = 31 * 24 * HOUR_SEC;
 
 /** By what the events of a beacon are judged. */
-export interface Judged {
+export interface BeaconContext {
   nowMs: number;
   /** On the player's clock, when it sent the beacon; undefined where it does not say. */
   sentAt: string | number | undefined;
@@ -38,15 +38,15 @@ export interface Judged {
  * The events that count (docs/concepts/playback.md#beacons): not from the future, not older than five minutes, and of a
  * position that there is.
  */
-export function keptEvents(
-  events: readonly ToldEvent[],
-  { nowMs, sentAt, durationSec }: Judged,
-): KeptEvent[] {
+export function acceptEvents(
+  events: readonly ReportedPlayerEvent[],
+  { nowMs, sentAt, durationSec }: BeaconContext,
+): AcceptedPlayerEvent[] {
   const sentMs = sentAt === undefined ? null : millisecondsOf(sentAt);
   const clockMs = sentMs ?? nowMs;
   const aheadMs = sentMs === null ? AHEAD_MS.ours : AHEAD_MS.own;
   const longest = durationSec ?? LONGEST_SEC;
-  return events.flatMap(({ type, positionSec, at, quality }): KeptEvent[] => {
+  return events.flatMap(({ type, positionSec, at, quality }): AcceptedPlayerEvent[] => {
     const atMs = millisecondsOf(at);
     if (atMs === null || atMs > clockMs + aheadMs || atMs < clockMs - LATE_MS) return [];
     if (positionSec < 0 || positionSec > longest + BEYOND_SEC) return [];

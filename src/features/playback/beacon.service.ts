@@ -1,16 +1,16 @@
-import { addressBlock } from '../../kernel/address.ts';
+import { ipBlock } from '../../kernel/address.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { DAY_MS, MINUTE_SEC } from '../../kernel/durations.ts';
 import type { Visibility } from '../../kernel/visibility.ts';
-import type { Visit } from '../../kernel/visit.ts';
+import type { ClientInfo } from '../../kernel/visit.ts';
 import { type CounterFactory, counterKey } from '../../platform/counters.ts';
-import type { Arrival, Arrivals } from '../arrivals/index.ts';
-import type { Facts } from '../facts/index.ts';
+import type { ViewerFingerprint, ViewerFingerprints } from '../arrivals/index.ts';
+import type { UsageEvents } from '../facts/index.ts';
 import { mayWatch } from './access.rules.ts';
-import { type KeptEvent, keptEvents, type ToldEvent } from './beacon.rules.ts';
+import { type AcceptedPlayerEvent, acceptEvents, type ReportedPlayerEvent } from './beacon.rules.ts';
 import { createBeaconOrder } from './beacon-order.ts';
 import type { StreamSnapshot } from './live/snapshot.ts';
-import type { WatchedBy } from './live/watching.ts';
+import type { OnWatched } from './live/watching.ts';
 import { isShown } from './locked.ts';
 import type { PlaybackSession, PlaybackSessions } from './playback-sessions.ts';
 import type { Snapshots } from './snapshots.ts';
@@ -24,22 +24,22 @@ export interface Beacon {
   sentAt?: string | number;
   /** False where the viewer is counted by requests for playlists. */
   isPresence?: boolean;
-  events: readonly ToldEvent[];
+  events: readonly ReportedPlayerEvent[];
 }
 
 /** Takes the messages of players (docs/concepts/playback.md#beacons). */
 export interface Beacons {
   /** What is not good counts nothing. */
-  take(beacon: Beacon, visit: Visit): Promise<void>;
+  take(beacon: Beacon, visit: ClientInfo): Promise<void>;
 }
 
 interface Deps {
   streams: Snapshots<StreamSnapshot>;
   videos: Snapshots<VideoSnapshot>;
   sessions: Pick<PlaybackSessions, 'read'>;
-  viewers: WatchedBy;
-  arrivals: Pick<Arrivals, 'meet' | 'viewerOf'>;
-  facts: Pick<Facts, 'note' | 'isTold' | 'lastNumber'>;
+  viewers: OnWatched;
+  arrivals: Pick<ViewerFingerprints, 'fingerprint' | 'viewerOf'>;
+  facts: Pick<UsageEvents, 'record' | 'isDuplicate' | 'lastNumber'>;
   counters: CounterFactory;
   clock: Clock;
 }
@@ -58,17 +58,17 @@ export function createBeacons(deps: Deps): Beacons {
   const { streams, videos, sessions, viewers, arrivals, facts, counters, clock } = deps;
   const counter = counters({ name: 'beacons', window: MINUTE_SEC, withoutStore: 'insured' });
   const order = createBeaconOrder(facts);
-  const isTooMuch = async (session: PlaybackSession, { ip }: Visit) => {
+  const isTooMuch = async (session: PlaybackSession, { ip }: ClientInfo) => {
     const counts = await Promise.all([
       counter.hit(session.key),
-      counter.hit(counterKey(`address ${addressBlock(ip)}`)),
+      counter.hit(counterKey(`address ${ipBlock(ip)}`)),
     ]);
     return counts[0].count > MOST_A_MINUTE.session || counts[1].count > MOST_A_MINUTE.address;
   };
 
   /** The sums know a number that was told within a day; what could be older than that is looked up. */
   const isOldReplay = async ({ key, madeAtMs }: PlaybackSession, number: number, now: Date) =>
-    now.getTime() - madeAtMs >= DAY_MS && facts.isTold({ playbackSession: key, number, before: now });
+    now.getTime() - madeAtMs >= DAY_MS && facts.isDuplicate({ playbackSession: key, number, before: now });
 
   return {
     async take(beacon, visit) {
@@ -79,15 +79,15 @@ export function createBeacons(deps: Deps): Beacons {
       const what = playing(stream, video, session, now.getTime());
       if (what === undefined || (await isOldReplay(session, beacon.n, now))) return;
       const durationSec = video?.durationSec ?? null;
-      const events = keptEvents(beacon.events, { nowMs: now.getTime(), sentAt: beacon.sentAt, durationSec });
+      const events = acceptEvents(beacon.events, { nowMs: now.getTime(), sentAt: beacon.sentAt, durationSec });
       if (events.length === 0) return;
       const { workspaceId } = what;
-      const meet = (): Arrival => arrivals.meet(visit, { workspaceId, ...session });
+      const meet = (): ViewerFingerprint => arrivals.fingerprint(visit, { workspaceId, ...session });
       const isPresence = stream?.isLive && beacon.isPresence !== false;
       if (isPresence && (await order.advance(session, beacon.n, now)))
         tellPresence(viewers, stream, { session, visit, events, meet });
       const viewer = await arrivals.viewerOf(meet(), now);
-      facts.note({
+      facts.record({
         kind: 'BEACON',
         workspaceId,
         subjectId: session.id,
@@ -121,19 +121,19 @@ function playing(
 
 interface Told {
   session: PlaybackSession;
-  visit: Visit;
-  events: readonly KeptEvent[];
-  meet(): Arrival;
+  visit: ClientInfo;
+  events: readonly AcceptedPlayerEvent[];
+  meet(): ViewerFingerprint;
 }
 
 function tellPresence(
-  viewers: WatchedBy,
+  viewers: OnWatched,
   stream: StreamSnapshot,
   { session, visit, events, meet }: Told,
 ): void {
   const last = events.findLast(({ type }) => type !== 'ERROR');
   if (last === undefined) return;
   const { ip, userAgent } = visit;
-  const viewer = { ip, userAgent, token: session.tokenMark };
+  const viewer = { ip, userAgent, token: session.tokenFingerprint };
   viewers.seen(stream, viewer, meet, LEAVES.has(last.type) ? 'gone' : 'beacon');
 }

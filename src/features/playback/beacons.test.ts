@@ -4,7 +4,7 @@ import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import type { TestAccount } from '../../../test/harness/factories.ts';
 import { insertReadyVideo } from '../../../test/harness/videos.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { createChat } from '../../../test/streams/chat.ts';
 import { createEncoderStream } from '../../../test/streams/encoder-stream.ts';
 import { createPlaybackSessions } from './playback-sessions.ts';
@@ -73,7 +73,7 @@ async function send(body: unknown, headers: Record<string, string> = {}, on = ap
 /** One good beacon at last: what was sent before it is written by then. */
 async function afterwards(id: string, session: string, n: number) {
   await send({ session, n, events: [event()] });
-  await until(async () => (await numbersOf(id)).includes(n));
+  await waitFor(async () => (await numbersOf(id)).includes(n));
   return numbersOf(id);
 }
 
@@ -86,7 +86,7 @@ test('a beacon of a video is a fact: who it is, from where, and what was told', 
     event({ type: 'TICK', positionSec: 1.5, at: at.getTime() + 1500 }),
   ];
   await send({ session, n: 0, sentAt: at.getTime() + 1600, events });
-  await until(async () => (await factsOf(id, 'BEACON')).length === 1);
+  await waitFor(async () => (await factsOf(id, 'BEACON')).length === 1);
   const [fact] = await factsOf(id, 'BEACON');
   assert.deepEqual(fact?.player_events, [
     { type: 'PLAY', positionSec: 0, at: at.getTime(), quality: 720 },
@@ -178,7 +178,7 @@ test('beacons count while the video is open, and of one session sixty a minute',
   const id = await ready();
   const session = await sessionOf(id);
   await Promise.all(Array.from({ length: 70 }, (_, n) => send({ session, n, events: [event()] })));
-  await until(async () => (await numbersOf(id)).length >= 60);
+  await waitFor(async () => (await numbersOf(id)).length >= 60);
   const again = await sessionOf(id);
   const path = `/videos/${id}`;
   (await app.request('PATCH', path, { key, body: { visibility: 'PRIVATE' } })).assertOk(200);
@@ -198,7 +198,7 @@ describe('who is not summed with the audience', () => {
     await sessionOf(id, { 'sec-purpose': 'prefetch;prerender' });
     await sessionOf(id, {}, '', 'HEAD');
     await send({ session, n: 0, events: [event()] }, { 'user-agent': 'curl/8' });
-    await until(async () => (await numbersOf(id)).length === 1);
+    await waitFor(async () => (await numbersOf(id)).length === 1);
     const [{ is_bot, device } = {}] = await factsOf(id, 'BEACON');
     assert.deepEqual([is_bot, device], [true, 'BOT']);
     assert.equal((await factsOf(id, 'IMPRESSION')).length, 0);
@@ -220,7 +220,7 @@ describe('who is not summed with the audience', () => {
       const view = { sessionId: `s${index}`, positionSec: 20 };
       await app.request('POST', `/videos/${id}/views`, { body: view, headers: from({ cookie, ...address }) });
     }
-    await until(async () => (await numbersOf(id)).length === 2);
+    await waitFor(async () => (await numbersOf(id)).length === 2);
     for (const kind of ['BEACON', 'VIEW', 'IMPRESSION']) {
       const selves = (await factsOf(id, kind)).map(({ is_owner }) => is_owner);
       assert.deepEqual(selves.toSorted(), [false, true], kind);
@@ -235,7 +235,7 @@ test('beacons of a broadcast are facts while it is on, and until its viewers hav
   const session = await sessionOf(stream.id);
   await send({ session, n: 0, events: [event({ type: 'PLAY', positionSec: 100_000 })] });
   await send({ session, n: 1, isPresence: false, events: [event({ type: 'PAUSE' })] });
-  await until(async () => (await numbersOf(stream.id)).length === 2);
+  await waitFor(async () => (await numbersOf(stream.id)).length === 2);
   await app.container.viewers.flush();
   assert.equal(await stream.read('viewerCount'), 1, 'one that is counted by its playlists has not left');
   await stream.end(ended, 'unpublish');
@@ -245,7 +245,7 @@ test('beacons of a broadcast are facts while it is on, and until its viewers hav
   clock.advance(17_000);
   await send({ session: late, n: 0, events: [event({ type: 'PLAY' })] });
   await send({ session, n: 2, events: [event({ type: 'END' })] });
-  await until(async () => (await numbersOf(stream.id)).length === 3);
+  await waitFor(async () => (await numbersOf(stream.id)).length === 3);
   clock.advance(12_000);
   await send({ session, n: 3, events: [event()] });
   const other = await ready();
@@ -271,7 +271,7 @@ test('a beacon with the number of an earlier one, or a lower number, brings no v
   assert.equal(await viewers(), 0);
   for (const n of [0, 1, 2]) await send(play(n));
   assert.equal(await viewers(), 0);
-  await until(async () => (await numbersOf(stream.id)).length === 5);
+  await waitFor(async () => (await numbersOf(stream.id)).length === 5);
   const other = await startTestApp({ clock, beside: app, env: { TRUST_PROXY: '1' } });
   try {
     for (const n of [2, 1]) await send(play(n), {}, other);

@@ -5,8 +5,8 @@
  * Terminology: a *snapshot* is what viewers may be told of a stream or a video; a *grant* is what a token lets its
  * holder do.
  */
-export type { Access, Asking, Entitlements, Guarded, Viewer } from './access.service.ts';
-export { anyOf, createAccess } from './access.service.ts';
+export type { Access, AccessRequest, Entitlements, ProtectedMedia, Viewer } from './access.service.ts';
+export { anyEntitlement, createAccess } from './access.service.ts';
 export { beaconPage } from './beacon.pages.ts';
 export { createBeacons } from './beacon.service.ts';
 export type { LinkedVideo, StreamLinks, VideoLinks } from './links.ts';
@@ -18,14 +18,14 @@ export { SESSION_ID, STREAM_ID } from './live/snapshot.ts';
 export type { LiveChat } from './live/watch.pages.ts';
 export { embeddableStream, liveWatchPages } from './live/watch.pages.ts';
 export { createWatching } from './live/watching.ts';
-export { type Offer, type Seller, type Sellers, type Sold, soldAt } from './locked.ts';
-export type { FollowBox } from './media.views.ts';
+export { type Offer, type Seller, type Sellers, type PurchasableMedia, purchasableAt } from './locked.ts';
+export type { RenderFollowBox } from './media.views.ts';
 export { oembedPage } from './oembed.pages.ts';
 export type { PlaybackSessions } from './playback-sessions.ts';
-export { createPlaybackSessions, tokenMark } from './playback-sessions.ts';
-export { createReception, type Reception } from './reception.ts';
+export { createPlaybackSessions, tokenFingerprint } from './playback-sessions.ts';
+export { createImpressions, type Impressions } from './reception.ts';
 export { downloadRoutes, playbackTokenRoutes } from './routes.ts';
-export type { SentBytes } from './sent-bytes.ts';
+export type { OnBytesSent } from './sent-bytes.ts';
 export type { SnapshotSource, Snapshots } from './snapshots.ts';
 export { createSnapshots } from './snapshots.ts';
 export type { PlaybackTokens } from './tokens.ts';

@@ -1,5 +1,5 @@
 import { HOUR_SEC } from '../../kernel/durations.ts';
-import { isOpen, type Visibility } from '../../kernel/visibility.ts';
+import { isLinkAccessible, type Visibility } from '../../kernel/visibility.ts';
 import type { PlaybackTokens } from './tokens.ts';
 
 /** What the addresses of a video depend on. */
@@ -55,17 +55,17 @@ export function createStreamLinks(
   const preview = (id: string) => tokens.mintSteady('preview', id, PREVIEW_SEC);
   return {
     playbackUrl: ({ id, visibility }) =>
-      isOpen(visibility) ? master(id) : `${master(id)}?token=${playback(id)}`,
+      isLinkAccessible(visibility) ? master(id) : `${master(id)}?token=${playback(id)}`,
     previewUrl: (id) => `${master(id)}?token=${preview(id)}`,
     thumbnailUrl({ id, visibility, isLive }) {
       const picture = file(id, 'thumbnail.jpg');
-      if (isLive && isOpen(visibility)) return picture;
+      if (isLive && isLinkAccessible(visibility)) return picture;
       return `${picture}?token=${isLive ? playback(id) : preview(id)}`;
     },
     embedUrl: (id) => `${publicUrl}/embed/${id}`,
     whepUrl({ id, visibility }) {
       const address = `${publicUrl}/whep/${id}`;
-      return isOpen(visibility) ? address : `${address}?token=${playback(id)}`;
+      return isLinkAccessible(visibility) ? address : `${address}?token=${playback(id)}`;
     },
   };
 }
@@ -83,7 +83,7 @@ export function createVideoLinks(
 ): VideoLinks {
   const signed = (path: string, { id, visibility }: LinkedVideo) => {
     const address = `${publicUrl}${path}`;
-    return tokens === null || isOpen(visibility)
+    return tokens === null || isLinkAccessible(visibility)
       ? address
       : `${address}?token=${tokens.mintSteady('playback', id, PLAYBACK_SEC)}`;
   };

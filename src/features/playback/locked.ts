@@ -1,8 +1,8 @@
 import type { Page } from '../../http/page.ts';
-import { siteFrame } from '../../http/page.ts';
+import { siteLayout } from '../../http/page.ts';
 import type { Mode } from '../../kernel/access.ts';
 import { html, type SafeHtml } from '../../platform/html.ts';
-import type { Guarded } from './access.service.ts';
+import type { ProtectedMedia } from './access.service.ts';
 import type { StreamSnapshot } from './live/snapshot.ts';
 import type { Snapshots } from './snapshots.ts';
 import type { VideoSnapshot } from './videos/snapshot.ts';
@@ -24,10 +24,10 @@ export interface Seller {
 }
 
 /** What may be bought of what is for TIER or PURCHASE; filled by the features that sell. */
-export type Sellers = (what: Sold) => Promise<Seller>;
+export type Sellers = (what: PurchasableMedia) => Promise<Seller>;
 
 /** What is sold. */
-export interface Sold extends Guarded {
+export interface PurchasableMedia extends ProtectedMedia {
   title: string;
   priceCents: number | null;
   creator: { username: string; name: string | null };
@@ -35,18 +35,18 @@ export interface Sold extends Guarded {
 }
 
 /** Is a visitor who may not see it told what it costs? */
-export function isSold({ visibility }: Pick<Guarded, 'visibility'>): boolean {
+export function isPurchasable({ visibility }: Pick<ProtectedMedia, 'visibility'>): boolean {
   return visibility === 'TIER' || visibility === 'PURCHASE';
 }
 
 /** What has a watch page that says what it costs; undefined for all else. */
-export async function soldAt(
+export async function purchasableAt(
   { streams, videos }: { streams: Snapshots<StreamSnapshot>; videos: Snapshots<VideoSnapshot> },
   id: string,
 ): Promise<VideoSnapshot | StreamSnapshot | undefined> {
   const video = await videos.get(id);
   const found = video === undefined ? await streams.get(id) : isShown(video) ? video : undefined;
-  return found !== undefined && isSold(found) ? found : undefined;
+  return found !== undefined && isPurchasable(found) ? found : undefined;
 }
 
 /** Nothing is sold of what cannot be watched yet. */
@@ -60,7 +60,7 @@ export function isShown({ rungs }: Pick<VideoSnapshot, 'rungs'>): boolean {
  *
  * @param isBack the visitor comes from a checkout (docs/concepts/checkout.md#redirect-urls).
  */
-export function lockedPage(sold: Sold, { offers, memberPath }: Seller, isBack: boolean): Page {
+export function paywallPage(sold: PurchasableMedia, { offers, memberPath }: Seller, isBack: boolean): Page {
   const by = sold.creator.name ?? sold.creator.username;
   const words =
     sold.visibility === 'TIER' ? 'This content is for members only.' : 'This content must be purchased.';
@@ -68,7 +68,7 @@ export function lockedPage(sold: Sold, { offers, memberPath }: Seller, isBack: b
     status: 200,
     title: `${sold.title} · ${by}`,
     head: html`<meta name="robots" content="noindex">`,
-    body: siteFrame(
+    body: siteLayout(
       'page notice',
       html`<h1><bdi>${sold.title}</bdi></h1>
 ${isBack && html`<p role="status"><b>Just paid? Your receipt is on its way: open the link in the email to watch here.</b></p>`}
@@ -86,13 +86,13 @@ ${sold.mode === 'test' && html`<p>Test mode: no money moves.</p>`}${
 }
 
 /** The watch page of what is for followers, for whoever is none. @param follow the way to become one. */
-export function followersPage({ title, creator }: Pick<Sold, 'title' | 'creator'>, follow: SafeHtml): Page {
+export function followersOnlyPage({ title, creator }: Pick<PurchasableMedia, 'title' | 'creator'>, follow: SafeHtml): Page {
   const by = creator.name ?? creator.username;
   return {
     status: 200,
     title: `${title} · ${by}`,
     head: html`<meta name="robots" content="noindex">`,
-    body: siteFrame(
+    body: siteLayout(
       'page notice',
       html`<h1><bdi>${title}</bdi></h1>
 <p>By <bdi>${by}</bdi>. Follow to watch: this content is for followers only.</p>

@@ -1,13 +1,13 @@
-import { notice, type Page, siteFrame } from '../../http/page.ts';
+import { messagePage, type Page, siteLayout } from '../../http/page.ts';
 import { html, type SafeHtml } from '../../platform/html.ts';
-import type { Asking } from './access.service.ts';
+import type { AccessRequest } from './access.service.ts';
 
 /**
  * What a page offers about following whose it is, with how many do; null where it offers nothing.
  *
  * @param page its address, from the root of the site: whoever follows comes back to it.
  */
-export type FollowBox = (asking: Asking, creator: Followed, page: string) => Promise<SafeHtml | null>;
+export type RenderFollowBox = (asking: AccessRequest, creator: Followed, page: string) => Promise<SafeHtml | null>;
 
 interface Followed {
   accountId: string;
@@ -92,7 +92,7 @@ export function watchBody(
   parts: { player: SafeHtml; facts: SafeHtml; more?: SafeHtml | null; shape?: Size },
 ) {
   const by = creatorName(page);
-  return siteFrame(
+  return siteLayout(
     'page watch',
     html`${parts.player}
 <div class="watch-head">
@@ -127,18 +127,18 @@ function creatorNames(page: MediaPage): SafeHtml {
  *
  * @param noun what it would be, such as `video`.
  */
-export function missingPages(noun: string): { watch: Page; embed: Page } {
+export function notFoundPages(noun: string): { watch: Page; embed: Page } {
   const missing = {
     status: 404,
     title: 'Not found',
     head: html`<meta name="robots" content="noindex">`,
   };
-  const watch = notice({
+  const watch = messagePage({
     heading: `This ${noun} was not found.`,
     text: `The URL may be mistyped, the ${noun} may have been removed, or it may be restricted to invited viewers. Ask the person who shared it.`,
     isOff: true,
   });
-  const embed = notice({
+  const embed = messagePage({
     heading: `This ${noun} is not available.`,
     text: 'It may have been removed, or you may not have access.',
     isOff: true,
@@ -161,7 +161,7 @@ export function embedFrame(
 }
 
 /** The largest of the same shape that fits, never larger than it is. */
-export function fitInto({ width, height }: Size, max: Size): Size {
+export function scaleToFit({ width, height }: Size, max: Size): Size {
   const scale = Math.min(1, max.width / width, max.height / height);
   const side = (pixels: number) => Math.max(1, Math.round(pixels * scale));
   return { width: side(width), height: side(height) };
@@ -172,7 +172,7 @@ function frameSize({ width, height }: Size): Size {
 }
 
 /** UTC until the page's script puts it on the viewer's clock. */
-export function time(at: Date, style: 'local' | 'relative' | 'date'): SafeHtml {
+export function timeElement(at: Date, style: 'local' | 'relative' | 'date'): SafeHtml {
   const text = style === 'date' ? day.format(at) : `${moment.format(at)} UTC`;
   return html`<time datetime="${at.toISOString()}" data-style="${style}">${text}</time>`;
 }

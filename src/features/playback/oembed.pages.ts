@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { badRequest, notFound } from '../../kernel/errors.ts';
-import { EMBED_SIZE, embedFrame, fitInto, type Picture } from './media.views.ts';
+import { EMBED_SIZE, embedFrame, scaleToFit, type Picture } from './media.views.ts';
 
 /** What can be embedded, for whoever has its address. */
 export interface Embeddable {
@@ -67,7 +67,7 @@ function oembedOf(
   publicUrl: string,
   max: { width: number; height: number },
 ) {
-  const { width, height } = fitInto(size, max);
+  const { width, height } = scaleToFit(size, max);
   const picture =
     thumbnail === null || thumbnail.width > max.width || thumbnail.height > max.height ? null : thumbnail;
   return {

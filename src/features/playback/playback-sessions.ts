@@ -5,7 +5,7 @@ import type { Secrets } from '../../platform/secrets.ts';
 import { GRANTS, type Grant } from './access.rules.ts';
 
 /** Who was let in, and how. */
-export interface Admitted {
+export interface AdmittedViewer {
   /** Of the video or stream. */
   id: string;
   /** By what. */
@@ -17,12 +17,12 @@ export interface Admitted {
 }
 
 /** A viewer who was let in to one video or stream. */
-export interface PlaybackSession extends Admitted {
+export interface PlaybackSession extends AdmittedViewer {
   /** Tells sessions apart. */
   key: string;
   madeAtMs: number;
   /** Of the token that let the viewer in; nothing when none was needed. */
-  tokenMark: string;
+  tokenFingerprint: string;
 }
 
 /**
@@ -30,7 +30,7 @@ export interface PlaybackSession extends Admitted {
  */
 export interface PlaybackSessions {
   /** @param suffix the token that let the viewer in, as a query; nothing when none was needed. */
-  mint(admitted: Admitted, suffix: string): string;
+  mint(admitted: AdmittedViewer, suffix: string): string;
   /** Null when it is none of ours, or too old. */
   read(session: string): PlaybackSession | null;
 }
@@ -61,7 +61,7 @@ export function createPlaybackSessions({
       const nonce = randomBytes(NONCE_BYTES).toString('base64url');
       const expiry = (clock.ms() + KEPT_MS).toString(36);
       const source = (isSelf ? 's' : 'v') + Buffer.from(referrer ?? '').toString('base64url');
-      const head = [id, expiry, grant ?? '', tokenMark(suffix), nonce, source].join('.');
+      const head = [id, expiry, grant ?? '', tokenFingerprint(suffix), nonce, source].join('.');
       return `${head}.${secrets.sign(PURPOSE, head)}`;
     },
     read(session) {
@@ -75,7 +75,7 @@ export function createPlaybackSessions({
         key,
         madeAtMs: Number.parseInt(expiry, 36) - KEPT_MS,
         grant: GRANTS.find((grant) => grant === name) ?? null,
-        tokenMark: mark,
+        tokenFingerprint: mark,
         referrer: Buffer.from(from, 'base64url').toString() || null,
         isSelf: who === 's',
       };
@@ -84,6 +84,6 @@ export function createPlaybackSessions({
 }
 
 /** Tells tokens apart without holding one. */
-export function tokenMark(suffix: string): string {
+export function tokenFingerprint(suffix: string): string {
   return suffix === '' ? '' : createHash('sha256').update(suffix).digest('base64url').slice(0, 16);
 }

@@ -1,14 +1,14 @@
 import type { FastifyRequest } from 'fastify';
-import { visitOf } from '../../http/visit.ts';
+import { clientInfoOf } from '../../http/visit.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { Arrival, Arrivals } from '../arrivals/index.ts';
-import type { Facts } from '../facts/index.ts';
+import type { ViewerFingerprint, ViewerFingerprints } from '../arrivals/index.ts';
+import type { UsageEvents } from '../facts/index.ts';
 import type { Grant } from './access.rules.ts';
 import type { PlaybackSessions } from './playback-sessions.ts';
 
 /** What a page shows, and how its visitor was let in. */
-interface Shown {
+interface PageContext {
   id: string;
   workspaceId: string;
   accountId: string;
@@ -18,31 +18,31 @@ interface Shown {
 }
 
 /** Whoever is given a page with a player. */
-export interface Reception {
+export interface Impressions {
   /** Counts the page as an impression. @returns the session for its player. */
-  receive(request: FastifyRequest, shown: Shown): Promise<string>;
+  recordImpression(request: FastifyRequest, shown: PageContext): Promise<string>;
 }
 
 interface Deps {
-  arrivals: Arrivals;
+  arrivals: ViewerFingerprints;
   sessions: Pick<PlaybackSessions, 'mint'>;
-  facts: Pick<Facts, 'note'>;
+  facts: Pick<UsageEvents, 'record'>;
   clock: Clock;
   log: Pick<Logger, 'warn'>;
 }
 
-export function createReception({ arrivals, sessions, facts, clock, log }: Deps): Reception {
-  const note = async (arrival: Arrival, { id, workspaceId }: Shown) => {
+export function createImpressions({ arrivals, sessions, facts, clock, log }: Deps): Impressions {
+  const note = async (arrival: ViewerFingerprint, { id, workspaceId }: PageContext) => {
     const at = clock.now();
     const viewer = await arrivals.viewerOf(arrival, at);
-    facts.note({ kind: 'IMPRESSION', workspaceId, subjectId: id, at, viewer });
+    facts.record({ kind: 'IMPRESSION', workspaceId, subjectId: id, at, viewer });
   };
   return {
-    async receive(request, shown) {
-      const visit = visitOf(request);
+    async recordImpression(request, shown) {
+      const visit = clientInfoOf(request);
       const isSelf = await arrivals.isOwner(visit, shown.accountId);
       if (request.method === 'GET' && !isPrefetched(request)) {
-        const arrival = arrivals.meet(visit, { workspaceId: shown.workspaceId, isSelf });
+        const arrival = arrivals.fingerprint(visit, { workspaceId: shown.workspaceId, isSelf });
         // Beside the page, which is not to wait for it.
         if (!arrival.isBot)
           note(arrival, shown).catch((error: unknown) =>

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { reads, writes } from '../../http/access.ts';
-import { named } from '../../http/named.ts';
+import { requiresRead, requiresWrite } from '../../http/access.ts';
+import { namedSchema } from '../../http/named.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { IdParams, Instant } from '../../http/schema.ts';
 import { notFound } from '../../kernel/errors.ts';
@@ -15,7 +15,7 @@ const Id = IdParams('vid', 'video');
 
 const DEFAULT_TTL_SEC = 43_200;
 
-const PlaybackTokenIn = named(
+const PlaybackTokenIn = namedSchema(
   'PlaybackTokenCreate',
   Type.Object({
     ttlSec: Type.Optional(
@@ -40,7 +40,7 @@ const PlaybackTokenIn = named(
 
 type TokenIn = Static<typeof PlaybackTokenIn>;
 
-const PlaybackToken = named(
+const PlaybackToken = namedSchema(
   'PlaybackToken',
   Type.Object({
     token: Type.String({ description: 'Append as `?token=` to every URL of the video or stream.' }),
@@ -74,7 +74,7 @@ const PlaybackToken = named(
 
 const DOWNLOAD_TTL_SEC = 3600;
 
-const Download = named(
+const Download = namedSchema(
   'Download',
   Type.Object({
     url: Type.String({
@@ -130,7 +130,7 @@ export function playbackTokenRoutes({ streams, videos, tokens, sessions, publicU
     defineRoute({
       ...request,
       // Not videos:read: it gives away sight of the video, and to people without a key.
-      ...writes('videos:write'),
+      ...requiresWrite('videos:write'),
       operationId: 'videos.createPlaybackToken',
       path: '/videos/{id}/playback-tokens',
       summary: 'Create a playback token for a video',
@@ -143,7 +143,7 @@ export function playbackTokenRoutes({ streams, videos, tokens, sessions, publicU
     }),
     defineRoute({
       ...request,
-      ...writes('streams:write'),
+      ...requiresWrite('streams:write'),
       operationId: 'streams.createPlaybackToken',
       path: '/streams/{id}/playback-tokens',
       summary: 'Create a playback token for a stream',
@@ -161,7 +161,7 @@ export function playbackTokenRoutes({ streams, videos, tokens, sessions, publicU
 export function downloadRoutes({ downloads }: { downloads: Downloads }): Route[] {
   return [
     defineRoute({
-      ...reads('videos:read'),
+      ...requiresRead('videos:read'),
       operationId: 'videos.download',
       method: 'GET',
       path: '/videos/{id}/download',

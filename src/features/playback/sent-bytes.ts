@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { FileReply } from '../../media/contract/index.ts';
 
 /** Told how many bytes of the files of a video or stream have left. */
-export interface SentBytes {
+export interface OnBytesSent {
   add(of: { workspaceId: string; id: string }, bytes: number): void;
 }
 
@@ -10,8 +10,8 @@ export interface SentBytes {
  * Counts what of the body really leaves: all of it, or, where the receiver went away, what the connection had taken
  * until then, with the head of the answer.
  */
-export function countSent(
-  sentBytes: SentBytes,
+export function countEgress(
+  sentBytes: OnBytesSent,
   of: { workspaceId: string; id: string },
   reply: FastifyReply,
   { headers, body }: FileReply,

@@ -1,6 +1,6 @@
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { HOUR_SEC } from '../../kernel/durations.ts';
-import { sealText, unsealText } from '../../platform/sealed-text.ts';
+import { signToken, verifyToken } from '../../platform/sealed-text.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { GRANTS, type Grant } from './access.rules.ts';
 
@@ -22,7 +22,7 @@ const FORM = /^([a-z]+)\.([0-9a-z]{1,8})(?:\.[\w-]{12})?\.[\w-]+$/;
 export function createPlaybackTokens({ secrets, clock }: { secrets: Secrets; clock: Clock }): PlaybackTokens {
   const write = (grant: Grant, id: string, expiresSec: number, viewer: readonly string[] = []) => {
     const head = [grant, expiresSec.toString(36), ...viewer].join('.');
-    return sealText(secrets, PURPOSE, { head, of: id });
+    return signToken(secrets, PURPOSE, { head, of: id });
   };
   return {
     mint(grant, id, ttlSec, viewerId) {
@@ -39,7 +39,7 @@ export function createPlaybackTokens({ secrets, clock }: { secrets: Secrets; clo
       const [, name, expiry = ''] = FORM.exec(token) ?? [];
       const grant = GRANTS.find((one) => one === name);
       if (grant === undefined || Number.parseInt(expiry, 36) * 1000 <= clock.ms()) return null;
-      return unsealText(secrets, PURPOSE, { text: token, of: id }) === null ? null : grant;
+      return verifyToken(secrets, PURPOSE, { text: token, of: id }) === null ? null : grant;
     },
   };
 }

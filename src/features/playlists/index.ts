@@ -5,7 +5,7 @@
  * deleted stays, and is not *available*.
  */
 export { playlistEvents } from './events.ts';
-export { listPublicPlaylists, type ShownPlaylist } from './repository.ts';
+export { listPublicPlaylists, type PlaylistDetails } from './repository.ts';
 export { playlistRoutes } from './routes.ts';
 export type { PlaylistVideo } from './schemas.ts';
 export { createPlaylists, type Playlists } from './service.ts';

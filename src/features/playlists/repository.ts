@@ -8,7 +8,7 @@ import {
 } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { onPageOfEach } from '../../platform/db/listed.ts';
+import { pagePerCombination } from '../../platform/db/listed.ts';
 import { pageCondition } from '../../platform/db/page.ts';
 import { type PlaylistItemTable, type PlaylistTable, VALUES } from '../../platform/db/tables.generated.ts';
 import { MAX_ITEMS, parsePosition } from './rules.ts';
@@ -19,7 +19,7 @@ export type PlaylistChange = Updateable<PlaylistTable>;
 export type ItemChange = Updateable<PlaylistItemTable>;
 
 /** What follows from the items. */
-export interface ShownPlaylist extends PlaylistRow {
+export interface PlaylistDetails extends PlaylistRow {
   item_count: number;
   /** Of what can be played: a deleted or failed video counts nothing, an item with a span what it plays. */
   total_duration_sec: number;
@@ -28,7 +28,7 @@ export interface ShownPlaylist extends PlaylistRow {
 }
 
 /** @param of which of its videos count. */
-const totals = (of: RawBuilder<SqlBool>) => sql<Omit<ShownPlaylist, keyof PlaylistRow>>`lateral (
+const totals = (of: RawBuilder<SqlBool>) => sql<Omit<PlaylistDetails, keyof PlaylistRow>>`lateral (
   select count(*) as item_count,
     coalesce(sum(greatest(0, least(item.stop_sec, video.duration_sec) - coalesce(item.start_sec, 0)))
       filter (where video.deleted_at is null and video.status <> 'FAILED' and video.duration_sec is not null),
@@ -36,7 +36,7 @@ const totals = (of: RawBuilder<SqlBool>) => sql<Omit<ShownPlaylist, keyof Playli
   from playlist_item item join video on video.id = item.video_id
   where item.playlist_id = playlist.id and ${of})`;
 
-const cover = (of: RawBuilder<SqlBool>) => sql<Pick<ShownPlaylist, 'cover_video_id'>>`lateral (
+const cover = (of: RawBuilder<SqlBool>) => sql<Pick<PlaylistDetails, 'cover_video_id'>>`lateral (
   select item.video_id as cover_video_id
   from playlist_item item join video on video.id = item.video_id
   where item.playlist_id = playlist.id and video.deleted_at is null and ${of}
@@ -63,7 +63,7 @@ export async function insertPlaylist(
   tx: Tx,
   workspaceId: string,
   playlist: Omit<Insertable<PlaylistTable>, 'workspace_id'>,
-): Promise<ShownPlaylist> {
+): Promise<PlaylistDetails> {
   const row = await tx
     .insertInto('playlist')
     .values({ ...playlist, workspace_id: workspaceId })
@@ -72,7 +72,7 @@ export async function insertPlaylist(
   return { ...row, item_count: 0, total_duration_sec: 0, cover_video_id: null };
 }
 
-export function showPlaylist(db: Db, workspaceId: string, id: string): Promise<ShownPlaylist | undefined> {
+export function getPlaylistDetails(db: Db, workspaceId: string, id: string): Promise<PlaylistDetails | undefined> {
   return selectPlaylists(db, workspaceId).where('playlist.id', '=', id).executeTakeFirst();
 }
 
@@ -90,11 +90,11 @@ export function listPlaylists(
   workspaceId: string,
   filter: { visibility?: readonly PlaylistRow['visibility'][] | undefined },
   page: PageRequest,
-): Promise<ShownPlaylist[]> {
+): Promise<PlaylistDetails[]> {
   return selectPlaylists(db, workspaceId)
     .where(onPage(workspaceId, filter.visibility, page))
     .orderBy('playlist.id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 
@@ -103,11 +103,11 @@ export function listPublicPlaylists(
   db: Db,
   workspaceId: string,
   page: PageRequest,
-): Promise<ShownPlaylist[]> {
+): Promise<PlaylistDetails[]> {
   return selectPlaylists(db, workspaceId, PUBLIC)
     .where(onPage(workspaceId, ['PUBLIC'], page))
     .orderBy('playlist.id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 
@@ -117,7 +117,7 @@ function onPage(
   page: PageRequest,
 ): RawBuilder<SqlBool> {
   const listed = { table: 'playlist', prefix: 'pls', of: { workspace_id: workspaceId } } as const;
-  return onPageOfEach(page, listed, { visibility: [visibility, VALUES.playlist.visibility] });
+  return pagePerCombination(page, listed, { visibility: [visibility, VALUES.playlist.visibility] });
 }
 
 /** The row under a lock, which every change of the playlist and its items takes first. */
@@ -176,7 +176,7 @@ export function listItems(db: Db, playlistId: string, page: PageRequest): Promis
       and playlist_id = ${playlistId}), ${place}::integer)`;
     query = query.where('position', page.order === 'asc' ? '>' : '<', last);
   }
-  return query.orderBy('position', page.order).limit(page.take).execute();
+  return query.orderBy('position', page.order).limit(page.fetchLimit).execute();
 }
 
 export function findItem(tx: Tx, playlistId: string, id: string): Promise<ItemRow | undefined> {

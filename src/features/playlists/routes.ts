@@ -1,12 +1,12 @@
 import Type from 'typebox';
-import { reads, writes } from '../../http/access.ts';
+import { requiresRead, requiresWrite } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaList, Deleted, IdParams, PathId, parseList } from '../../http/schema.ts';
 import type { Caller } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
-import type { ItemRow, ShownPlaylist } from './repository.ts';
+import type { ItemRow, PlaylistDetails } from './repository.ts';
 import {
   Playlist,
   PlaylistIn,
@@ -46,11 +46,11 @@ export function playlistRoutes(deps: Deps): Route[] {
 }
 
 function listRoutes({ playlists, cursors }: Deps): Route[] {
-  const out = async ({ workspaceId, mode }: Caller, row: ShownPlaylist) =>
+  const out = async ({ workspaceId, mode }: Caller, row: PlaylistDetails) =>
     toPlaylist(row, await coversOf(playlists, workspaceId, [row]), mode);
   return [
     defineRoute({
-      ...writes('playlists:write'),
+      ...requiresWrite('playlists:write'),
       operationId: 'playlists.create',
       method: 'POST',
       path: '/playlists',
@@ -61,7 +61,7 @@ function listRoutes({ playlists, cursors }: Deps): Route[] {
       handler: async ({ caller }, { body }) => out(caller, await playlists.create(caller.workspaceId, body)),
     }),
     defineRoute({
-      ...reads('playlists:read'),
+      ...requiresRead('playlists:read'),
       operationId: 'playlists.list',
       method: 'GET',
       path: '/playlists',
@@ -81,7 +81,7 @@ function listRoutes({ playlists, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...reads('playlists:read'),
+      ...requiresRead('playlists:read'),
       operationId: 'playlists.get',
       method: 'GET',
       path: '/playlists/{id}',
@@ -93,7 +93,7 @@ function listRoutes({ playlists, cursors }: Deps): Route[] {
         out(caller, await playlists.get(caller.workspaceId, params.id)),
     }),
     defineRoute({
-      ...writes('playlists:write'),
+      ...requiresWrite('playlists:write'),
       operationId: 'playlists.update',
       method: 'PATCH',
       path: '/playlists/{id}',
@@ -106,7 +106,7 @@ function listRoutes({ playlists, cursors }: Deps): Route[] {
         out(caller, await playlists.update(caller.workspaceId, params.id, body)),
     }),
     defineRoute({
-      ...writes('playlists:write'),
+      ...requiresWrite('playlists:write'),
       operationId: 'playlists.delete',
       method: 'DELETE',
       path: '/playlists/{id}',
@@ -120,7 +120,7 @@ function listRoutes({ playlists, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...writes('playlists:write'),
+      ...requiresWrite('playlists:write'),
       operationId: 'playlists.reorder',
       method: 'PUT',
       path: '/playlists/{id}/items/order',
@@ -141,7 +141,7 @@ function itemRoutes({ playlists, cursors }: Deps): Route[] {
     toItem(row, await playlists.videosOf(workspaceId, [row.video_id]));
   return [
     defineRoute({
-      ...reads('playlists:read'),
+      ...requiresRead('playlists:read'),
       operationId: 'playlists.items',
       method: 'GET',
       path: '/playlists/{id}/items',
@@ -162,7 +162,7 @@ function itemRoutes({ playlists, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...writes('playlists:write'),
+      ...requiresWrite('playlists:write'),
       operationId: 'playlists.addItem',
       method: 'POST',
       path: '/playlists/{id}/items',
@@ -176,7 +176,7 @@ function itemRoutes({ playlists, cursors }: Deps): Route[] {
         out(workspaceId, await playlists.addItem(workspaceId, params.id, body)),
     }),
     defineRoute({
-      ...writes('playlists:write'),
+      ...requiresWrite('playlists:write'),
       operationId: 'playlists.updateItem',
       method: 'PATCH',
       path: '/playlists/{id}/items/{itemId}',
@@ -189,7 +189,7 @@ function itemRoutes({ playlists, cursors }: Deps): Route[] {
         out(workspaceId, await playlists.updateItem(workspaceId, params.id, params.itemId, body)),
     }),
     defineRoute({
-      ...writes('playlists:write'),
+      ...requiresWrite('playlists:write'),
       operationId: 'playlists.removeItem',
       method: 'DELETE',
       path: '/playlists/{id}/items/{itemId}',
@@ -206,7 +206,7 @@ function itemRoutes({ playlists, cursors }: Deps): Route[] {
 }
 
 /** The videos whose thumbnails the playlists show. */
-function coversOf(playlists: Playlists, workspaceId: string, rows: readonly ShownPlaylist[]) {
+function coversOf(playlists: Playlists, workspaceId: string, rows: readonly PlaylistDetails[]) {
   return playlists.videosOf(
     workspaceId,
     rows.flatMap((row) => (row.cover_video_id === null ? [] : [row.cover_video_id])),

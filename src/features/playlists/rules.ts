@@ -2,13 +2,13 @@
 export const MAX_ITEMS = 5000;
 
 /** What is played of an item's video; null is its beginning or its end. */
-export interface Span {
+export interface PlaybackRange {
   startSec: number | null;
   stopSec: number | null;
 }
 
 /** Does it stop after it starts? */
-export function isSpan({ startSec, stopSec }: Span): boolean {
+export function isSpan({ startSec, stopSec }: PlaybackRange): boolean {
   return stopSec === null || stopSec > (startSec ?? 0);
 }
 

@@ -1,25 +1,25 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, OneOf, Title } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
 import { VALUES, type VideoStatus } from '../../platform/db/tables.generated.ts';
-import type { ItemRow, ShownPlaylist } from './repository.ts';
+import type { ItemRow, PlaylistDetails } from './repository.ts';
 import { MAX_ITEMS } from './rules.ts';
 
-const Visibility = named('PlaylistVisibility', OneOf(VALUES.playlist.visibility));
+const Visibility = namedSchema('PlaylistVisibility', OneOf(VALUES.playlist.visibility));
 const settings = {
   description: Type.Optional(Nullable(Type.String({ maxLength: 5000 }))),
   visibility: Type.Optional(Visibility),
 };
 
-export const PlaylistIn = named('PlaylistCreate', Type.Object({ title: Title, ...settings }), {
+export const PlaylistIn = namedSchema('PlaylistCreate', Type.Object({ title: Title, ...settings }), {
   title: 'The best of 2026',
   visibility: 'PUBLIC',
 });
 export type PlaylistIn = Static<typeof PlaylistIn>;
 
-export const PlaylistPatch = named(
+export const PlaylistPatch = namedSchema(
   'PlaylistUpdate',
   Type.Object({
     title: Type.Optional(Title),
@@ -37,7 +37,7 @@ export const PlaylistPatch = named(
 );
 export type PlaylistPatch = Static<typeof PlaylistPatch>;
 
-export const Playlist = named(
+export const Playlist = namedSchema(
   'Playlist',
   Type.Object({
     id: IdOf('pls'),
@@ -83,20 +83,20 @@ const itemSettings = {
   stopSec: Type.Optional({ ...second, description: 'Playback end, after `startSec`.' }),
 };
 
-export const PlaylistItemIn = named(
+export const PlaylistItemIn = namedSchema(
   'PlaylistItemCreate',
   Type.Object({ videoId: Type.String(), ...itemSettings }),
   { videoId: 'vid_01kafe3n4pfx2v9yq6m8d7t5zr', position: 0 },
 );
 export type PlaylistItemIn = Static<typeof PlaylistItemIn>;
 
-export const PlaylistItemPatch = named('PlaylistItemUpdate', Type.Object(itemSettings), {
+export const PlaylistItemPatch = namedSchema('PlaylistItemUpdate', Type.Object(itemSettings), {
   position: 3,
   note: 'Encore',
 });
 export type PlaylistItemPatch = Static<typeof PlaylistItemPatch>;
 
-export const PlaylistOrder = named(
+export const PlaylistOrder = namedSchema(
   'PlaylistOrder',
   Type.Object({
     itemIds: Type.Array(Type.String(), {
@@ -125,7 +125,7 @@ export interface PlaylistVideo {
   available: boolean;
 }
 
-export const PlaylistItem = named(
+export const PlaylistItem = namedSchema(
   'PlaylistItem',
   Type.Object({
     id: IdOf('pli'),
@@ -169,7 +169,7 @@ const DELETED = { title: null, status: null, durationSec: null, thumbnailUrl: nu
 /** Videos by id; those that were deleted are missing. */
 export type KnownVideos = ReadonlyMap<string, PlaylistVideo>;
 
-export function toPlaylist(row: ShownPlaylist, videos: KnownVideos, mode: Mode): Static<typeof Playlist> {
+export function toPlaylist(row: PlaylistDetails, videos: KnownVideos, mode: Mode): Static<typeof Playlist> {
   return {
     id: row.id,
     title: row.title,

@@ -5,9 +5,9 @@ import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { playlistCreated, playlistDeleted, playlistUpdated } from './events.ts';
-import type { ItemChange, ItemRow, PlaylistChange, PlaylistRow, ShownPlaylist } from './repository.ts';
+import type { ItemChange, ItemRow, PlaylistChange, PlaylistRow, PlaylistDetails } from './repository.ts';
 import * as repository from './repository.ts';
-import { isPermutation, isSpan, MAX_ITEMS, type Span } from './rules.ts';
+import { isPermutation, isSpan, MAX_ITEMS, type PlaybackRange } from './rules.ts';
 import type {
   KnownVideos,
   PlaylistIn,
@@ -32,15 +32,15 @@ export interface PlaylistDeps {
  * playlist, an item or a video. Every change moves `updatedAt` on and appends `playlist.updated`.
  */
 export interface Playlists {
-  create(workspaceId: string, input: PlaylistIn): Promise<ShownPlaylist>;
+  create(workspaceId: string, input: PlaylistIn): Promise<PlaylistDetails>;
   list(
     workspaceId: string,
     filter: { visibility?: readonly PlaylistRow['visibility'][] | undefined },
     page: PageRequest,
-  ): Promise<ShownPlaylist[]>;
-  get(workspaceId: string, id: string): Promise<ShownPlaylist>;
+  ): Promise<PlaylistDetails[]>;
+  get(workspaceId: string, id: string): Promise<PlaylistDetails>;
   /** @throws {AppError} BAD_REQUEST, field `thumbnailVideoId`, for a video that is not in the playlist. */
-  update(workspaceId: string, id: string, input: PlaylistPatch): Promise<ShownPlaylist>;
+  update(workspaceId: string, id: string, input: PlaylistPatch): Promise<PlaylistDetails>;
   remove(workspaceId: string, id: string): Promise<void>;
   /** One page of items; `page.after` is what `itemPosition` made of the last one. */
   items(workspaceId: string, id: string, page: PageRequest): Promise<ItemRow[]>;
@@ -58,7 +58,7 @@ export interface Playlists {
    * @throws {AppError} BAD_REQUEST, field `itemIds`, when they are not exactly the items; CONFLICT when the playlist
    * was changed since `updatedAt`, or since the request came.
    */
-  reorder(workspaceId: string, id: string, input: PlaylistOrder): Promise<ShownPlaylist>;
+  reorder(workspaceId: string, id: string, input: PlaylistOrder): Promise<PlaylistDetails>;
   /** For the rows of one answer. */
   videosOf: PlaylistDeps['videosOf'];
 }
@@ -79,7 +79,7 @@ interface Change {
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: an object of short methods around one lock.
 export function createPlaylists({ db, events, clock, videosOf, hasVideo }: PlaylistDeps): Playlists {
   const get = async (workspaceId: string, id: string) => {
-    const row = await repository.showPlaylist(db, workspaceId, id);
+    const row = await repository.getPlaylistDetails(db, workspaceId, id);
     if (row === undefined) throw notFound();
     return row;
   };
@@ -252,7 +252,7 @@ async function updateItem(
   return updated;
 }
 
-function checkSpan(span: Span): void {
+function checkSpan(span: PlaybackRange): void {
   if (!isSpan(span)) throw badRequest('stopSec', 'stopSec must be after startSec.');
 }
 

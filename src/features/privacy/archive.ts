@@ -20,7 +20,7 @@ const ZIP64_BYTES = 2 ** 32 - 1;
  *
  * @throws what a file throws, and then the archive is worth nothing.
  */
-export async function* zipped(files: AsyncIterable<ArchiveFile>, at: Date): AsyncGenerator<Uint8Array> {
+export async function* createZipStream(files: AsyncIterable<ArchiveFile>, at: Date): AsyncGenerator<Uint8Array> {
   const zip = new ZipFile();
   const output = new PassThrough();
   const fail = (error: unknown) =>

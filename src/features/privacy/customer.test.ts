@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type AuthFixture, type Person, startAuthFixture } from '../../../test/auth/fixture.ts';
 import { makeResources } from '../../../test/contract/resources.ts';
-import { tablesSaying } from '../../../test/harness/said.ts';
+import { findTextInTables } from '../../../test/harness/said.ts';
 import { buyer } from '../../../test/money/buyer.ts';
 import { newId } from '../../kernel/ids.ts';
 
@@ -46,13 +46,13 @@ test('a buyer without an account is erased from what every creator knows, on the
   const sales = async () =>
     (await app.request('GET', '/purchases', { key: seller.key })).assertOk(200).list('data').length;
   const sold = await sales();
-  assert.notDeepEqual(await tablesSaying(sql, [email]), []);
+  assert.notDeepEqual(await findTextInTables(sql, [email]), []);
   const commands = app.container.parts.flatMap((part) => part.commands?.() ?? []);
   const erase = commands.find(({ command }) => command.name === 'customer erase');
   assert.ok(erase !== undefined);
   await assert.rejects(erase.run({ email: seller.email }), /erase the account/);
   await assert.rejects(erase.run({ email: 'nobody' }), /no e-mail address/);
   await erase.run({ email });
-  assert.deepEqual(await tablesSaying(sql, [email, 'Vutsrq Buyerson']), []);
+  assert.deepEqual(await findTextInTables(sql, [email, 'Vutsrq Buyerson']), []);
   assert.equal(await sales(), sold, 'the sale stays');
 });

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WebAssets } from '../../http/assets.ts';
-import { failurePage, textOf } from '../../http/forms.ts';
+import { failurePage, formField } from '../../http/forms.ts';
 import { sendPage } from '../../http/page.ts';
 import { notFound } from '../../kernel/errors.ts';
 import type { VideoFiles } from '../../media/contract/index.ts';
@@ -25,7 +25,7 @@ export function downloadPages({ exports, files, assets }: Deps): (app: FastifyIn
   return (app) => {
     app.get('/exports/:file', async (request: DownloadRequest, reply) => {
       const [, id = ''] = FILE.exec(request.params.file) ?? [];
-      const key = await exports.keyFor(id, textOf(request.query, 'signature'));
+      const key = await exports.keyFor(id, formField(request.query, 'signature'));
       if (key === null) return sendPage(reply, assets, failurePage(notFound(), GONE));
       const answer = await files.openFile({
         key,

@@ -6,11 +6,11 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import { lockWorkspaces } from '../../platform/db/workspace.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { ERASED } from './holdings.ts';
-import { erasePerson, type ForgetCustomers, overwriteBooks, type Person } from './person.repository.ts';
+import { erasePerson, type DeleteProviderCustomers, anonymizeLedger, type Person } from './person.repository.ts';
 import type { ErasureRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { deleteRows, rowsOf, type Subject } from './rows.repository.ts';
-import { namesOfSold } from './rules.ts';
+import { describeOutstandingSales } from './rules.ts';
 
 export interface EraseDeps {
   db: Db;
@@ -26,7 +26,7 @@ export interface EraseDeps {
   leaveTeam(userId: string, accountId: string): Promise<void>;
   unfollowAll(accountId: string): Promise<void>;
   forgetSubscriber(email: string): Promise<void>;
-  forgetCustomers: ForgetCustomers;
+  forgetCustomers: DeleteProviderCustomers;
   /** Jobs whose payload names one of these are gone. */
   forgetJobs(ids: readonly string[], except: string): Promise<void>;
   /** What is remembered of accounts is read again, on every node. */
@@ -63,7 +63,7 @@ export function createEraser(deps: EraseDeps): (run: JobRun<{ accountId: string 
     await eraseMedia(deps, subject);
     await db.transaction().execute((tx) => erasePerson(tx, person, deps.forgetCustomers));
     await db.transaction().execute(async (tx) => {
-      await overwriteBooks(tx, subject, deps.forgetCustomers);
+      await anonymizeLedger(tx, subject, deps.forgetCustomers);
       await accounts.bury(tx, accountId);
       await repository.finish(tx, accountId, clock.now());
       await confirm(tx);
@@ -85,7 +85,7 @@ async function begin({ db, clock, log }: EraseDeps, accountId: string): Promise<
   if (found === undefined) return undefined;
   return db.transaction().execute(async (tx) => {
     await lockWorkspaces(tx, accountId);
-    const running = found.started_at === null ? namesOfSold(await repository.countSold(tx, accountId)) : [];
+    const running = found.started_at === null ? describeOutstandingSales(await repository.countOutstandingSales(tx, accountId)) : [];
     if (running.length > 0) {
       log.warn(
         { accountId, running },

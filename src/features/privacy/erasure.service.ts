@@ -7,10 +7,10 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import { lockWorkspaces } from '../../platform/db/workspace.ts';
 import { hashSecret, newSecret } from '../../platform/tokens.ts';
 import { erasureJob } from './jobs.ts';
-import { deletedMail } from './mails.ts';
-import { erasePerson, type ForgetCustomers } from './person.repository.ts';
+import { accountDeletedEmail } from './mails.ts';
+import { erasePerson, type DeleteProviderCustomers } from './person.repository.ts';
 import * as repository from './repository.ts';
-import { namesOfOwn, namesOfSold } from './rules.ts';
+import { describeOwnCommitments, describeOutstandingSales } from './rules.ts';
 
 /** Accounts and people that are erased (docs/decisions/privacy.md). */
 export interface Erasure {
@@ -40,7 +40,7 @@ export interface ErasureDeps {
   db: Db;
   clock: Clock;
   jobs: Pick<JobQueue, 'enqueue' | 'cancel'>;
-  mailbox: { enqueue(tx: Tx, mail: ReturnType<typeof deletedMail>): Promise<void> };
+  mailbox: { enqueue(tx: Tx, mail: ReturnType<typeof accountDeletedEmail>): Promise<void> };
   accounts: {
     /** @throws {AppError} NOT_FOUND. */
     byId(id: string): Promise<{ id: string; email: string }>;
@@ -60,7 +60,7 @@ export interface ErasureDeps {
   };
   /** Subscribers of every list who have this address leave it. */
   forgetSubscriber(email: string): Promise<void>;
-  forgetCustomers: ForgetCustomers;
+  forgetCustomers: DeleteProviderCustomers;
   publicUrl: string;
 }
 
@@ -76,10 +76,10 @@ export function createErasure(deps: ErasureDeps): Erasure {
       await schedule(deps, account, 0);
       return { id: account.id };
     },
-    isKeepable: async (token) => (await repository.findKeepable(db, hashSecret(token))) !== undefined,
+    isKeepable: async (token) => (await repository.findCancelableErasure(db, hashSecret(token))) !== undefined,
     async keep(token) {
       const isKept = await db.transaction().execute(async (tx) => {
-        const row = await repository.takeBack(tx, hashSecret(token));
+        const row = await repository.cancelErasure(tx, hashSecret(token));
         if (row === undefined) return false;
         await accounts.reopen(tx, row.account_id, row.requested_at);
         await jobs.cancel(tx, erasureJob, row.account_id);
@@ -96,7 +96,7 @@ export function createErasure(deps: ErasureDeps): Erasure {
           message: 'This email address belongs to an account. Erase the account instead.',
         });
       }
-      refuseRunning(namesOfOwn(await repository.countOwn(db, { accountId: '', email })));
+      refuseRunning(describeOwnCommitments(await repository.countOwnSubscriptions(db, { accountId: '', email })));
       await deps.forgetSubscriber(email);
       const person = { email, ids: [], username: null, name: null };
       await db.transaction().execute((tx) => erasePerson(tx, person, deps.forgetCustomers));
@@ -123,10 +123,10 @@ async function schedule(
   const requestedAt = clock.now();
   const dueAt = dateFromMs(clock.ms() + afterMs);
   const token = newSecret();
-  const own = namesOfOwn(await repository.countOwn(db, { accountId: id, email }));
+  const own = describeOwnCommitments(await repository.countOwnSubscriptions(db, { accountId: id, email }));
   await db.transaction().execute(async (tx) => {
     await lockWorkspaces(tx, id);
-    refuseRunning([...namesOfSold(await repository.countSold(tx, id)), ...own]);
+    refuseRunning([...describeOutstandingSales(await repository.countOutstandingSales(tx, id)), ...own]);
     const row = {
       account_id: id,
       requested_at: requestedAt,
@@ -142,7 +142,7 @@ async function schedule(
     await signIns.endAll(tx, id);
     await jobs.enqueue(tx, erasureJob, { accountId: id }, { key: id, delaySec: afterMs / 1000 });
     const link = `${publicUrl}/keep-account?token=${token}`;
-    if (afterMs > 0) await deps.mailbox.enqueue(tx, deletedMail(email, { dueAt, link }));
+    if (afterMs > 0) await deps.mailbox.enqueue(tx, accountDeletedEmail(email, { dueAt, link }));
   });
   signIns.forget();
   return dueAt;

@@ -13,12 +13,12 @@ import {
 import { makeResources } from '../../../test/contract/resources.ts';
 import { joinTeam } from '../../../test/harness/factories.ts';
 import { jobWorker, requestsWritten } from '../../../test/harness/parts.ts';
-import { tablesSaying as saying } from '../../../test/harness/said.ts';
+import { findTextInTables as saying } from '../../../test/harness/said.ts';
 import { unzip } from '../../../test/harness/zip.ts';
 import { buyer } from '../../../test/money/buyer.ts';
 import { JobDeferredError } from '../../jobs/job.ts';
 import { newId } from '../../kernel/ids.ts';
-import { HOLDINGS } from './holdings.ts';
+import { DATA_INVENTORY } from './holdings.ts';
 
 let auth: AuthFixture;
 before(async () => {
@@ -223,14 +223,14 @@ describe('an account with everything', () => {
   test('has rows in every table but those that are named', async () => {
     const { sql } = auth.app.container;
     const mine = await tablesSaying([...ids, person.email]);
-    const parents = Object.entries(HOLDINGS).filter(([, { of }]) => of === 'rows');
+    const parents = Object.entries(DATA_INVENTORY).filter(([, { of }]) => of === 'rows');
     for (const [table] of parents) {
       const [row] = await sql<{ count: number }[]>`select count(*)::int as count from ${sql(table)}`;
       if ((row?.count ?? 0) > 0) mine.push(table);
     }
     // Known by the id of a book, not of the workspace.
     mine.push('ledger_entry');
-    const held = Object.entries(HOLDINGS).filter(([, { of }]) => of !== 'nobody');
+    const held = Object.entries(DATA_INVENTORY).filter(([, { of }]) => of !== 'nobody');
     const empty = held
       .map(([table]) => table)
       .filter((table) => !mine.includes(table) && !NOT_FILLED.has(table));
@@ -274,7 +274,7 @@ describe('an account with everything', () => {
     const text = [...files.values()].join('\n');
     for (const secret of ['password_hash', 'key_encrypted', 'token_hash', '\\x'])
       assert.ok(!text.includes(secret), secret);
-    for (const [table, { of, hidden }] of Object.entries(HOLDINGS))
+    for (const [table, { of, hidden }] of Object.entries(DATA_INVENTORY))
       assert.equal(files.has(`data/${table}.json`), of !== 'nobody' && hidden !== 'all', table);
   });
 

@@ -4,11 +4,11 @@ import { DAY_MS } from '../../kernel/durations.ts';
 import type { BlobStore } from '../../media/contract/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Database } from '../../platform/db/tables.generated.ts';
-import { type ArchiveFile, zipped } from './archive.ts';
+import { type ArchiveFile, createZipStream } from './archive.ts';
 import * as repository from './exports.repository.ts';
 import type { Exports } from './exports.service.ts';
 import { EXPORTED } from './holdings.ts';
-import { exportReadyMail } from './mails.ts';
+import { exportReadyEmail } from './mails.ts';
 import { workspacesOf } from './repository.ts';
 import type { Subject } from './rows.repository.ts';
 import { exportFolder, exportKey } from './rules.ts';
@@ -20,7 +20,7 @@ interface Deps {
   disk: { admit(bytes: number): Promise<void> };
   exports: Pick<Exports, 'urlOf'>;
   accounts: { byId(id: string): Promise<{ email: string }> };
-  mailbox: { enqueue(tx: Tx, mail: ReturnType<typeof exportReadyMail>): Promise<void> };
+  mailbox: { enqueue(tx: Tx, mail: ReturnType<typeof exportReadyEmail>): Promise<void> };
   /** The live workspace of an account, below which its files lie. */
   workspaceOf(accountId: string): Promise<string>;
 }
@@ -58,7 +58,7 @@ export function createExporter(
         const row = await repository.findExport(tx, exportId);
         const url = row === undefined ? null : deps.exports.urlOf(row);
         if (url !== null) {
-          const mail = exportReadyMail(email, { url, expiresAt: ready.expires_at });
+          const mail = exportReadyEmail(email, { url, expiresAt: ready.expires_at });
           await deps.mailbox.enqueue(tx, mail);
         }
         await confirm(tx);
@@ -81,7 +81,7 @@ async function write(deps: Deps, subject: Subject, key: string, signal: AbortSig
   // The storage keeps what came before a failure: only the source knows of it.
   const source = async function* () {
     try {
-      for await (const chunk of zipped(filesOf(deps, subject), clock.now())) {
+      for await (const chunk of createZipStream(filesOf(deps, subject), clock.now())) {
         signal.throwIfAborted();
         yield chunk;
       }

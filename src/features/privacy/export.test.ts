@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { Browser } from '../../../test/auth/browser.ts';
 import { type AuthFixture, startAuthFixture } from '../../../test/auth/fixture.ts';
 import { jobWorker } from '../../../test/harness/parts.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 
 let auth: AuthFixture;
 
@@ -40,7 +40,7 @@ test('as many archives as there are connections to the database end at once', as
       },
     });
   const runs = Promise.all(made.map(({ payload }) => run(payload)));
-  await until(() => reached.length === made.length, { message: 'both transactions' });
+  await waitFor(() => reached.length === made.length, { message: 'both transactions' });
   await runs;
   for (const { browser } of made) {
     assert.equal((await browser.get('/me/export')).assertOk(200).at('data.status'), 'READY');

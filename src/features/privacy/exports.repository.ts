@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { AccountExportTable, Database } from '../../platform/db/tables.generated.ts';
-import { HOLDINGS } from './holdings.ts';
+import { DATA_INVENTORY } from './holdings.ts';
 import { rowsOf, type Subject } from './rows.repository.ts';
 
 export type ExportRow = Selectable<AccountExportTable>;
@@ -68,7 +68,7 @@ const IDLE_TIMEOUT = '15min';
  * columns of bytes and those that the list of holdings hides.
  */
 export async function* exportedRows(db: Db, table: keyof Database, subject: Subject): AsyncGenerator<string> {
-  const { hidden = [] } = HOLDINGS[table];
+  const { hidden = [] } = DATA_INVENTORY[table];
   const tx = await db.startTransaction().execute();
   try {
     await sql`set local idle_in_transaction_session_timeout = ${sql.lit(IDLE_TIMEOUT)}`.execute(tx);

@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { AppError, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { BlobStore } from '../../media/contract/index.ts';
-import { brokenConstraint, type Db } from '../../platform/db/index.ts';
+import { violatedConstraint, type Db } from '../../platform/db/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { ExportRow } from './exports.repository.ts';
 import * as repository from './exports.repository.ts';
@@ -48,7 +48,7 @@ export function createExports(deps: Deps): Exports {
           return repository.insertExport(tx, row);
         });
       } catch (error) {
-        if (brokenConstraint(error) !== 'account_export_pending') throw error;
+        if (violatedConstraint(error) !== 'account_export_pending') throw error;
         throw new AppError('CONFLICT', { message: 'An export is already in progress.', cause: error });
       }
     },

@@ -4,7 +4,7 @@ import type { Database } from '../../platform/db/tables.generated.ts';
  * What a table holds of an account (docs/decisions/privacy.md#table-inventory): rows of its workspaces, of the account, of other
  * rows that are, or nothing. `books` stay when the account is erased, as they must, and name nobody.
  */
-export type Holding = Rows & {
+export type TableDataPolicy = Rows & {
   /** Left out of an export, beside columns of bytes: secrets, and what means nothing outside. */
   hidden?: readonly string[] | 'all';
 };
@@ -26,7 +26,7 @@ const cohort = { of: 'rows', table: 'cohort', column: 'cohort_id' } as const;
 const customer = { of: 'rows', table: 'customer', column: 'customer_id' } as const;
 
 /** Every table there is: without its line, a new one does not compile. */
-export const HOLDINGS: Readonly<Record<keyof Database, Holding>> = {
+export const DATA_INVENTORY: Readonly<Record<keyof Database, TableDataPolicy>> = {
   account: { of: 'account', column: 'id', hidden: ['password_hash', 'token_epoch'] },
   account_export: { ...account, hidden: 'all' },
   account_erasure: { ...books, hidden: 'all' },
@@ -173,19 +173,19 @@ const TOMBSTONES: readonly (keyof Database)[] = ['account', 'workspace'];
 /** Rows that others refer to without going along with them go after those. */
 const EARLY: readonly (keyof Database)[] = ['waitlist_entry', 'booking', 'checkout', 'subscription'];
 
-const TABLES = Object.keys(HOLDINGS).filter((name): name is keyof Database => name in HOLDINGS);
+const TABLES = Object.keys(DATA_INVENTORY).filter((name): name is keyof Database => name in DATA_INVENTORY);
 
 /** The tables of an export, in the order of the alphabet. */
 export const EXPORTED: readonly (keyof Database)[] = TABLES.filter(
-  (table) => HOLDINGS[table].of !== 'nobody' && HOLDINGS[table].hidden !== 'all',
+  (table) => DATA_INVENTORY[table].of !== 'nobody' && DATA_INVENTORY[table].hidden !== 'all',
 );
 
 /** The tables whose rows go with the account, in an order that no reference forbids. */
 export const ERASED: readonly (keyof Database)[] = [
-  ...TABLES.filter((table) => HOLDINGS[table].of === 'rows'),
+  ...TABLES.filter((table) => DATA_INVENTORY[table].of === 'rows'),
   ...EARLY,
   ...TABLES.filter((table) => {
-    const { of } = HOLDINGS[table];
+    const { of } = DATA_INVENTORY[table];
     return (of === 'workspace' || of === 'account') && ![...EARLY, ...TOMBSTONES].includes(table);
   }),
 ];

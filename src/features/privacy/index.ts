@@ -6,5 +6,5 @@ export { createErasure, type Erasure } from './erasure.service.ts';
 export { createExporter } from './export.service.ts';
 export { createExports } from './exports.service.ts';
 export { erasureJob, exportJob } from './jobs.ts';
-export { keepPages } from './keep.pages.ts';
+export { undoDeletionPages } from './keep.pages.ts';
 export { privacyRoutes } from './routes.ts';

@@ -1,8 +1,8 @@
 import formBody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WebAssets } from '../../http/assets.ts';
-import { failurePage, refuseOtherSites, sendFailure, textOf } from '../../http/forms.ts';
-import { linkPage, type Page, sendPage } from '../../http/page.ts';
+import { failurePage, rejectCrossSite, sendFailure, formField } from '../../http/forms.ts';
+import { emailLinkPage, type Page, sendPage } from '../../http/page.ts';
 import { html } from '../../platform/html.ts';
 import type { Erasure } from './erasure.service.ts';
 
@@ -20,20 +20,20 @@ const GONE = {
 };
 
 /** `/keep-account`: the way back from a deleted account (docs/concepts/me.md#deleting-the-account). */
-export function keepPages({ erasure, assets }: Deps): (app: FastifyInstance) => void {
+export function undoDeletionPages({ erasure, assets }: Deps): (app: FastifyInstance) => void {
   return (app) => {
     app.register(async (scope) => {
       await scope.register(formBody, { bodyLimit: FORM_BYTES });
-      scope.addHook('onRequest', refuseOtherSites);
+      scope.addHook('onRequest', rejectCrossSite);
       scope.setErrorHandler((error, _request, reply) =>
         sendFailure(assets, error, reply, (refused) => failurePage(refused, GONE)),
       );
       scope.get('/keep-account', async (request: FormRequest, reply) => {
-        const token = textOf(request.query, 'token');
+        const token = formField(request.query, 'token');
         return sendPage(reply, assets, (await erasure.isKeepable(token)) ? keepForm(token) : gone());
       });
       scope.post('/keep-account', async (request: FormRequest, reply) => {
-        const isKept = await erasure.keep(textOf(request.body, 'token'));
+        const isKept = await erasure.keep(formField(request.body, 'token'));
         return sendPage(reply, assets, isKept ? kept() : gone());
       });
     });
@@ -41,7 +41,7 @@ export function keepPages({ erasure, assets }: Deps): (app: FastifyInstance) => 
 }
 
 function keepForm(token: string): Page {
-  return linkPage(
+  return emailLinkPage(
     200,
     'Keep your account',
     html`<form class="form" method="post" action="/keep-account">
@@ -52,7 +52,7 @@ function keepForm(token: string): Page {
 }
 
 function kept(): Page {
-  return linkPage(
+  return emailLinkPage(
     200,
     'Account restored',
     html`<p>All data is unchanged, and your API keys work again.</p>
@@ -61,5 +61,5 @@ function kept(): Page {
 }
 
 function gone(): Page {
-  return linkPage(404, GONE.heading, html`<p>${GONE.text}</p>`);
+  return emailLinkPage(404, GONE.heading, html`<p>${GONE.text}</p>`);
 }

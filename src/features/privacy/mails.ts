@@ -1,5 +1,5 @@
 /** Tells of the deletion of an account, and how it is kept. */
-export function deletedMail(to: string, { dueAt, link }: { dueAt: Date; link: string }) {
+export function accountDeletedEmail(to: string, { dueAt, link }: { dueAt: Date; link: string }) {
   return {
     kind: 'account-deleted',
     to,
@@ -16,7 +16,7 @@ ${link}
 }
 
 /** The archive of an account can be fetched. */
-export function exportReadyMail(to: string, { url, expiresAt }: { url: string; expiresAt: Date }) {
+export function exportReadyEmail(to: string, { url, expiresAt }: { url: string; expiresAt: Date }) {
   return {
     kind: 'account-export',
     to,

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../../platform/db/index.ts';
-import { deleteRows, overwriteRows, rowsOf, type Subject } from './rows.repository.ts';
+import { deleteRows, anonymizeRows, rowsOf, type Subject } from './rows.repository.ts';
 
 /** A person as rows of others name them. */
 export interface Person {
@@ -29,7 +29,7 @@ const NAMING_SUBJECTS = [
 ] as const;
 
 /** Asks the payment provider to forget customers, once the transaction commits. */
-export type ForgetCustomers = (
+export type DeleteProviderCustomers = (
   tx: Tx,
   customers: readonly { id: string; ref: string | null }[],
 ) => Promise<void>;
@@ -38,7 +38,7 @@ export type ForgetCustomers = (
 async function overwriteCustomers(
   db: Tx,
   condition: RawBuilder<boolean>,
-  forget: ForgetCustomers,
+  forget: DeleteProviderCustomers,
 ): Promise<void> {
   const known = await sql<{ id: string; ref: string | null }>`select id, provider_ref as ref
     from ${sql.table('customer')} where ${condition} and provider is distinct from 'SANDBOX'
@@ -46,8 +46,8 @@ async function overwriteCustomers(
   await forget(db, known.rows);
   const ids = sql<boolean>`customer_id in (select id from ${sql.table('customer')} where ${condition})`;
   const noCard = sql`payment_method = null`;
-  await overwriteRows(db, 'subscription', noCard, ids);
-  await overwriteRows(
+  await anonymizeRows(db, 'subscription', noCard, ids);
+  await anonymizeRows(
     db,
     'payment',
     noCard,
@@ -55,7 +55,7 @@ async function overwriteCustomers(
   );
   await deleteRows(db, 'member_session', ids);
   await deleteRows(db, 'member_link', ids);
-  await overwriteRows(
+  await anonymizeRows(
     db,
     'customer',
     sql`email = id || ${NOWHERE}, name = null, provider_ref = null, method_ref = null, card_brand = null,
@@ -65,15 +65,15 @@ async function overwriteCustomers(
 }
 
 /** What has to stay of payments names nobody any more, and says nothing that somebody wrote. */
-export async function overwriteBooks(tx: Tx, subject: Subject, forget: ForgetCustomers): Promise<void> {
+export async function anonymizeLedger(tx: Tx, subject: Subject, forget: DeleteProviderCustomers): Promise<void> {
   await overwriteCustomers(tx, rowsOf('customer', subject), forget);
-  await overwriteRows(
+  await anonymizeRows(
     tx,
     'payment',
     sql`request = '{}'::jsonb, action_url = null, failure_message = null, reason = null`,
     rowsOf('payment', subject),
   );
-  await overwriteRows(
+  await anonymizeRows(
     tx,
     'sandbox_payment',
     sql`return_url = null, description = ''`,
@@ -82,20 +82,20 @@ export async function overwriteBooks(tx: Tx, subject: Subject, forget: ForgetCus
 }
 
 /** What buyers, subscribers and guests of others have left there under an address. */
-export async function erasePerson(db: Tx, person: Person, forget: ForgetCustomers): Promise<void> {
+export async function erasePerson(db: Tx, person: Person, forget: DeleteProviderCustomers): Promise<void> {
   const { email } = person;
   const is = (column: string) => sql<boolean>`${sql.ref(column)} = ${email}`;
   await overwriteCustomers(db, is('email'), forget);
   await eraseVisits(db, email);
-  await overwriteRows(
+  await anonymizeRows(
     db,
     'booking',
     sql`customer_email = id || ${NOWHERE}, customer_name = '', intake_answers = null, cancel_reason = null`,
     is('customer_email'),
   );
-  await overwriteRows(db, 'support_ticket', sql`reporter_email = null`, is('reporter_email'));
-  await overwriteRows(db, 'waitlist_entry', sql`email = id || ${NOWHERE}, name = null`, is('email'));
-  await overwriteRows(
+  await anonymizeRows(db, 'support_ticket', sql`reporter_email = null`, is('reporter_email'));
+  await anonymizeRows(db, 'waitlist_entry', sql`email = id || ${NOWHERE}, name = null`, is('email'));
+  await anonymizeRows(
     db,
     'checkout',
     sql`customer_email = null, client_reference_id = null, metadata = '{}'::jsonb`,
@@ -118,7 +118,7 @@ async function eraseVisits(db: Tx, email: string): Promise<void> {
   if (rows.length === 0) return;
   const ids = rows.map(({ id }) => id);
   const theirs = sql<boolean>`identity in (${sql.join(ids)})`;
-  await overwriteRows(db, 'room_participant', sql`name = null`, theirs);
+  await anonymizeRows(db, 'room_participant', sql`name = null`, theirs);
   await deleteEvents(db, sql<boolean>`type like 'room.participant%' and ${contains('body', ids)}`);
 }
 
@@ -163,7 +163,7 @@ async function eraseMentions(db: Tx, { email, ids, username, name }: Person): Pr
   await deleteRows(db, 'api_key_retired_secret', among('created_by'));
   await deleteRows(db, 'team_invitation', among('invited_by'));
   await deleteRows(db, 'team_activity', among('user_id'));
-  await overwriteRows(db, 'room_participant', sql`identity = id, name = null`, among('identity'));
+  await anonymizeRows(db, 'room_participant', sql`identity = id, name = null`, among('identity'));
   await deleteRows(db, 'room_ban', among('identity'));
   await deleteRows(db, 'job_turn', among('group_id'));
 }
@@ -176,7 +176,7 @@ async function eraseSubjects(db: Tx, called: string): Promise<void> {
   for (const [kind, before, after] of NAMING_SUBJECTS) {
     const pattern = `(${before})${escaped(called)}(${after})`;
     const says = sql<boolean>`status <> 'QUEUED' and kind = ${kind} and subject ~ ${pattern}`;
-    await overwriteRows(db, 'mail', sql`subject = regexp_replace(subject, ${pattern}, '\\1…\\2')`, says);
+    await anonymizeRows(db, 'mail', sql`subject = regexp_replace(subject, ${pattern}, '\\1…\\2')`, says);
   }
 }
 

@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { AccountErasureTable } from '../../platform/db/tables.generated.ts';
 import type { Subject } from './rows.repository.ts';
-import type { Own, Sold } from './rules.ts';
+import type { OwnCommitments, OutstandingSales } from './rules.ts';
 
 export type ErasureRow = Selectable<AccountErasureTable>;
 
@@ -34,7 +34,7 @@ export async function bringForward(
 }
 
 /** What a link to keep an account is for, while it is good. */
-export function findKeepable(db: Db, hash: Uint8Array): Promise<ErasureRow | undefined> {
+export function findCancelableErasure(db: Db, hash: Uint8Array): Promise<ErasureRow | undefined> {
   return db
     .selectFrom('account_erasure')
     .selectAll()
@@ -44,7 +44,7 @@ export function findKeepable(db: Db, hash: Uint8Array): Promise<ErasureRow | und
 }
 
 /** @returns whose it was; undefined when there was nothing to take back any more. */
-export function takeBack(tx: Tx, hash: Uint8Array): Promise<ErasureRow | undefined> {
+export function cancelErasure(tx: Tx, hash: Uint8Array): Promise<ErasureRow | undefined> {
   return tx
     .deleteFrom('account_erasure')
     .where('undo_token_hash', '=', hash)
@@ -101,8 +101,8 @@ export async function teamsOf(db: Db, userId: string): Promise<string[]> {
 const IS_PAYING = sql`reserved_until is not null and booking_id is null`;
 
 /** What others have of the account, and has to end before it is erased; test workspaces do not count. */
-export async function countSold(db: Db, accountId: string): Promise<Sold> {
-  const { rows } = await sql<Sold>`
+export async function countOutstandingSales(db: Db, accountId: string): Promise<OutstandingSales> {
+  const { rows } = await sql<OutstandingSales>`
     with mine_live as (select id from workspace where account_id = ${accountId} and mode = 'live')
     select
       (select count(*)::int from subscription where workspace_id in (select id from mine_live)
@@ -115,11 +115,11 @@ export async function countSold(db: Db, accountId: string): Promise<Sold> {
 }
 
 /** The same of what the person has of others. */
-export async function countOwn(
+export async function countOwnSubscriptions(
   db: Db,
   { accountId, email }: { accountId: string; email: string },
-): Promise<Own> {
-  const { rows } = await sql<Own>`
+): Promise<OwnCommitments> {
+  const { rows } = await sql<OwnCommitments>`
     with others_live as (select id from workspace where account_id <> ${accountId} and mode = 'live')
     select
       (select count(*)::int from team_member where account_id = ${accountId}) as "teamMembers",

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { gated } from '../../http/access.ts';
-import { named } from '../../http/named.ts';
+import { requiresGate } from '../../http/access.ts';
+import { namedSchema } from '../../http/named.ts';
 import { defineRoute, type Limit, type Route } from '../../http/route.ts';
 import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
@@ -8,13 +8,13 @@ import type { Erasure } from './erasure.service.ts';
 import type { ExportRow } from './exports.repository.ts';
 import type { Exports } from './exports.service.ts';
 
-const DeleteIn = named(
+const DeleteIn = namedSchema(
   'AccountDelete',
   Type.Object({ password: Type.String({ description: 'Password of the account to delete.' }) }),
   { password: 'correct horse battery' },
 );
 
-const DeletedAccount = named(
+const DeletedAccount = namedSchema(
   'DeletedAccount',
   Type.Object({
     id: IdOf('usr'),
@@ -27,7 +27,7 @@ const DeletedAccount = named(
   { id: 'usr_01kafe3n4pfx2v9yq6m8d7t5zr', deleted: true, erasedAt: '2026-11-27T09:00:00.000Z' },
 );
 
-const ExportOut = named(
+const ExportOut = namedSchema(
   'AccountExport',
   Type.Object({
     id: IdOf('exp'),
@@ -73,9 +73,9 @@ export function privacyRoutes({ erasure, exports, limits }: Deps): Route[] {
   });
   return [
     defineRoute({
-      ...gated('session-owner'),
+      ...requiresGate('session-owner'),
       onlyMode: 'live',
-      freshPassword: true,
+      recentPassword: true,
       operationId: 'me.export',
       method: 'POST',
       path: '/me/export',
@@ -88,9 +88,9 @@ export function privacyRoutes({ erasure, exports, limits }: Deps): Route[] {
       handler: async ({ caller }) => out(await exports.start(caller.accountId)),
     }),
     defineRoute({
-      ...gated('session-owner'),
+      ...requiresGate('session-owner'),
       onlyMode: 'live',
-      freshPassword: true,
+      recentPassword: true,
       operationId: 'me.getExport',
       method: 'GET',
       path: '/me/export',
@@ -101,7 +101,7 @@ export function privacyRoutes({ erasure, exports, limits }: Deps): Route[] {
       handler: async ({ caller }) => out(await exports.latest(caller.accountId)),
     }),
     defineRoute({
-      ...gated('session-owner'),
+      ...requiresGate('session-owner'),
       onlyMode: 'live',
       operationId: 'me.delete',
       method: 'DELETE',
@@ -115,7 +115,7 @@ export function privacyRoutes({ erasure, exports, limits }: Deps): Route[] {
       errors: ['INVALID_CREDENTIALS', 'CONFLICT', 'SERVICE_UNAVAILABLE'],
       async handler({ caller: { accountId: id }, session, ip }, { body }) {
         const { erasedAt } = await erasure.request(id, body.password, { ip });
-        session.drop();
+        session.clear();
         return { id, deleted: true, erasedAt: erasedAt.toISOString() };
       },
     }),

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../platform/db/index.ts';
 import type { Database } from '../../platform/db/tables.generated.ts';
-import { HOLDINGS } from './holdings.ts';
+import { DATA_INVENTORY } from './holdings.ts';
 
 /** Whose rows, by the ids that tables know. */
 export interface Subject {
@@ -12,7 +12,7 @@ export interface Subject {
 
 /** Which rows of a table are the account's, by its line in the list. */
 export function rowsOf(table: keyof Database, subject: Subject): RawBuilder<boolean> {
-  const holding = HOLDINGS[table];
+  const holding = DATA_INVENTORY[table];
   const { accountId, workspaceIds } = subject;
   if (holding.of === 'nobody') return sql<boolean>`false`;
   if (holding.of === 'account')
@@ -40,7 +40,7 @@ export async function deleteRows(
 }
 
 /** Sets columns of whatever table, likewise. */
-export async function overwriteRows(
+export async function anonymizeRows(
   db: Db,
   table: keyof Database,
   values: RawBuilder<unknown>,

@@ -1,5 +1,5 @@
 /** What is running of what others have of a creator, in numbers. */
-export interface Sold {
+export interface OutstandingSales {
   soldSubscriptions: number;
   comingBookings: number;
   /** Of tiers and videos, who are asked for the money just now. */
@@ -7,7 +7,7 @@ export interface Sold {
 }
 
 /** What is running of the person's own. */
-export interface Own {
+export interface OwnCommitments {
   teamMembers: number;
   boughtSubscriptions: number;
   bookedTimes: number;
@@ -16,7 +16,7 @@ export interface Own {
 }
 
 /** Each with how it ends. */
-export function namesOfSold(running: Sold): string[] {
+export function describeOutstandingSales(running: OutstandingSales): string[] {
   return counted([
     [running.soldSubscriptions, 'subscriptions of your members (end them in Monetization)'],
     [running.comingBookings, 'upcoming bookings (cancel them in Booking)'],
@@ -25,7 +25,7 @@ export function namesOfSold(running: Sold): string[] {
 }
 
 /** Each with how it ends. */
-export function namesOfOwn(running: Own): string[] {
+export function describeOwnCommitments(running: OwnCommitments): string[] {
   const names = counted([
     [running.teamMembers, 'members of your team (remove them in Team)'],
     [running.boughtSubscriptions, 'subscriptions to other creators (end them on their member pages)'],

@@ -8,14 +8,14 @@ import {
   type Person,
   startAuthFixture,
 } from '../../../test/auth/fixture.ts';
-import { behindLock } from '../../../test/harness/behind-lock.ts';
+import { withLockContention } from '../../../test/harness/behind-lock.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { commandLine } from '../../../test/harness/command-line.ts';
 import { jobWorker, runTask } from '../../../test/harness/parts.ts';
-import { tablesSaying } from '../../../test/harness/said.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { findTextInTables } from '../../../test/harness/said.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { CARDS } from '../../../test/money/buyer.ts';
-import { selling } from '../../../test/money/shop.ts';
+import { checkoutClient } from '../../../test/money/shop.ts';
 import { creator } from '../../../test/money/subscriber.ts';
 import { JobDeferredError } from '../../jobs/job.ts';
 import { startJobWorkers } from '../../jobs/worker.ts';
@@ -30,7 +30,7 @@ before(async () => {
 });
 after(() => auth.close());
 
-const { open, pay, tier } = selling(() => auth.app, 'live');
+const { open, pay, tier } = checkoutClient(() => auth.app, 'live');
 
 /** A creator with a checkout of a tier. */
 async function seller() {
@@ -76,7 +76,7 @@ test('neither side of a payment under way is deleted before it has ended', async
 test('an account is not closed past a payment that has just begun', async () => {
   const { person, tierId, checkoutId } = await seller();
   const { sql } = auth.app.container;
-  const [paid, said] = await behindLock<string>(
+  const [paid, said] = await withLockContention<string>(
     sql,
     // The payment has been let in, and waits for its place.
     (tx) => tx`select from tier where id = ${tierId} for no key update`,
@@ -92,7 +92,7 @@ test('an account is not closed past a payment that has just begun', async () => 
 test('a payment that begins as the account is closed is refused', async () => {
   const { person, tierId, checkoutId } = await seller();
   const { accounts, sql } = auth.app.container;
-  const [paid] = await behindLock(
+  const [paid] = await withLockContention(
     sql,
     async (tx) => {
       await tx`select from workspace where account_id = ${person.id} for update`;
@@ -143,9 +143,9 @@ test('the operator erases an account that its owner has just closed, without the
     assert.equal((await fetch(`${app.url}/keep-account?token=${token}`)).status, 404);
   }
   const workers = startJobWorkers({ ...app.container, workers: [jobWorker(app.container, 'account.erase')] });
-  const isErased = async () => !(await tablesSaying(app.container.sql, [person.email])).includes('account');
+  const isErased = async () => !(await findTextInTables(app.container.sql, [person.email])).includes('account');
   try {
-    await until(isErased, { message: 'the erasure' });
+    await waitFor(isErased, { message: 'the erasure' });
   } finally {
     await workers.stop();
   }

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { OneOf } from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 
@@ -11,7 +11,7 @@ const shape = {
   status: OneOf(VALUES.booking_product.status),
   sequence: Type.Integer({ minimum: 1, description: 'Increases with each event about this product.' }),
 };
-const data = named('BookingProductEventData', Type.Object(shape));
+const data = namedSchema('BookingProductEventData', Type.Object(shape));
 const changes = Type.Record(Type.String(), Type.Object({ from: Type.Unknown(), to: Type.Unknown() }), {
   description: 'Changed fields with old and new values.',
 });

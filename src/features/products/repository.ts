@@ -1,7 +1,7 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { onPageOfEach } from '../../platform/db/listed.ts';
+import { pagePerCombination } from '../../platform/db/listed.ts';
 import {
   type BookingProductStatus,
   type BookingProductTable,
@@ -46,7 +46,7 @@ export function lockProduct(tx: Tx, id: string): Promise<ProductRow | undefined>
 }
 
 /** Nobody changes it meanwhile; others may hold it too. */
-export function holdProduct(tx: Tx, id: string): Promise<ProductRow | undefined> {
+export function lockProductForShare(tx: Tx, id: string): Promise<ProductRow | undefined> {
   return selectOne(tx, id).forShare().executeTakeFirst();
 }
 
@@ -61,9 +61,9 @@ export function listProducts(
   const listed = { table: 'booking_product', of: { workspace_id: workspaceId } };
   const { booking_product: all } = VALUES;
   return select(db, workspaceId)
-    .where(onPageOfEach(page, listed, { type: [types, all.type], status: [statuses, all.status] }))
+    .where(pagePerCombination(page, listed, { type: [types, all.type], status: [statuses, all.status] }))
     .orderBy('id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 

@@ -1,4 +1,4 @@
-import { reads, writes } from '../../http/access.ts';
+import { requiresRead, requiresWrite } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaList, IdParams, parseList } from '../../http/schema.ts';
@@ -42,7 +42,7 @@ function collection(deps: Deps): Route[] {
   const view = viewOf(deps);
   return [
     defineRoute({
-      ...writes('booking:write'),
+      ...requiresWrite('booking:write'),
       operationId: 'products.create',
       method: 'POST',
       path: '/booking/products',
@@ -57,7 +57,7 @@ function collection(deps: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...reads('booking:read'),
+      ...requiresRead('booking:read'),
       operationId: 'products.list',
       method: 'GET',
       path: '/booking/products',
@@ -83,7 +83,7 @@ function resource(deps: Deps): Route[] {
   const view = viewOf(deps);
   const changes = (verb: 'publish' | 'unpublish', words: { summary: string; description: string }): Route =>
     defineRoute({
-      ...writes('booking:write'),
+      ...requiresWrite('booking:write'),
       ...words,
       operationId: `products.${verb}`,
       method: 'POST',
@@ -98,7 +98,7 @@ function resource(deps: Deps): Route[] {
     });
   return [
     defineRoute({
-      ...reads('booking:read'),
+      ...requiresRead('booking:read'),
       operationId: 'products.get',
       method: 'GET',
       path: '/booking/products/{id}',
@@ -112,7 +112,7 @@ function resource(deps: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...writes('booking:write'),
+      ...requiresWrite('booking:write'),
       operationId: 'products.update',
       method: 'PATCH',
       path: '/booking/products/{id}',
@@ -129,7 +129,7 @@ function resource(deps: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...writes('booking:write'),
+      ...requiresWrite('booking:write'),
       operationId: 'products.delete',
       method: 'DELETE',
       path: '/booking/products/{id}',

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { Deleted, IdOf, Instant, Nullable, NullableObject, OneOf, Title } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
@@ -15,7 +15,7 @@ const MAX_DAYS = 36_500;
 
 const FIELD_TYPES = ['TEXT', 'LONGTEXT', 'SELECT', 'CHECKBOX', 'EMAIL', 'PHONE'] as const;
 
-const IntakeField = named(
+const IntakeField = namedSchema(
   'IntakeField',
   Type.Object({
     key: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,63}$', description: 'Key of the answer; unique.' }),
@@ -68,19 +68,19 @@ const settings = {
 
 const { title, type, priceCents, ...others } = settings;
 
-export const ProductIn = named(
+export const ProductIn = namedSchema(
   'BookingProductCreate',
   Type.Object({ title, type, priceCents, ...Type.Partial(Type.Object(others)).properties }),
   { title: 'An hour of coaching', type: 'ONE_TO_ONE', priceCents: 5000 },
 );
 export type ProductIn = Static<typeof ProductIn>;
 
-export const ProductPatch = named('BookingProductUpdate', Type.Partial(Type.Object(settings)), {
+export const ProductPatch = namedSchema('BookingProductUpdate', Type.Partial(Type.Object(settings)), {
   priceCents: 6000,
 });
 export type ProductPatch = Static<typeof ProductPatch>;
 
-export const Product = named(
+export const Product = namedSchema(
   'BookingProduct',
   Type.Object({
     id: IdOf('bkp'),
@@ -124,7 +124,7 @@ export const Product = named(
 );
 
 /** The archived product, or what is gone. */
-export const ProductEnded = named('BookingProductEnded', Type.Union([Product, Deleted]), {
+export const ProductEnded = namedSchema('BookingProductEnded', Type.Union([Product, Deleted]), {
   id: 'bkp_01kafe3n4pfx2v9yq6m8d7t5zr',
   deleted: true,
 });

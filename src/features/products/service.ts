@@ -1,10 +1,10 @@
 import { type AppendEvent, type Events, nextSequence } from '../../events/index.ts';
-import { changesBetween, defined } from '../../kernel/changes.ts';
+import { diffFields, omitUndefined } from '../../kernel/changes.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
-import { brokenConstraint, type Db, type Tx } from '../../platform/db/index.ts';
+import { violatedConstraint, type Db, type Tx } from '../../platform/db/index.ts';
 import type { IntakeField } from '../../platform/db/json-columns.ts';
 import {
   productCreated,
@@ -82,7 +82,7 @@ export function createProducts(deps: Deps): Products {
     lock: async (tx, id) => found(await repository.lockProduct(tx, id)),
     findPublished: async (workspaceId, slugOrId) =>
       found(await repository.findPublished(db, workspaceId, slugOrId)),
-    hold: async (tx, id) => found(await repository.holdProduct(tx, id)),
+    hold: async (tx, id) => found(await repository.lockProductForShare(tx, id)),
     bookingCounts: (ids) => deps.bookingCounts(db, ids),
   };
 }
@@ -102,7 +102,7 @@ async function create({ tx, append, now }: Work, workspaceId: string, input: Pro
   assertProduct(input);
   const row = await repository.insertProduct(tx, {
     ...DEFAULTS,
-    ...defined(toColumns(input)),
+    ...omitUndefined(toColumns(input)),
     id: newId('bkp'),
     workspace_id: workspaceId,
     title: input.title,
@@ -120,10 +120,10 @@ async function update(work: Work, workspaceId: string, id: string, input: Produc
   assertProduct(input);
   const { tx, append, now } = work;
   const before = await lockOpen(tx, workspaceId, id);
-  const columns = defined(toColumns(input));
+  const columns = omitUndefined(toColumns(input));
   const fields = input.intakeFields === undefined ? before.intake_fields : known(input.intakeFields);
   const wished = { ...before, ...columns, intake_fields: fields };
-  const changes = changesBetween(settingsOf(before), settingsOf(wished));
+  const changes = diffFields(settingsOf(before), settingsOf(wished));
   if (Object.keys(changes).length === 0) return before;
   if (changes.type !== undefined) await assertOtherType(work, before, input.type ?? before.type);
   const after = await repository.updateProduct(tx, id, { ...columns, updated_at: now });
@@ -202,7 +202,7 @@ async function slugged<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (brokenConstraint(error) !== 'booking_product_slug') throw error;
+    if (violatedConstraint(error) !== 'booking_product_slug') throw error;
     const message = 'This slug is already used by another product.';
     throw new AppError('CONFLICT', { field: 'slug', message, cause: error });
   }

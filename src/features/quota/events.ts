@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { OneOf } from '../../http/schema.ts';
 import { RESOURCE_KEYS, type ResourceKey } from '../../kernel/plans.ts';
 
-const data = named(
+const data = namedSchema(
   'QuotaEventData',
   Type.Object({
     key: OneOf(RESOURCE_KEYS),

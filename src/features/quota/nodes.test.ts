@@ -3,8 +3,8 @@ import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { runTask } from '../../../test/harness/parts.ts';
-import { until } from '../../../test/harness/wait.ts';
-import { ASKING, type Customer, PLACES, type Way } from '../../../test/quota/places.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
+import { CONCURRENT_REQUESTS, type Customer, QUOTA_CASES, type Way } from '../../../test/quota/places.ts';
 import { type LivekitStub, startLivekitStub } from '../../../test/rooms/livekit-stub.ts';
 import { PLANS, type Plan, RESOURCE_KEYS, type ResourceKey } from '../../kernel/plans.ts';
 
@@ -52,7 +52,7 @@ async function customer(plan: Plan) {
   };
   /** What was told so far, oldest first, as soon as there is so much. */
   const told = (count: number) =>
-    until(
+    waitFor(
       async () => {
         await look();
         const rows = (await call('GET', '/me/events?order=asc&limit=100'))
@@ -260,9 +260,9 @@ describe('the last place', () => {
     const ask = await fill(customer);
     const { limit, used, unit } = await row();
     if (unit === 'COUNT') assert.equal(used, limit - 1);
-    const outcomes = await Promise.all(Array.from({ length: ASKING }, (_, number) => ask(number)));
+    const outcomes = await Promise.all(Array.from({ length: CONCURRENT_REQUESTS }, (_, number) => ask(number)));
     const refused = outcomes.filter((one) => one !== 'taken');
-    assert.equal(refused.length, ASKING - 1, outcomes.join(', '));
+    assert.equal(refused.length, CONCURRENT_REQUESTS - 1, outcomes.join(', '));
     assert.deepEqual(new Set(refused), new Set(refusals));
     const after = await row();
     assert.deepEqual([after.used, after.remaining], [limit, 0]);
@@ -270,7 +270,7 @@ describe('the last place', () => {
   }
 
   for (const resource of RESOURCE_KEYS) {
-    for (const way of PLACES[resource]) {
+    for (const way of QUOTA_CASES[resource]) {
       test(`of ${resource} goes to one: ${way.name}`, () => oneGetsIt(resource, way));
     }
   }
@@ -280,7 +280,7 @@ describe('the last place', () => {
     const rows = (await app.request('GET', '/quota', { key })).list('data.resources').map(Object);
     assert.deepEqual(
       rows.map((row) => [row.key, row.limit === null]),
-      RESOURCE_KEYS.map((one) => [one, PLACES[one].length === 0]),
+      RESOURCE_KEYS.map((one) => [one, QUOTA_CASES[one].length === 0]),
     );
   });
 });

@@ -2,15 +2,15 @@ import type { Events } from '../../events/index.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS, MINUTE_MS } from '../../kernel/durations.ts';
-import { monthOf } from '../../kernel/months.ts';
-import { PLANS, type QuotaRefusal, RESOURCE_KEYS, type ResourceKey } from '../../kernel/plans.ts';
+import { startOfMonth } from '../../kernel/months.ts';
+import { PLANS, type QuotaExceededDetails, RESOURCE_KEYS, type ResourceKey } from '../../kernel/plans.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
-import { ownerOf } from '../../platform/db/workspace.ts';
+import { getWorkspaceOwner } from '../../platform/db/workspace.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { quotaExceededEvent, quotaWarning } from './events.ts';
 import * as repository from './repository.ts';
-import { type Meter, tellingOf } from './rules.ts';
+import { type ResourceMeter, nextNotification } from './rules.ts';
 
 const CHANGED_TOPIC = 'quota';
 const REFUSED_TOPIC = 'quota.refused';
@@ -19,16 +19,16 @@ const MOST = 5000;
 const TRIES = 5;
 
 /** Says what has become of the use of a plan: hints, which may be lost. */
-export function createQuotaHints(bus: Pick<Bus, 'publish'>) {
+export function createQuotaSignals(bus: Pick<Bus, 'publish'>) {
   return {
     changed: (workspaceId: string) => bus.publish(CHANGED_TOPIC, workspaceId),
-    refused: ({ workspaceId, resource }: QuotaRefusal) =>
+    refused: ({ workspaceId, resource }: QuotaExceededDetails) =>
       bus.publish(REFUSED_TOPIC, `${workspaceId} ${resource}`),
   };
 }
 
 /** Tells accounts what they have used of their plans (docs/concepts/quota.md#events). */
-export interface QuotaNotices {
+export interface QuotaNotifications {
   /** Looks at the workspaces that were hinted at, and each minute at those that have used something. */
   run(): Promise<void>;
 }
@@ -39,10 +39,10 @@ interface Deps {
   clock: Clock;
   bus: Pick<Bus, 'subscribe'>;
   log: Pick<Logger, 'error'>;
-  meters: readonly Meter[];
+  meters: readonly ResourceMeter[];
 }
 
-export function createQuotaNotices(deps: Deps): QuotaNotices {
+export function createQuotaNotifications(deps: Deps): QuotaNotifications {
   const { db, clock, log, bus } = deps;
   let wanted = new Map<string, Set<ResourceKey>>();
   let lookedMinute = 0;
@@ -83,8 +83,8 @@ async function look(deps: Deps, workspaceId: string, refused: ReadonlySet<Resour
   for (let tries = 0; open.length > 0 && tries < TRIES; tries++) {
     const notices = await repository.noticesOf(db, workspaceId);
     // Behind them: nobody has told of a plan that is newer than this one.
-    const { plan, mode } = await ownerOf(db, workspaceId);
-    const again: Meter[] = [];
+    const { plan, mode } = await getWorkspaceOwner(db, workspaceId);
+    const again: ResourceMeter[] = [];
     for (const meter of open) {
       const limit = meter.limit(PLANS[plan]);
       if (limit === null || (meter.isOfAccount === true && mode === 'test')) continue;
@@ -92,7 +92,7 @@ async function look(deps: Deps, workspaceId: string, refused: ReadonlySet<Resour
       const before = notices.find(({ resource }) => resource === meter.key);
       const isRefused = refused.has(meter.key);
       const standing = { used, limit, isRefused, periodStart: periodStartOf(meter, clock.now()) };
-      const telling = tellingOf(before, standing);
+      const telling = nextNotification(before, standing);
       if (telling === null) continue;
       const of = { workspaceId, resource: meter.key, version: before?.version ?? null };
       if (!(await tell(deps, of, { ...telling, used, limit }))) again.push(meter);
@@ -101,21 +101,21 @@ async function look(deps: Deps, workspaceId: string, refused: ReadonlySet<Resour
   }
 }
 
-function periodStartOf({ toldFor }: Meter, now: Date): Date | null {
+function periodStartOf({ toldFor }: ResourceMeter, now: Date): Date | null {
   if (toldFor === undefined) return null;
-  return toldFor === 'MONTH' ? monthOf(now) : dateFromMs(Math.floor(now.getTime() / DAY_MS) * DAY_MS);
+  return toldFor === 'MONTH' ? startOfMonth(now) : dateFromMs(Math.floor(now.getTime() / DAY_MS) * DAY_MS);
 }
 
-type Telling = NonNullable<ReturnType<typeof tellingOf>> & { used: number; limit: number };
+type Telling = NonNullable<ReturnType<typeof nextNotification>> & { used: number; limit: number };
 
 /** @returns false when somebody else was faster. */
 function tell(
   { events }: Deps,
-  of: Parameters<typeof repository.putNotice>[1],
+  of: Parameters<typeof repository.upsertNotification>[1],
   { after, level, used, limit }: Telling,
 ): Promise<boolean> {
   return events.transaction(async (tx, append) => {
-    const sequence = await repository.putNotice(tx, of, after);
+    const sequence = await repository.upsertNotification(tx, of, after);
     if (sequence === null) return false;
     if (level === null) return true;
     await repository.setSequence(tx, of, sequence);

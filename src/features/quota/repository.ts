@@ -3,9 +3,9 @@ import { dateFromMs } from '../../kernel/clock.ts';
 import { MINUTE_MS } from '../../kernel/durations.ts';
 import type { ResourceKey } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { Told } from './rules.ts';
+import type { NotifiedState } from './rules.ts';
 
-export interface NoticeRow extends Told {
+export interface NoticeRow extends NotifiedState {
   resource: string;
   version: number;
 }
@@ -29,10 +29,10 @@ export function noticesOf(db: Db, workspaceId: string): Promise<NoticeRow[]> {
  *
  * @returns the number of the next event about it, or null when somebody was faster.
  */
-export async function putNotice(
+export async function upsertNotification(
   tx: Tx,
   of: { workspaceId: string; resource: ResourceKey; version: number | null },
-  { told, toldUsed, toldLimit, periodStart }: Told,
+  { told, toldUsed, toldLimit, periodStart }: NotifiedState,
 ): Promise<number | null> {
   const { workspaceId, resource, version } = of;
   const values = sql`${told}, ${toldUsed}, ${toldLimit}, ${periodStart}::timestamptz`;

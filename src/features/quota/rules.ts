@@ -3,7 +3,7 @@ import type { PlanLimits, ResourceKey } from '../../kernel/plans.ts';
 export const UNITS = ['BYTES', 'COUNT', 'MINUTES'] as const;
 
 /** One resource, as the feature that owns it counts it. */
-export interface Meter {
+export interface ResourceMeter {
   key: ResourceKey;
   unit: (typeof UNITS)[number];
   /** null: unlimited. */
@@ -27,16 +27,16 @@ export interface Reading {
 }
 
 /** More may be used than the plan includes: the operator makes keys without it, and plans change. */
-export function readingOf(meter: Meter, limit: number | null, used: number): Reading {
+export function readingOf(meter: ResourceMeter, limit: number | null, used: number): Reading {
   const { key, unit } = meter;
   const remaining = limit === null ? null : Math.max(0, limit - used);
   return { key, unit, limit, used, remaining, resetsAt: meter.resetsAt?.() ?? null };
 }
 
-export const LEVELS = [80, 95, 100] as const;
+export const NOTIFICATION_LEVELS = [80, 95, 100] as const;
 
 /** What was told of a resource of a workspace, in its period. */
-export interface Told {
+export interface NotifiedState {
   /** The highest level; 0 for none. */
   told: number;
   /** What was used then. */
@@ -46,7 +46,7 @@ export interface Told {
   periodStart: Date | null;
 }
 
-export interface Standing {
+export interface QuotaStatus {
   used: number;
   limit: number;
   /** More of it was refused just now. */
@@ -61,10 +61,10 @@ export interface Standing {
  *
  * @returns null where nothing changes.
  */
-export function tellingOf(
-  before: Told | undefined,
-  { used, limit, isRefused, periodStart }: Standing,
-): { after: Told; level: number | null } | null {
+export function nextNotification(
+  before: NotifiedState | undefined,
+  { used, limit, isRefused, periodStart }: QuotaStatus,
+): { after: NotifiedState; level: number | null } | null {
   const isSamePeriod = before?.periodStart?.getTime() === periodStart?.getTime();
   const known = before !== undefined && isSamePeriod ? underLimit(before, limit) : undefined;
   const told = known?.told ?? 0;
@@ -78,12 +78,12 @@ export function tellingOf(
 }
 
 /** Under a higher limit what was used then stands for less, and so does what was told. */
-function underLimit(before: Told, limit: number): Told {
+function underLimit(before: NotifiedState, limit: number): NotifiedState {
   if (limit <= before.toldLimit) return before;
   return { ...before, told: Math.min(before.told, levelOf(before.toldUsed, limit)), toldLimit: limit };
 }
 
 /** A limit of one is full by being used: there, only a refusal is news. */
 function levelOf(used: number, limit: number): number {
-  return limit === 1 ? 0 : (LEVELS.findLast((one) => used * 100 >= one * limit) ?? 0);
+  return limit === 1 ? 0 : (NOTIFICATION_LEVELS.findLast((one) => used * 100 >= one * limit) ?? 0);
 }

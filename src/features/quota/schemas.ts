@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { Instant, Nullable, NullableObject, OneOf } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import {
@@ -16,7 +16,7 @@ import type { RequestLimits, RequestWindow } from './service.ts';
 
 const PLAN_NAMES = ['FREE', 'STAR', 'PRO', 'VIP'] as const satisfies readonly Plan[];
 
-export const Resource = named(
+export const Resource = namedSchema(
   'QuotaResource',
   Type.Object({
     key: OneOf(RESOURCE_KEYS),
@@ -34,7 +34,7 @@ export const Resource = named(
   { key: 'WEBHOOKS', limit: 10, used: 3, remaining: 7, unit: 'COUNT', resetsAt: null },
 );
 
-const Window = named(
+const Window = namedSchema(
   'RequestLimit',
   Type.Object({
     limit: Type.Integer(),
@@ -45,7 +45,7 @@ const Window = named(
   { limit: 1000, used: 12, remaining: 988, resetsAt: '2026-11-20T09:01:00.000Z' },
 );
 
-const MediaLimits = named(
+const MediaLimits = namedSchema(
   'MediaLimits',
   Type.Object({
     maxUploadHeight: Type.Integer({ description: 'Shorter side of the top rendition in pixels.' }),
@@ -58,7 +58,7 @@ const MediaLimits = named(
   }),
 );
 
-export const QuotaOut = named(
+export const QuotaOut = namedSchema(
   'Quota',
   Type.Object({
     plan: OneOf(PLAN_NAMES),

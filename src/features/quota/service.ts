@@ -4,14 +4,14 @@ import { notFound } from '../../kernel/errors.ts';
 import { PLANS, type Plan } from '../../kernel/plans.ts';
 import type { Counter, WindowCount } from '../../platform/counters.ts';
 import type { Db } from '../../platform/db/index.ts';
-import { ownerOf } from '../../platform/db/workspace.ts';
-import { type Meter, type Reading, readingOf } from './rules.ts';
+import { getWorkspaceOwner } from '../../platform/db/workspace.ts';
+import { type ResourceMeter, type Reading, readingOf } from './rules.ts';
 
 interface Deps {
   db: Db;
   clock: Clock;
   /** In the order in which they are shown. */
-  meters: readonly Meter[];
+  meters: readonly ResourceMeter[];
   /** What every request is counted by. */
   requests: { perMinute: Pick<Counter, 'peek'>; perDay: Pick<Counter, 'peek'> };
 }
@@ -40,8 +40,8 @@ export interface Quota {
 }
 
 export function createQuota({ db, clock, meters, requests }: Deps): Quota {
-  const planOf = async (workspaceId: string) => (await ownerOf(db, workspaceId)).plan;
-  const read = async (meter: Meter, workspaceId: string, plan: Plan) =>
+  const planOf = async (workspaceId: string) => (await getWorkspaceOwner(db, workspaceId)).plan;
+  const read = async (meter: ResourceMeter, workspaceId: string, plan: Plan) =>
     readingOf(meter, meter.limit(PLANS[plan]), await meter.used(workspaceId));
   const windowOf = (limit: number, { count, resetInMs }: WindowCount): RequestWindow => {
     const used = count < 0 ? null : Math.min(count, limit);

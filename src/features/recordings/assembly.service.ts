@@ -7,7 +7,7 @@ import { originalKey } from '../../kernel/media-keys.ts';
 import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
 import { type BlobStore, MediaFileError, type RecordingJoiner } from '../../media/contract/index.ts';
 import type { Db } from '../../platform/db/index.ts';
-import { isDiskTrouble } from '../../platform/disk.ts';
+import { isDiskError } from '../../platform/disk.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { VideoIntake } from '../videos/index.ts';
 import { recordingJob } from './jobs.ts';
@@ -74,7 +74,7 @@ async function originalOf(
   } catch (error) {
     if (run.signal.aborted) throw error;
     if (error instanceof MediaFileError) return { code: error.code, message: error.message };
-    if (isDiskTrouble(error))
+    if (isDiskError(error))
       throw new JobDeferredError('no space is left for a recording', FULL_DISK_PAUSE_SEC);
     if (!run.isLast) throw error;
     deps.log.error({ err: error, recordingId: recording.id }, 'a recording could not be joined');
@@ -132,7 +132,7 @@ async function handOver(
         : !(await intake.received(tx, append, video, outcome));
     // It is the video that takes the storage from here on; a deleted one takes it until its files are removed.
     if (!isTrash)
-      await intake.hold.grow(tx, known.workspace_id, -(await repository.releaseParts(tx, recordingId)));
+      await intake.hold.grow(tx, known.workspace_id, -(await repository.releasePartStorage(tx, recordingId)));
     await repository.updateRecording(tx, recordingId, { settled_at: clock.now() });
   });
 }

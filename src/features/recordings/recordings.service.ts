@@ -86,7 +86,7 @@ export function createRecordings(deps: RecordingsDeps): Recordings {
     videosOf: (sessionId) => repository.findVideoIds(db, sessionId),
     async sweep() {
       const deadline = dateFromMs(clock.ms() - LOST_MS);
-      for (const part of await repository.lostParts(db, deadline)) {
+      for (const part of await repository.listOrphanedParts(db, deadline)) {
         await closePart(deps, part.id, part.recording_id, null);
       }
     },
@@ -95,7 +95,7 @@ export function createRecordings(deps: RecordingsDeps): Recordings {
         await deps.store.deletePrefix(folderOf(recording));
         await deps.events.transaction(async (tx) => {
           await deps.intake.lock(tx, { workspaceId: recording.workspace_id, videoId: null });
-          const held = await repository.releaseParts(tx, recording.id);
+          const held = await repository.releasePartStorage(tx, recording.id);
           await deps.intake.hold.grow(tx, recording.workspace_id, -held);
           await repository.deleteRecording(tx, recording.id);
         });
@@ -108,9 +108,9 @@ function createPort(deps: RecordingsDeps): RecordingPort {
   const { db, events, clock } = deps;
   return {
     async wanted(nodeId, sizes) {
-      await repository.touchParts(db, nodeId, clock.now(), dateFromMs(clock.ms() - TOUCH_MS));
+      await repository.heartbeatParts(db, nodeId, clock.now(), dateFromMs(clock.ms() - TOUCH_MS));
       await holdGrowing(deps, sizes);
-      const wanted = await repository.wantedOn(db, nodeId);
+      const wanted = await repository.listDesiredForNode(db, nodeId);
       return wanted.map(({ publishId, sessionId, error, number, begunAt }) => {
         const isOver = begunAt !== null && clock.ms() - begunAt.getTime() >= LONGEST_MS;
         const recordingId = recordingIdOf(sessionId, (number ?? 1) + (isOver ? 1 : 0));
@@ -146,7 +146,7 @@ function createPort(deps: RecordingsDeps): RecordingPort {
 /** Takes the storage of parts that grow, a step ahead; a recording that gets none ends. */
 async function holdGrowing(deps: RecordingsDeps, sizes: ReadonlyMap<string, number>): Promise<void> {
   if (sizes.size === 0) return;
-  for (const part of await repository.growingParts(deps.db, [...sizes.keys()])) {
+  for (const part of await repository.listOpenParts(deps.db, [...sizes.keys()])) {
     const needed = (sizes.get(part.id) ?? 0) + AHEAD_BYTES;
     if (needed <= part.reserved_bytes) continue;
     const isHeld =
@@ -166,7 +166,7 @@ async function hold(
       events.transaction(async (tx) => {
         await intake.hold.grow(tx, part.workspace_id, bytes - part.reserved_bytes);
         // Closed meanwhile: what it took is settled, and what was added just now is given back.
-        const isOpen = await repository.holdPart(tx, part.id, part.reserved_bytes, bytes);
+        const isOpen = await repository.reservePartStorage(tx, part.id, part.reserved_bytes, bytes);
         if (!isOpen) await intake.hold.grow(tx, part.workspace_id, part.reserved_bytes - bytes);
       }),
     );

@@ -6,7 +6,7 @@ export type RecordingRow = Selectable<RecordingTable>;
 export type PartRow = Selectable<RecordingPartTable>;
 
 /** The publishes of a node whose broadcast is on and to be recorded, with the last recording of each. */
-export function wantedOn(db: Db, nodeId: string) {
+export function listDesiredForNode(db: Db, nodeId: string) {
   return db
     .selectFrom('ingest_session')
     .innerJoin('stream', 'stream.id', 'ingest_session.stream_id')
@@ -39,7 +39,7 @@ export function wantedOn(db: Db, nodeId: string) {
 }
 
 /** The node still has its open parts; written at most every `staleBefore`. */
-export async function touchParts(db: Db, nodeId: string, now: Date, staleBefore: Date): Promise<void> {
+export async function heartbeatParts(db: Db, nodeId: string, now: Date, staleBefore: Date): Promise<void> {
   await db
     .updateTable('recording_part')
     .set({ last_seen_at: now })
@@ -243,7 +243,7 @@ export async function closePart(
 }
 
 /** The open parts of a node that are among these, with whose storage they take. */
-export function growingParts(db: Db, ids: readonly string[]) {
+export function listOpenParts(db: Db, ids: readonly string[]) {
   return db
     .selectFrom('recording_part')
     .innerJoin('recording', 'recording.id', 'recording_part.recording_id')
@@ -254,7 +254,7 @@ export function growingParts(db: Db, ids: readonly string[]) {
 }
 
 /** @returns false when the part is closed. */
-export async function holdPart(tx: Tx, id: string, from: number, bytes: number): Promise<boolean> {
+export async function reservePartStorage(tx: Tx, id: string, from: number, bytes: number): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('recording_part')
     .set({ reserved_bytes: bytes })
@@ -266,7 +266,7 @@ export async function holdPart(tx: Tx, id: string, from: number, bytes: number):
 }
 
 /** The parts take nothing any more. @returns what they took. */
-export async function releaseParts(tx: Tx, recordingId: string): Promise<number> {
+export async function releasePartStorage(tx: Tx, recordingId: string): Promise<number> {
   const parts = await tx
     .selectFrom('recording_part')
     .select('reserved_bytes')
@@ -281,7 +281,7 @@ export async function releaseParts(tx: Tx, recordingId: string): Promise<number>
 }
 
 /** Open parts of ended recordings whose node was not heard of since `deadline`. */
-export function lostParts(db: Db, deadline: Date): Promise<PartRow[]> {
+export function listOrphanedParts(db: Db, deadline: Date): Promise<PartRow[]> {
   return db
     .selectFrom('recording_part')
     .innerJoin('recording', 'recording.id', 'recording_part.recording_id')

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import type { TestResponse } from '../../../test/harness/response.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { maintainPartitions } from '../../events/partitions.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
 import { newId, newUuid } from '../../kernel/ids.ts';
@@ -23,13 +23,13 @@ const list = async (key: string, query = '') =>
 
 /** The row of one request, once it is written. */
 const rowOf = (key: string, requestId: string) =>
-  until(async () => (await list(key, `?requestId=${requestId}`))[0], {
+  waitFor(async () => (await list(key, `?requestId=${requestId}`))[0], {
     message: `the row of ${requestId}`,
   });
 
 /** The rows of a key's workspace, newest first, once there are so many. */
 const rowsOf = (key: string, count: number, query = '?limit=100') =>
-  until(
+  waitFor(
     async () => {
       const rows = await list(key, query);
       return rows.length >= count && rows;
@@ -82,7 +82,7 @@ describe('what is recorded', { concurrency: true }, () => {
     }
     const denied = await send(poor, '/streams');
     // The key may not read the log either: another one of its workspace does.
-    await until(async () => {
+    await waitFor(async () => {
       const rows = await app.container.db
         .selectFrom('request_log')
         .select(['code'])
@@ -101,7 +101,7 @@ describe('what is recorded', { concurrency: true }, () => {
     const sent = new Set(answers.map(idOf));
     await rowsOf(key, 100, '?status=404&limit=100');
     const seen = new Set<string>();
-    await until(async () => {
+    await waitFor(async () => {
       let cursor = '';
       do {
         const page = (await send(key, `/me/requests?status=404&limit=60${cursor}`)).assertOk(200);

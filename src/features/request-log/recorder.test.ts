@@ -28,7 +28,7 @@ function open() {
         state.warnings += 1;
       },
     },
-    onDropped(count) {
+    onRowsDropped(count) {
       state.dropped += count;
     },
   });

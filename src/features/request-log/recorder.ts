@@ -1,8 +1,8 @@
-import type { AnsweredRequest } from '../../http/ports.ts';
+import type { CompletedRequest } from '../../http/ports.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { RowBuffer } from '../../platform/row-buffer.ts';
+import { BatchWriter } from '../../platform/row-buffer.ts';
 import { Sampler } from './rules.ts';
 
 const PAUSE_MS = 1000;
@@ -11,7 +11,7 @@ const BATCH = 500;
 const MAX_WAITING = 5000;
 
 /** One row to be. */
-export interface RecordedRequest extends AnsweredRequest {
+export interface RecordedRequest extends CompletedRequest {
   id: string;
   at: Date;
 }
@@ -22,7 +22,7 @@ export interface RecordedRequest extends AnsweredRequest {
  */
 export interface Recorder {
   /** Never waits and never fails: what there is no room for is counted and dropped. */
-  note(request: AnsweredRequest): void;
+  note(request: CompletedRequest): void;
   /** Writes what is still to be written, for at most 5 seconds. */
   close(): Promise<void>;
 }
@@ -33,16 +33,16 @@ interface Deps {
   clock: Clock;
   log: Pick<Logger, 'warn'>;
   /** So many rows are lost. */
-  onDropped(count: number): void;
+  onRowsDropped(count: number): void;
 }
 
 export function createRecorder(deps: Deps): Recorder {
   const { clock } = deps;
   const sampler = new Sampler();
-  const buffer = new RowBuffer({
+  const buffer = new BatchWriter({
     ...deps,
     batch: BATCH,
-    maxWaiting: MAX_WAITING,
+    maxQueuedRows: MAX_WAITING,
     pauseMs: PAUSE_MS,
     warning: 'the request log could not be written',
   });

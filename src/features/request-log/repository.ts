@@ -1,7 +1,7 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db } from '../../platform/db/index.ts';
-import { idsWithin, pageCondition, plannedWithValues } from '../../platform/db/page.ts';
+import { idRangeCondition, pageCondition, CUSTOM_PLAN } from '../../platform/db/page.ts';
 import type { RequestLogTable } from '../../platform/db/tables.generated.ts';
 import type { RecordedRequest } from './recorder.ts';
 import type { PathFilter, StatusRange } from './rules.ts';
@@ -39,15 +39,15 @@ export async function listRequests(
 ): Promise<RequestRow[]> {
   const { from, to } = filter;
   const range = sql`workspace_id = ${workspaceId} and created_at >= ${from} and ${pageCondition(page, 'id', 'created_at', 'req')}
-    and ${idsWithin('req', 'id', { from, to })}${to === undefined ? sql`` : sql` and created_at < ${to}`}`;
+    and ${idRangeCondition('req', 'id', { from, to })}${to === undefined ? sql`` : sql` and created_at < ${to}`}`;
   const rows = sql`select * from request_log where ${range}`;
   const ordered = (take: number) => sql`order by id ${sql.raw(page.order)} limit ${take}`;
-  const { rows: found } = await sql<RequestRow>`${plannedWithValues}
+  const { rows: found } = await sql<RequestRow>`${CUSTOM_PLAN}
     with newest as (${rows} ${ordered(NEAR)}),
-      near as materialized (select * from newest where ${matching(filter)} ${ordered(page.take)}),
-      found as (${rows} and (select count(*) from near) < ${page.take} and ${matching(filter)} ${ordered(page.take)})
-    select * from near where (select count(*) from near) = ${page.take}
-    union all select * from found ${ordered(page.take)}`.execute(db);
+      near as materialized (select * from newest where ${matching(filter)} ${ordered(page.fetchLimit)}),
+      found as (${rows} and (select count(*) from near) < ${page.fetchLimit} and ${matching(filter)} ${ordered(page.fetchLimit)})
+    select * from near where (select count(*) from near) = ${page.fetchLimit}
+    union all select * from found ${ordered(page.fetchLimit)}`.execute(db);
   return found;
 }
 

@@ -1,4 +1,4 @@
-import { reads } from '../../http/access.ts';
+import { requiresRead } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
@@ -14,14 +14,14 @@ interface Deps {
 export function requestLogRoutes({ requestLog, cursors }: Deps): Route[] {
   return [
     defineRoute({
-      ...reads('events:read'),
+      ...requiresRead('events:read'),
       operationId: 'requests.list',
       method: 'GET',
       path: '/me/requests',
       summary: 'List API requests',
       description:
         'Includes every error and a sample of successes: per key, the first ten in ten seconds and every tenth after that. Available one second after the response. `from` and `to` correspond to `createdAfter` and `createdBefore` elsewhere.',
-      isPolled: true,
+      skipSuccessLog: true,
       query: listQuery(requestFilters),
       reply: { status: 200, schema: RequestOut, list: true },
       async handler({ caller: { workspaceId } }, { query }) {

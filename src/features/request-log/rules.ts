@@ -2,7 +2,7 @@ import { DAY_MS } from '../../kernel/durations.ts';
 import { badRequest } from '../../kernel/errors.ts';
 
 /** How long rows can be read (docs/concepts/requests.md). */
-export const KEPT_MS = 7 * DAY_MS;
+export const RETENTION_MS = 7 * DAY_MS;
 
 const WINDOW_MS = 10_000;
 /** Of one key in each window. */

@@ -1,9 +1,9 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { CommaTexts, Instant, Nullable } from '../../http/schema.ts';
 import type { RequestRow } from './repository.ts';
 
-export const RequestOut = named(
+export const RequestOut = namedSchema(
   'AnsweredRequest',
   Type.Object({
     requestId: Type.String({ description: '`X-SVC-Request-Id` of the response.' }),

@@ -7,7 +7,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { createRecorder, type RecordedRequest, type Recorder } from './recorder.ts';
 import type { RequestRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { KEPT_MS, parsePath, parseStatuses } from './rules.ts';
+import { RETENTION_MS, parsePath, parseStatuses } from './rules.ts';
 
 interface Deps {
   db: Db;
@@ -18,7 +18,7 @@ interface Deps {
   /** False: nothing is recorded. */
   isOn: boolean;
   /** So many rows are lost. */
-  onDropped(count: number): void;
+  onRowsDropped(count: number): void;
 }
 
 /** Filters as they are sent. */
@@ -36,9 +36,9 @@ export interface RequestLog extends Recorder {
   list(workspaceId: string, query: RequestQuery, page: PageRequest): Promise<RequestRow[]>;
 }
 
-export function createRequestLog({ db, clock, log, basePath, isOn, onDropped }: Deps): RequestLog {
+export function createRequestLog({ db, clock, log, basePath, isOn, onRowsDropped }: Deps): RequestLog {
   const write = (rows: readonly RecordedRequest[]) => repository.insertRequests(db, rows);
-  const recorder = createRecorder({ write, clock, log, onDropped });
+  const recorder = createRecorder({ write, clock, log, onRowsDropped });
   return {
     ...recorder,
     note(request) {
@@ -53,7 +53,7 @@ export function createRequestLog({ db, clock, log, basePath, isOn, onDropped }: 
       if (begin !== null && end !== undefined && begin >= end) {
         throw badRequest('to', 'to must be after from.');
       }
-      const kept = dateFromMs(clock.ms() - KEPT_MS);
+      const kept = dateFromMs(clock.ms() - RETENTION_MS);
       const filter = {
         requestId,
         statuses: status === undefined ? undefined : parseStatuses(status),

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { Browser } from '../../../test/auth/browser.ts';
 import { type AuthFixture, startAuthFixture } from '../../../test/auth/fixture.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 
 let auth: AuthFixture;
 before(async () => {
@@ -16,7 +16,7 @@ test('what a person did in the dashboard is there, without a key', async () => {
   await browser.signIn(await auth.person());
   const refused = await browser.get('/streams/none');
   refused.assertError('NOT_FOUND');
-  const row = await until(async () => {
+  const row = await waitFor(async () => {
     const found = await browser.get(`/me/requests?requestId=${refused.headers['x-svc-request-id']}`);
     return Object(found.assertOk(200).list('data')[0]).path !== undefined && Object(found.at('data.0'));
   });

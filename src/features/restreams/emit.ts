@@ -17,7 +17,7 @@ import { restreamStatus } from './rules.ts';
 export type Changes = Record<string, { from: unknown; to: unknown }>;
 
 /** Where events of one restream are written: in a transaction that holds its row. */
-export interface Told {
+export interface RestreamEventContext {
   tx: Tx;
   append: AppendEvent;
 }
@@ -40,18 +40,18 @@ async function dataOf(tx: Tx, row: RestreamRow) {
   };
 }
 
-export async function emitRestream({ tx, append }: Told, event: Plain, row: RestreamRow): Promise<void> {
+export async function emitRestream({ tx, append }: RestreamEventContext, event: Plain, row: RestreamRow): Promise<void> {
   await append(event, row.workspace_id, await dataOf(tx, row));
 }
 
 /** Nothing is said when nothing differs. */
-export async function emitUpdated({ tx, append }: Told, row: RestreamRow, changes: Changes): Promise<void> {
+export async function emitUpdated({ tx, append }: RestreamEventContext, row: RestreamRow, changes: Changes): Promise<void> {
   if (Object.keys(changes).length === 0) return;
   await append(restreamUpdated, row.workspace_id, { ...(await dataOf(tx, row)), changes });
 }
 
 export async function emitTarget(
-  { tx, append }: Told,
+  { tx, append }: RestreamEventContext,
   event: typeof targetConnected | typeof targetDisconnected | typeof targetFailed,
   workspaceId: string,
   row: TargetRow,

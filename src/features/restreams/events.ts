@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { Nullable, OneOf } from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import { RESTREAM_STATUSES } from './rules.ts';
@@ -17,7 +17,7 @@ const fields = {
   targetCount: Type.Integer(),
   sequence,
 };
-const data = named('RestreamEventData', Type.Object(fields));
+const data = namedSchema('RestreamEventData', Type.Object(fields));
 const sample = {
   restreamId: 'rst_01kafe3n4pfx2v9yq6m8d7t5zr',
   streamId: 'str_01kafe3n4pfx2v9yq6m8d7t5zr',
@@ -25,7 +25,7 @@ const sample = {
   status: 'IDLE' as const,
   targetCount: 2,
 };
-const targetData = named(
+const targetData = namedSchema(
   'RestreamTargetEventData',
   Type.Object({
     restreamId: Type.String(),

@@ -6,7 +6,7 @@
  */
 export { createRestreamConsumers } from './consumers.ts';
 export { restreamEvents } from './events.ts';
-export { followStream } from './follow.ts';
+export { syncWithStream } from './follow.ts';
 export { RESTREAM_TOPIC, type RestreamedStreams } from './locked.ts';
 export { restreamSnapshot } from './log.ts';
 export { restreamRoutes } from './routes.ts';

@@ -2,13 +2,13 @@ import type { Insertable } from 'kysely';
 import { badRequest, quotaExceeded } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { PLANS, type Plan } from '../../kernel/plans.ts';
-import type { PushAddress } from '../../kernel/push-address.ts';
+import type { PushUrl } from '../../kernel/push-address.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { RestreamTargetPlatform, RestreamTargetTable } from '../../platform/db/tables.generated.ts';
 import { GuardError, type Outbound } from '../../platform/outbound/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import * as repository from './repository.ts';
-import { lastFour, PRESETS, readTarget } from './rules.ts';
+import { lastFour, PRESETS, parseTarget } from './rules.ts';
 
 export interface NewTarget {
   platform?: RestreamTargetPlatform;
@@ -19,29 +19,29 @@ export interface NewTarget {
   enabled?: boolean;
 }
 
-export type CheckedTarget = NewTarget & { url: string; address: PushAddress };
+export type CheckedTarget = NewTarget & { url: string; address: PushUrl };
 
 /**
  * The form of a target, and its address before the guard: docs/decisions/restreams.md#target-urls.
  *
  * @throws {AppError} BAD_REQUEST, field `url` or `streamKey` behind the prefix.
  */
-export async function checkedTarget(
+export async function validateTarget(
   deps: { fetcher: Pick<Outbound, 'checkUrl'> },
   input: NewTarget,
   prefix = '',
 ): Promise<CheckedTarget> {
   const platform = input.platform ?? 'CUSTOM';
   const { streamKey, passphrase } = input;
-  const { url, address } = readTarget({ platform, url: input.url, streamKey, passphrase }, prefix);
-  await checkPlace(deps, address, prefix);
+  const { url, address } = parseTarget({ platform, url: input.url, streamKey, passphrase }, prefix);
+  await validateTargetUrl(deps, address, prefix);
   return { ...input, platform, url, address };
 }
 
 /** @throws {AppError} BAD_REQUEST, field `url` behind the prefix. */
-export async function checkPlace(
+export async function validateTargetUrl(
   { fetcher }: { fetcher: Pick<Outbound, 'checkUrl'> },
-  address: PushAddress,
+  address: PushUrl,
   prefix = '',
 ): Promise<void> {
   try {
@@ -53,7 +53,7 @@ export async function checkPlace(
 }
 
 /** @throws {AppError} QUOTA_EXCEEDED; for certain under the lock of the workspace. */
-export async function admitTargets(db: Db, workspaceId: string, plan: Plan, more: number): Promise<void> {
+export async function assertTargetQuota(db: Db, workspaceId: string, plan: Plan, more: number): Promise<void> {
   if (more === 0) return;
   const limit = PLANS[plan].restreamTargets;
   if ((await repository.countTargets(db, workspaceId)) + more > limit) {

@@ -6,7 +6,7 @@ import type { Bus } from '../../platform/bus.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Outbound } from '../../platform/outbound/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import type { RestreamRow, WholeRestream } from './repository.ts';
+import type { RestreamRow, RestreamWithTargets } from './repository.ts';
 import * as repository from './repository.ts';
 import type { Change } from './transitions.ts';
 
@@ -32,7 +32,7 @@ export interface RestreamedStreams {
 }
 
 /** Those who send look at it, and the tails of its stream. */
-export function tellChanged({ bus }: { bus: Bus }, id: string, streamId: string): void {
+export function notifyChanged({ bus }: { bus: Bus }, id: string, streamId: string): void {
   bus.publish(RESTREAM_TOPIC, id);
   bus.publish(STREAM_LOG_TOPIC, streamId);
 }
@@ -45,7 +45,7 @@ export async function changeLocked(
   workspaceId: string,
   id: string,
   work: LockedWork,
-): Promise<WholeRestream> {
+): Promise<RestreamWithTargets> {
   const whole = await events.transaction(async (tx, append) => {
     const found = await repository.lockRestream(tx, workspaceId, id);
     if (found === undefined) throw notFound();
@@ -53,6 +53,6 @@ export async function changeLocked(
     const row = (await repository.findRestream(tx, workspaceId, id)) ?? found;
     return { row, targets: await repository.targetsOf(tx, [id]) };
   });
-  tellChanged({ bus }, id, whole.row.stream_id);
+  notifyChanged({ bus }, id, whole.row.stream_id);
   return whole;
 }

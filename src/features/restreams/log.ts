@@ -47,7 +47,7 @@ export async function restreamSnapshot(
   { db, clock }: { db: Db; clock: Clock },
   streamId: string,
 ): Promise<{ event: string; body: object }[]> {
-  const rows = await repository.ofStream(db, streamId);
+  const rows = await repository.listByStream(db, streamId);
   const targets = await repository.targetsOf(
     db,
     rows.map(({ id }) => id),

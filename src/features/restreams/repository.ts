@@ -3,14 +3,14 @@ import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { pageCondition } from '../../platform/db/page.ts';
 import type { RestreamTable, RestreamTargetTable } from '../../platform/db/tables.generated.ts';
-import { inGoodStanding } from '../../platform/db/workspace.ts';
+import { isAccountActive } from '../../platform/db/workspace.ts';
 
 export type RestreamRow = Selectable<RestreamTable>;
 export type TargetRow = Selectable<RestreamTargetTable>;
 export type TargetChange = Updateable<RestreamTargetTable>;
 
 /** A restream with its targets, oldest first. */
-export interface WholeRestream {
+export interface RestreamWithTargets {
   row: RestreamRow;
   targets: TargetRow[];
 }
@@ -80,7 +80,7 @@ export function listRestreams(
     .where('workspace_id', '=', workspaceId)
     .where(pageCondition(page, 'id', 'created_at', 'rst'));
   if (filter.streamId !== undefined) query = query.where('stream_id', '=', filter.streamId);
-  return query.orderBy('id', page.order).limit(page.take).execute();
+  return query.orderBy('id', page.order).limit(page.fetchLimit).execute();
 }
 
 export function updateRestream(tx: Tx, id: string, change: Updateable<RestreamTable>): Promise<RestreamRow> {
@@ -102,7 +102,7 @@ export function restreamsOfStream(tx: Tx, streamId: string): Promise<RestreamRow
 }
 
 /** Oldest first. */
-export function ofStream(db: Db, streamId: string): Promise<RestreamRow[]> {
+export function listByStream(db: Db, streamId: string): Promise<RestreamRow[]> {
   return db.selectFrom('restream').selectAll().where('stream_id', '=', streamId).orderBy('id').execute();
 }
 
@@ -206,7 +206,7 @@ export function findSource(db: Db, streamId: string, now: Date) {
     .select(['stream.is_live as isLive', hasSignal(now).as('hasSignal')])
     .select((eb) =>
       eb
-        .and([eb('stream.deleted_at', 'is', null), inGoodStanding('stream.workspace_id')])
+        .and([eb('stream.deleted_at', 'is', null), isAccountActive('stream.workspace_id')])
         .$castTo<boolean>()
         .as('isAllowed'),
     )
@@ -215,7 +215,7 @@ export function findSource(db: Db, streamId: string, now: Date) {
 }
 
 /** Those that are out of line with their stream: the rules of `settle` as a condition. */
-export async function unsettled(db: Db, now: Date): Promise<string[]> {
+export async function listOutOfSync(db: Db, now: Date): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select restream.id from restream
     join stream on stream.id = restream.stream_id
@@ -229,7 +229,7 @@ export async function unsettled(db: Db, now: Date): Promise<string[]> {
       else restream.manual_override end as manual_override) next
     where (restream.is_running or stream.is_live or stream.has_signal or restream.manual_override <> 'AUTO')
       and (restream.manual_override <> next.manual_override or restream.is_running <> (
-        restream.enabled and stream.deleted_at is null and ${inGoodStanding('stream.workspace_id')}
+        restream.enabled and stream.deleted_at is null and ${isAccountActive('stream.workspace_id')}
           and (next.manual_override = 'STARTED' or (next.manual_override = 'AUTO' and time.is_time))))
     limit 500`.execute(db);
   return rows.map(({ id }) => id);
@@ -238,7 +238,7 @@ export async function unsettled(db: Db, now: Date): Promise<string[]> {
 // What nodes send.
 
 /** Targets that this node is to send to: it has the encoder, or had it within the reconnect window. */
-export function wantedOn(db: Db, nodeId: string, now: Date) {
+export function listDesiredTargets(db: Db, nodeId: string, now: Date) {
   return db
     .selectFrom('restream_target as target')
     .innerJoin('restream', 'restream.id', 'target.restream_id')
@@ -285,7 +285,7 @@ export async function claimTargets(
 }
 
 /** What this node holds. */
-export function heldBy(db: Db, nodeId: string): Promise<{ id: string; restream_id: string }[]> {
+export function listLeasedTargets(db: Db, nodeId: string): Promise<{ id: string; restream_id: string }[]> {
   return db
     .selectFrom('restream_target')
     .select(['id', 'restream_id'])
@@ -294,7 +294,7 @@ export function heldBy(db: Db, nodeId: string): Promise<{ id: string; restream_i
 }
 
 /** Targets that a node held whose lease has run out: nobody sends to them. */
-export function abandoned(db: Db, now: Date): Promise<{ id: string; restream_id: string }[]> {
+export function listExpiredLeases(db: Db, now: Date): Promise<{ id: string; restream_id: string }[]> {
   return db
     .selectFrom('restream_target')
     .select(['id', 'restream_id'])

@@ -1,10 +1,10 @@
 import Type from 'typebox';
-import { anyKey, reads, writes } from '../../http/access.ts';
+import { anyKey, requiresRead, requiresWrite } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Deleted, IdParams, PathId } from '../../http/schema.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
-import type { WholeRestream } from './repository.ts';
+import type { RestreamWithTargets } from './repository.ts';
 import {
   PlatformPreset,
   presets,
@@ -37,7 +37,7 @@ export function restreamRoutes(deps: Deps): Route[] {
 function wholeRoutes({ restreams, cursors }: Deps): Route[] {
   return [
     defineRoute({
-      ...writes('restreams:write'),
+      ...requiresWrite('restreams:write'),
       operationId: 'restreams.create',
       method: 'POST',
       path: '/restreams',
@@ -52,7 +52,7 @@ function wholeRoutes({ restreams, cursors }: Deps): Route[] {
         toRestream(await restreams.create(caller, body, operationId), caller.mode),
     }),
     defineRoute({
-      ...reads('restreams:read'),
+      ...requiresRead('restreams:read'),
       operationId: 'restreams.list',
       method: 'GET',
       path: '/restreams',
@@ -80,7 +80,7 @@ function wholeRoutes({ restreams, cursors }: Deps): Route[] {
       handler: async () => presets(),
     }),
     defineRoute({
-      ...reads('restreams:read'),
+      ...requiresRead('restreams:read'),
       operationId: 'restreams.get',
       method: 'GET',
       path: '/restreams/{id}',
@@ -92,7 +92,7 @@ function wholeRoutes({ restreams, cursors }: Deps): Route[] {
         toRestream(await restreams.get(caller.workspaceId, params.id), caller.mode),
     }),
     defineRoute({
-      ...writes('restreams:write'),
+      ...requiresWrite('restreams:write'),
       operationId: 'restreams.update',
       method: 'PATCH',
       path: '/restreams/{id}',
@@ -105,7 +105,7 @@ function wholeRoutes({ restreams, cursors }: Deps): Route[] {
         toRestream(await restreams.update(caller.workspaceId, params.id, body), caller.mode),
     }),
     defineRoute({
-      ...writes('restreams:write'),
+      ...requiresWrite('restreams:write'),
       operationId: 'restreams.delete',
       method: 'DELETE',
       path: '/restreams/{id}',
@@ -126,10 +126,10 @@ function actionRoutes({ restreams }: Deps): Route[] {
     name: 'start' | 'stop',
     summary: string,
     description: string,
-    run: (workspaceId: string, id: string) => Promise<WholeRestream>,
+    run: (workspaceId: string, id: string) => Promise<RestreamWithTargets>,
   ) =>
     defineRoute({
-      ...writes('restreams:write'),
+      ...requiresWrite('restreams:write'),
       operationId: `restreams.${name}`,
       method: 'POST',
       path: `/restreams/{id}/${name}`,
@@ -160,7 +160,7 @@ function actionRoutes({ restreams }: Deps): Route[] {
 function targetRoutes({ targets }: Deps): Route[] {
   return [
     defineRoute({
-      ...writes('restreams:write'),
+      ...requiresWrite('restreams:write'),
       operationId: 'restreams.addTarget',
       method: 'POST',
       path: '/restreams/{id}/targets',
@@ -174,7 +174,7 @@ function targetRoutes({ targets }: Deps): Route[] {
         toTarget(await targets.add(caller.workspaceId, params.id, body)),
     }),
     defineRoute({
-      ...writes('restreams:write'),
+      ...requiresWrite('restreams:write'),
       operationId: 'restreams.updateTarget',
       method: 'PATCH',
       path: '/restreams/{id}/targets/{targetId}',
@@ -188,7 +188,7 @@ function targetRoutes({ targets }: Deps): Route[] {
         toTarget(await targets.update(caller.workspaceId, params.id, params.targetId, body)),
     }),
     defineRoute({
-      ...writes('restreams:write'),
+      ...requiresWrite('restreams:write'),
       operationId: 'restreams.removeTarget',
       method: 'DELETE',
       path: '/restreams/{id}/targets/{targetId}',
@@ -202,7 +202,7 @@ function targetRoutes({ targets }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...writes('restreams:write'),
+      ...requiresWrite('restreams:write'),
       operationId: 'restreams.retryTarget',
       method: 'POST',
       path: '/restreams/{id}/targets/{targetId}/retry',

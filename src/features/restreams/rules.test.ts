@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AppError } from '../../kernel/errors.ts';
-import { lastFour, readTarget, restreamStatus, type Source, settle } from './rules.ts';
+import { lastFour, parseTarget, restreamStatus, type Source, desiredRunState } from './rules.ts';
 
 const target = (
   state: 'IDLE' | 'CONNECTING' | 'BROADCASTING' | 'ERRORED',
@@ -36,7 +36,7 @@ const settled = (
   manualOverride: 'AUTO' | 'STARTED' | 'STOPPED',
   source: Source,
 ) => {
-  const { manualOverride: next, isRunning } = settle({ enabled: true, startMode, manualOverride }, source);
+  const { manualOverride: next, isRunning } = desiredRunState({ enabled: true, startMode, manualOverride }, source);
   return `${next} ${isRunning}`;
 };
 
@@ -59,7 +59,7 @@ test('a start comes before the time, a stop holds until the next time', () => {
 });
 
 test('neither a disabled restream nor a suspended account sends', () => {
-  const off = settle({ enabled: false, startMode: 'WITH_SIGNAL', manualOverride: 'STARTED' }, idle);
+  const off = desiredRunState({ enabled: false, startMode: 'WITH_SIGNAL', manualOverride: 'STARTED' }, idle);
   assert.equal(off.isRunning, false);
   assert.equal(settled('MANUAL', 'STARTED', { ...live, isAllowed: false }), 'STARTED false');
 });
@@ -69,7 +69,7 @@ const key = 'abcdefgh';
 
 test('addresses of every kind', () => {
   const read = (url: string, streamKey: string | undefined = key) =>
-    readTarget({ platform: 'CUSTOM', url, streamKey }).address;
+    parseTarget({ platform: 'CUSTOM', url, streamKey }).address;
   const { guarded: _, query: __, ...plain } = read('RTMP://Live.Example.com/app/');
   assert.deepEqual(plain, { scheme: 'rtmp', host: 'live.example.com', port: 1935, app: 'app' });
   assert.equal(read('rtmps://live.example.com/app/inner?a=b').app, 'app/inner?a=b');
@@ -102,12 +102,12 @@ for (const [url, field] of [
   ['srt://live.example.com:9000?latency=never', 'url'],
 ] as const) {
   test(`no address: ${url.slice(0, 60)}`, () => {
-    assert.throws(() => readTarget({ platform: 'CUSTOM', url, streamKey: key }), refused(field));
+    assert.throws(() => parseTarget({ platform: 'CUSTOM', url, streamKey: key }), refused(field));
   });
 }
 
 test('a platform has its own servers and keys of its form', () => {
-  const youtube = (streamKey: string, url?: string) => readTarget({ platform: 'YOUTUBE', url, streamKey });
+  const youtube = (streamKey: string, url?: string) => parseTarget({ platform: 'YOUTUBE', url, streamKey });
   assert.equal(youtube('abcd-efgh-ijkl-mnop-qrst').url, 'rtmps://a.rtmps.youtube.com/live2');
   assert.equal(youtube('abcd-efgh-ijkl-mnop', 'rtmp://b.rtmp.youtube.com/live2').address.port, 1935);
   assert.throws(() => youtube('abcd'), refused('streamKey'));
@@ -123,13 +123,13 @@ test('a platform has its own servers and keys of its form', () => {
     ['KICK', 'sk_us-west-2_abcdefghijkl_abcdefghijklmnop'],
     ['X', 'abcdefghijklm'],
   ] as const;
-  for (const [platform, streamKey] of good) readTarget({ platform, url: undefined, streamKey });
+  for (const [platform, streamKey] of good) parseTarget({ platform, url: undefined, streamKey });
   for (const platform of ['TWITCH', 'FACEBOOK', 'KICK', 'X'] as const) {
-    assert.throws(() => readTarget({ platform, url: undefined, streamKey: 'a b' }), refused('streamKey'));
+    assert.throws(() => parseTarget({ platform, url: undefined, streamKey: 'a b' }), refused('streamKey'));
   }
-  assert.throws(() => readTarget({ platform: 'CUSTOM', url: undefined, streamKey: key }), refused('url'));
+  assert.throws(() => parseTarget({ platform: 'CUSTOM', url: undefined, streamKey: key }), refused('url'));
   assert.throws(
-    () => readTarget({ platform: 'CUSTOM', url: 'rtmp://a.example.com/b', streamKey: undefined }),
+    () => parseTarget({ platform: 'CUSTOM', url: 'rtmp://a.example.com/b', streamKey: undefined }),
     refused('streamKey'),
   );
 });

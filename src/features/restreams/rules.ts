@@ -1,6 +1,6 @@
 import { badRequest } from '../../kernel/errors.ts';
 import { PLANS } from '../../kernel/plans.ts';
-import { type PushAddress, parsePushAddress } from '../../kernel/push-address.ts';
+import { type PushUrl, parsePushUrl } from '../../kernel/push-address.ts';
 import type {
   RestreamManualOverride,
   RestreamStartMode,
@@ -69,7 +69,7 @@ export type TargetStatus = (typeof TARGET_STATUSES)[number];
 /** One stream has at most so many restreams. */
 export const MAX_PER_STREAM = 20;
 /** No plan has more of them. */
-export const MOST_TARGETS = Math.max(...Object.values(PLANS).map(({ restreamTargets }) => restreamTargets));
+export const MAX_TARGETS = Math.max(...Object.values(PLANS).map(({ restreamTargets }) => restreamTargets));
 
 interface TargetState {
   enabled: boolean;
@@ -110,7 +110,7 @@ export interface Source {
  * Whether a restream is to run, and what is left of the last call: `start` runs it before its time, and from then on
  * it follows its stream; `stop` holds it until the next time.
  */
-export function settle(
+export function desiredRunState(
   restream: { enabled: boolean; startMode: RestreamStartMode; manualOverride: RestreamManualOverride },
   source: Source,
 ): { manualOverride: RestreamManualOverride; isRunning: boolean } {
@@ -125,13 +125,13 @@ export function settle(
 }
 
 /** In place of a stream key: one is kept, whose form is not looked at. */
-export const KEPT_KEY: unique symbol = Symbol('a key that is kept');
+export const UNCHANGED_KEY: unique symbol = Symbol('a key that is kept');
 
 /** A target as its sender spells it. */
-export interface TargetText {
+export interface TargetInput {
   platform: RestreamTargetPlatform;
   url: string | undefined;
-  streamKey: string | typeof KEPT_KEY | null | undefined;
+  streamKey: string | typeof UNCHANGED_KEY | null | undefined;
   passphrase?: string | null | undefined;
 }
 
@@ -141,14 +141,14 @@ export interface TargetText {
  * @param prefix of the names of fields, such as `targets.0.`.
  * @throws {AppError} BAD_REQUEST, field `url`, `streamKey` or `passphrase`.
  */
-export function readTarget(
-  { platform, url: given, streamKey, passphrase }: TargetText,
+export function parseTarget(
+  { platform, url: given, streamKey, passphrase }: TargetInput,
   prefix = '',
-): { url: string; address: PushAddress } {
+): { url: string; address: PushUrl } {
   const preset = PRESETS[platform];
   const url = given ?? preset.urls[0];
   if (url === undefined) throw badRequest(`${prefix}url`, 'url is required for CUSTOM targets.');
-  const address = parsePushAddress(url);
+  const address = parsePushUrl(url);
   if (typeof address === 'string') throw badRequest(`${prefix}url`, `Invalid URL: ${address}.`);
   const isOther = preset.hosts.length > 0 && !preset.hosts.some((host) => isBelow(address.host, host));
   if (isOther) {
@@ -160,7 +160,7 @@ export function readTarget(
   if (address.scheme !== 'srt' && passphrase) {
     throw badRequest(`${prefix}passphrase`, 'passphrase is only allowed for SRT targets.');
   }
-  if (streamKey && streamKey !== KEPT_KEY && !preset.key.test(streamKey)) {
+  if (streamKey && streamKey !== UNCHANGED_KEY && !preset.key.test(streamKey)) {
     throw badRequest(
       `${prefix}streamKey`,
       `A stream key ${platform === 'CUSTOM' ? 'must not contain spaces and must look' : `of ${preset.name} must look`} like ${preset.keyExample}.`,

@@ -1,13 +1,13 @@
 import type { AppendEvent, Events } from '../../events/index.ts';
 import { STREAM_LOG_TOPIC } from '../../events/stream-log.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
-import { cut } from '../../kernel/cut.ts';
-import { holdLeases } from '../../kernel/lease.ts';
+import { truncate } from '../../kernel/cut.ts';
+import { claimLeases } from '../../kernel/lease.ts';
 import {
   PUSH_LEASE_MS,
   type PushReport,
   type RestreamPort,
-  type WantedPush,
+  type DesiredPush,
 } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
@@ -16,11 +16,11 @@ import type { Secrets } from '../../platform/secrets.ts';
 import { emitTarget } from './emit.ts';
 import { targetConnected, targetDisconnected, targetFailed } from './events.ts';
 import { passphraseContext } from './intake.ts';
-import { tellChanged } from './locked.ts';
+import { notifyChanged } from './locked.ts';
 import { logTarget } from './log.ts';
 import type { RestreamRow, TargetRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { bringInLine, release, rest } from './transitions.ts';
+import { reconcile, releaseTarget, resetTarget } from './transitions.ts';
 
 export interface RestreamRunDeps {
   db: Db;
@@ -49,7 +49,7 @@ export function createRestreamRuns(deps: RestreamRunDeps): RestreamRuns {
   return {
     port: {
       async started(nodeId) {
-        for (const target of await repository.heldBy(db, nodeId)) {
+        for (const target of await repository.listLeasedTargets(db, nodeId)) {
           await letGo(deps, target, NODE_GONE, (row) => row.node_id === nodeId);
         }
       },
@@ -62,7 +62,7 @@ export function createRestreamRuns(deps: RestreamRunDeps): RestreamRuns {
     },
     async sweep() {
       await settleAll(deps);
-      for (const target of await repository.abandoned(db, clock.now())) {
+      for (const target of await repository.listExpiredLeases(db, clock.now())) {
         await letGo(
           deps,
           target,
@@ -75,30 +75,30 @@ export function createRestreamRuns(deps: RestreamRunDeps): RestreamRuns {
 }
 
 async function settleAll({ db, events, bus, clock, log }: RestreamRunDeps): Promise<void> {
-  for (const id of await repository.unsettled(db, clock.now())) {
+  for (const id of await repository.listOutOfSync(db, clock.now())) {
     try {
       const streamId = await events.transaction(async (tx, append) => {
         const row = await repository.lockAnyRestream(tx, id);
-        if (row !== undefined) await bringInLine({ tx, append, now: clock.now() }, row);
+        if (row !== undefined) await reconcile({ tx, append, now: clock.now() }, row);
         return row?.stream_id;
       });
-      if (streamId !== undefined) tellChanged({ bus }, id, streamId);
+      if (streamId !== undefined) notifyChanged({ bus }, id, streamId);
     } catch (error) {
       log.error({ err: error, restreamId: id }, 'a restream could not be brought in line with its stream');
     }
   }
 }
 
-async function claimWanted(deps: RestreamRunDeps, nodeId: string): Promise<WantedPush[]> {
+async function claimWanted(deps: RestreamRunDeps, nodeId: string): Promise<DesiredPush[]> {
   const { db, clock } = deps;
   const now = clock.now();
-  const rows = await repository.wantedOn(db, nodeId, now);
-  const mine = await holdLeases(rows, {
+  const rows = await repository.listDesiredTargets(db, nodeId, now);
+  const mine = await claimLeases(rows, {
     ...{ nodeId, now, leaseMs: PUSH_LEASE_MS },
     claim: (ids, until) => repository.claimTargets(db, nodeId, ids, now, until),
   });
   const wanted = new Set(mine.map(({ id }) => id));
-  for (const target of await repository.heldBy(db, nodeId)) {
+  for (const target of await repository.listLeasedTargets(db, nodeId)) {
     if (!wanted.has(target.id)) await letGo(deps, target, ENCODER_GONE, (row) => row.node_id === nodeId);
   }
   const pushes = await Promise.all(mine.map((row) => toWanted(deps, nodeId, row)));
@@ -110,7 +110,7 @@ async function toWanted(
   deps: RestreamRunDeps,
   nodeId: string,
   row: TargetRow & { stream_id: string },
-): Promise<WantedPush | null> {
+): Promise<DesiredPush | null> {
   const { id: targetId, revision, stream_id: streamId, platform, url } = row;
   try {
     const streamKey = row.stream_key === null ? null : deps.secrets.decrypt(row.stream_key, row.id);
@@ -133,8 +133,8 @@ async function letGo(
 ): Promise<void> {
   await withTarget(deps, target.id, target.restream_id, async (tx, append, restream, row) => {
     if (!isStill(row)) return;
-    const rested = await rest({ tx, append }, restream.workspace_id, row, restream.is_running ? why : null);
-    await release(tx, row.id);
+    const rested = await resetTarget({ tx, append }, restream.workspace_id, row, restream.is_running ? why : null);
+    await releaseTarget(tx, row.id);
     if (rested.state !== row.state) await logTarget(tx, restream, rested, deps.clock.now());
   });
 }
@@ -172,7 +172,7 @@ async function takeReport(deps: RestreamRunDeps, nodeId: string, report: PushRep
 function changeOf({ clock }: RestreamRunDeps, row: TargetRow, report: PushReport): repository.TargetChange {
   const { state, severity, retryCount, retryInMs } = report;
   const now = clock.now();
-  const message = report.message === null ? null : cut(report.message, MAX_MESSAGE);
+  const message = report.message === null ? null : truncate(report.message, MAX_MESSAGE);
   const isFailed = state === 'ERRORED';
   const isSending = state === 'BROADCASTING';
   return {

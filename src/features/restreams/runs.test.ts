@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { openTail, type TailClient } from '../../../test/harness/tail.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { type Runs, restreamRuns } from '../../../test/restream/runs.ts';
 
 const clock = new TestClock();
@@ -103,7 +103,7 @@ test('the tail of the stream shows every change of its restreams, and resumes be
   await one.call('POST', `${path}/stop`);
   await one.call('DELETE', path);
   const resumed = await follow(place);
-  await until(() => resumed.data('restream').at(-1)?.deleted);
+  await waitFor(() => resumed.data('restream').at(-1)?.deleted);
   assert.deepEqual(resumed.data('resync'), []);
   assert.deepEqual(states(resumed), [
     ['STARTING', 'CONNECTING'],

@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, OneOf, Title } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
-import { MAX_PUSH_ADDRESS } from '../../kernel/push-address.ts';
+import { MAX_PUSH_URL_LENGTH } from '../../kernel/push-address.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
-import type { TargetRow, WholeRestream } from './repository.ts';
+import type { TargetRow, RestreamWithTargets } from './repository.ts';
 import {
   PRESETS,
   type Preset,
@@ -14,8 +14,8 @@ import {
   targetStatus,
 } from './rules.ts';
 
-const Platform = named('RestreamPlatform', OneOf(VALUES.restream_target.platform));
-const StartMode = named('RestreamStartMode', OneOf(VALUES.restream.start_mode));
+const Platform = namedSchema('RestreamPlatform', OneOf(VALUES.restream_target.platform));
+const StartMode = namedSchema('RestreamStartMode', OneOf(VALUES.restream.start_mode));
 /** Above every plan: what is over the plan is told as that. */
 const MAX_TARGETS = 100;
 const KEY = { minLength: 1, maxLength: 512 };
@@ -27,14 +27,14 @@ const target = {
   platform: Type.Optional(Platform),
   url: Type.Optional(
     Type.String({
-      maxLength: MAX_PUSH_ADDRESS,
+      maxLength: MAX_PUSH_URL_LENGTH,
       description: '`rtmp://`, `rtmps://` or `srt://`, without the stream key. Required only for CUSTOM.',
     }),
   ),
   enabled: Type.Optional(Type.Boolean()),
 };
 
-export const TargetIn = named(
+export const TargetIn = namedSchema(
   'RestreamTargetCreate',
   Type.Object({
     ...target,
@@ -49,7 +49,7 @@ export const TargetIn = named(
 );
 export type TargetIn = Static<typeof TargetIn>;
 
-export const TargetPatch = named(
+export const TargetPatch = namedSchema(
   'RestreamTargetUpdate',
   Type.Object({
     ...target,
@@ -66,7 +66,7 @@ export const TargetPatch = named(
 );
 export type TargetPatch = Static<typeof TargetPatch>;
 
-export const RestreamIn = named(
+export const RestreamIn = namedSchema(
   'RestreamCreate',
   Type.Object({
     streamId: Type.String(),
@@ -83,7 +83,7 @@ export const RestreamIn = named(
 );
 export type RestreamIn = Static<typeof RestreamIn>;
 
-export const RestreamPatch = named(
+export const RestreamPatch = namedSchema(
   'RestreamUpdate',
   Type.Object({
     name: Type.Optional(Title),
@@ -94,7 +94,7 @@ export const RestreamPatch = named(
 );
 export type RestreamPatch = Static<typeof RestreamPatch>;
 
-export const Target = named(
+export const Target = namedSchema(
   'RestreamTarget',
   Type.Object({
     id: IdOf('rtg'),
@@ -146,7 +146,7 @@ export const Target = named(
   },
 );
 
-export const Restream = named(
+export const Restream = namedSchema(
   'Restream',
   Type.Object({
     id: IdOf('rst'),
@@ -178,7 +178,7 @@ export const Restream = named(
   },
 );
 
-export const PlatformPreset = named(
+export const PlatformPreset = namedSchema(
   'RestreamPlatformPreset',
   Type.Object({
     platform: Platform,
@@ -219,12 +219,12 @@ export function toTarget(row: TargetRow): Static<typeof Target> {
   };
 }
 
-export function toRestream(whole: WholeRestream, mode: Mode): Static<typeof Restream> {
+export function toRestream(whole: RestreamWithTargets, mode: Mode): Static<typeof Restream> {
   return { ...showRestream(whole), mode };
 }
 
 /** The same where its workspace is known already. */
-export function showRestream({ row, targets }: WholeRestream): Omit<Static<typeof Restream>, 'mode'> {
+export function showRestream({ row, targets }: RestreamWithTargets): Omit<Static<typeof Restream>, 'mode'> {
   return {
     id: row.id,
     name: row.name,

@@ -6,14 +6,14 @@ import type { Db } from '../../platform/db/index.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
 import { type Changes, emitRestream, emitUpdated } from './emit.ts';
 import { restreamCreated, restreamDeleted } from './events.ts';
-import { admitTargets, type CheckedTarget, checkedTarget, newTarget } from './intake.ts';
-import { changeLocked, type LockedWork, type RestreamDeps, tellChanged } from './locked.ts';
+import { assertTargetQuota, type CheckedTarget, validateTarget, newTarget } from './intake.ts';
+import { changeLocked, type LockedWork, type RestreamDeps, notifyChanged } from './locked.ts';
 import { logRestream } from './log.ts';
-import type { RestreamFilter, RestreamRow, WholeRestream } from './repository.ts';
+import type { RestreamFilter, RestreamRow, RestreamWithTargets } from './repository.ts';
 import * as repository from './repository.ts';
-import { MAX_PER_STREAM, MOST_TARGETS } from './rules.ts';
+import { MAX_PER_STREAM, MAX_TARGETS } from './rules.ts';
 import type { RestreamIn, RestreamPatch } from './schemas.ts';
-import { bringInLine, type Change } from './transitions.ts';
+import { reconcile, type Change } from './transitions.ts';
 
 /** Restreams of a workspace (docs/concepts/restreams.md). An id of another one is NOT_FOUND. */
 export interface Restreams {
@@ -25,15 +25,15 @@ export interface Restreams {
     caller: Pick<Caller, 'workspaceId' | 'plan'>,
     input: RestreamIn,
     operationId: string | null,
-  ): Promise<WholeRestream>;
-  list(workspaceId: string, filter: RestreamFilter, page: PageRequest): Promise<WholeRestream[]>;
-  get(workspaceId: string, id: string): Promise<WholeRestream>;
-  update(workspaceId: string, id: string, input: RestreamPatch): Promise<WholeRestream>;
+  ): Promise<RestreamWithTargets>;
+  list(workspaceId: string, filter: RestreamFilter, page: PageRequest): Promise<RestreamWithTargets[]>;
+  get(workspaceId: string, id: string): Promise<RestreamWithTargets>;
+  update(workspaceId: string, id: string, input: RestreamPatch): Promise<RestreamWithTargets>;
   remove(workspaceId: string, id: string): Promise<void>;
   /** Sends from now on, whatever its start mode; repeats change nothing. @throws {AppError} CONFLICT when disabled. */
-  start(workspaceId: string, id: string): Promise<WholeRestream>;
+  start(workspaceId: string, id: string): Promise<RestreamWithTargets>;
   /** Sends no more until the next broadcast, signal or `start`; repeats change nothing. */
-  stop(workspaceId: string, id: string): Promise<WholeRestream>;
+  stop(workspaceId: string, id: string): Promise<RestreamWithTargets>;
   /** Of all restreams, enabled or not: what the plan counts. */
   countTargets(workspaceId: string): Promise<number>;
 }
@@ -68,7 +68,7 @@ export function createRestreams(deps: RestreamDeps): Restreams {
         });
         await emitUpdated(change, updated, changesOf(row, updated));
         await logRestream(change.tx, updated, change.now);
-        await bringInLine(change, updated);
+        await reconcile(change, updated);
       }),
     async remove(workspaceId, id) {
       const streamId = await deps.events.transaction(async (tx, append) => {
@@ -81,25 +81,25 @@ export function createRestreams(deps: RestreamDeps): Restreams {
         await removeLocked({ tx, append, now: clock.now() }, row);
         return row.stream_id;
       });
-      tellChanged(deps, id, streamId);
+      notifyChanged(deps, id, streamId);
     },
     start: (workspaceId, id) =>
       locked(workspaceId, id, async (change, found) => {
         if (!found.enabled)
           throw new AppError('CONFLICT', { field: 'enabled', message: 'The restream is disabled.' });
         // As its stream is now, not as it was at the last look.
-        const row = await bringInLine(change, found);
+        const row = await reconcile(change, found);
         if (row.is_running) return;
-        await bringInLine(
+        await reconcile(
           change,
           await repository.updateRestream(change.tx, id, { manual_override: 'STARTED' }),
         );
       }),
     stop: (workspaceId, id) =>
       locked(workspaceId, id, async (change, found) => {
-        const row = await bringInLine(change, found);
+        const row = await reconcile(change, found);
         if (!row.is_running && row.manual_override !== 'STARTED') return;
-        await bringInLine(
+        await reconcile(
           change,
           await repository.updateRestream(change.tx, id, { manual_override: 'STOPPED' }),
         );
@@ -110,7 +110,7 @@ export function createRestreams(deps: RestreamDeps): Restreams {
 /** Ends what it sends and deletes it, under its lock. */
 export async function removeLocked(change: Change, row: RestreamRow): Promise<void> {
   const off = await repository.updateRestream(change.tx, row.id, { enabled: false });
-  const stopped = await bringInLine(change, off);
+  const stopped = await reconcile(change, off);
   await emitRestream(change, restreamDeleted, stopped);
   await logRestream(change.tx, stopped, change.now, true);
   await repository.deleteRestream(change.tx, row.id);
@@ -121,30 +121,30 @@ async function create(
   { workspaceId, plan }: Pick<Caller, 'workspaceId' | 'plan'>,
   input: RestreamIn,
   operationId: string | null,
-): Promise<WholeRestream> {
+): Promise<RestreamWithTargets> {
   const { db, events, clock } = deps;
   const known = await madeBy(db, operationId);
   if (known !== null) return known;
   const given = input.targets ?? [];
   // What no plan allows makes nobody look up names; what is known of the plan may be seconds old.
-  if (given.length > MOST_TARGETS) await admitTargets(db, workspaceId, plan, given.length);
+  if (given.length > MAX_TARGETS) await assertTargetQuota(db, workspaceId, plan, given.length);
   const targets = await Promise.all(
-    given.map((target, index) => checkedTarget(deps, target, `targets.${index}.`)),
+    given.map((target, index) => validateTarget(deps, target, `targets.${index}.`)),
   );
   const whole = await events.transaction(async (tx, append) => {
     const owner = await lockWorkspace(tx, workspaceId);
     // Another run of the same operation was faster.
     const made = await madeBy(tx, operationId);
     if (made !== null) return made;
-    await admitTargets(tx, workspaceId, owner.plan, targets.length);
+    await assertTargetQuota(tx, workspaceId, owner.plan, targets.length);
     const change = { tx, append, now: clock.now() };
     return insert(deps, change, { workspaceId, input, targets, operationId });
   });
-  tellChanged(deps, whole.row.id, input.streamId);
+  notifyChanged(deps, whole.row.id, input.streamId);
   return whole;
 }
 
-async function madeBy(db: Db, operationId: string | null): Promise<WholeRestream | null> {
+async function madeBy(db: Db, operationId: string | null): Promise<RestreamWithTargets | null> {
   const row = operationId === null ? undefined : await repository.findByOperation(db, operationId);
   return row === undefined ? null : { row, targets: await repository.targetsOf(db, [row.id]) };
 }
@@ -160,7 +160,7 @@ async function insert(
   deps: RestreamDeps,
   change: Change,
   { workspaceId, input, targets, operationId }: New,
-): Promise<WholeRestream> {
+): Promise<RestreamWithTargets> {
   const { tx, now } = change;
   const id = newId('rst', deps.clock);
   const title = await deps.streams.attach(tx, workspaceId, input.streamId, id);
@@ -186,7 +186,7 @@ async function insert(
   );
   await emitRestream(change, restreamCreated, made);
   await logRestream(tx, made, now);
-  const row = await bringInLine(change, made);
+  const row = await reconcile(change, made);
   return { row, targets: await repository.targetsOf(tx, [id]) };
 }
 

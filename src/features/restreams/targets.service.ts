@@ -1,17 +1,17 @@
 import { badRequest, notFound } from '../../kernel/errors.ts';
-import { type PushAddress, parsePushAddress } from '../../kernel/push-address.ts';
+import { type PushUrl, parsePushUrl } from '../../kernel/push-address.ts';
 import type { RestreamTargetPlatform } from '../../platform/db/tables.generated.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { type Changes, emitUpdated } from './emit.ts';
-import { admitTargets, checkedTarget, checkPlace, newTarget, passphraseContext } from './intake.ts';
-import { changeLocked, type RestreamDeps, tellChanged } from './locked.ts';
+import { assertTargetQuota, validateTarget, validateTargetUrl, newTarget, passphraseContext } from './intake.ts';
+import { changeLocked, type RestreamDeps, notifyChanged } from './locked.ts';
 import { logRestream } from './log.ts';
 import type { RestreamRow, TargetChange, TargetRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { KEPT_KEY, lastFour, readTarget } from './rules.ts';
+import { UNCHANGED_KEY, lastFour, parseTarget } from './rules.ts';
 import type { TargetIn, TargetPatch } from './schemas.ts';
-import { type Change, rest } from './transitions.ts';
+import { type Change, resetTarget } from './transitions.ts';
 
 /** The targets of a restream. An id of another restream or workspace is NOT_FOUND. */
 export interface RestreamTargets {
@@ -60,12 +60,12 @@ export function createRestreamTargets(deps: RestreamDeps): RestreamTargets {
   return {
     async add(workspaceId, restreamId, input) {
       if ((await repository.findRestream(deps.db, workspaceId, restreamId)) === undefined) throw notFound();
-      const checked = await checkedTarget(deps, input);
+      const checked = await validateTarget(deps, input);
       const { added, streamId } = await events.transaction(async (tx, append) => {
         const { plan } = await lockWorkspace(tx, workspaceId);
         const row = await repository.lockRestream(tx, workspaceId, restreamId);
         if (row === undefined) throw notFound();
-        await admitTargets(tx, workspaceId, plan, 1);
+        await assertTargetQuota(tx, workspaceId, plan, 1);
         const now = clock.now();
         const target = newTarget({ secrets }, restreamId, checked, now);
         await repository.insertTargets(tx, [target]);
@@ -75,7 +75,7 @@ export function createRestreamTargets(deps: RestreamDeps): RestreamTargets {
         const added = await repository.lockTarget(tx, restreamId, target.id);
         return { added, streamId: row.stream_id };
       });
-      tellChanged(deps, restreamId, streamId);
+      notifyChanged(deps, restreamId, streamId);
       return found(added);
     },
     async update(workspaceId, restreamId, id, input) {
@@ -83,7 +83,7 @@ export function createRestreamTargets(deps: RestreamDeps): RestreamTargets {
       if (before === undefined) throw notFound();
       const { url, address } = nextTarget(deps, before, input);
       // Before the lock, since a name may take seconds. All else is checked again under it, by what is there then.
-      if (url !== before.url) await checkPlace(deps, address);
+      if (url !== before.url) await validateTargetUrl(deps, address);
       return found(
         await locked(workspaceId, restreamId, id, (change, target) =>
           applyChange(deps, change, { workspaceId, target, input }),
@@ -92,7 +92,7 @@ export function createRestreamTargets(deps: RestreamDeps): RestreamTargets {
     },
     async remove(workspaceId, restreamId, id) {
       await locked(workspaceId, restreamId, id, async (change, target) => {
-        await rest(change, workspaceId, target, null);
+        await resetTarget(change, workspaceId, target, null);
         await repository.deleteTarget(change.tx, id);
         return { [`targets.${id}`]: { from: target.name, to: null } };
       });
@@ -124,7 +124,7 @@ async function tellTargets(change: Change, row: RestreamRow, changes: Changes): 
 interface NextTarget {
   platform: RestreamTargetPlatform;
   url: string;
-  address: PushAddress;
+  address: PushUrl;
   /** undefined keeps the one that is there. */
   streamKey: string | null | undefined;
   passphrase: string | null | undefined;
@@ -140,7 +140,7 @@ function nextTarget(
   const given = input.url ?? (platform === row.platform ? row.url : undefined);
   const streamKey = input.streamKey === undefined ? keptKey(secrets, row, platform) : input.streamKey;
   // What is kept goes where the address stays one of SRT.
-  const { url, address } = readTarget({ platform, url: given, streamKey, passphrase: input.passphrase });
+  const { url, address } = parseTarget({ platform, url: given, streamKey, passphrase: input.passphrase });
   const passphrase = address.scheme === 'srt' ? input.passphrase : null;
   if (!isSameServer(row.url, address)) {
     if (passphrase === undefined && row.passphrase !== null) {
@@ -159,19 +159,19 @@ function nextTarget(
   return { platform, url, address, streamKey: input.streamKey, passphrase };
 }
 
-function isSameServer(url: string, address: PushAddress): boolean {
-  const old = parsePushAddress(url);
+function isSameServer(url: string, address: PushUrl): boolean {
+  const old = parsePushUrl(url);
   return typeof old !== 'string' && old.host === address.host && old.port === address.port;
 }
 
 /** Read for a new platform alone: the form that it had for its own was checked when it was given. */
 function keptKey(secrets: Secrets, row: TargetRow, platform: RestreamTargetPlatform) {
   if (row.stream_key === null) return null;
-  if (platform === row.platform) return KEPT_KEY;
+  if (platform === row.platform) return UNCHANGED_KEY;
   try {
     return secrets.decrypt(row.stream_key, row.id);
   } catch {
-    return KEPT_KEY;
+    return UNCHANGED_KEY;
   }
 }
 
@@ -187,7 +187,7 @@ async function applyChange(
   const hasOtherPassphrase = isOther(passphrase, target.passphrase);
   const isAnew = url !== target.url || platform !== target.platform || hasOtherKey || hasOtherPassphrase;
   const isTouched = isAnew || enabled !== target.enabled;
-  if (isTouched) await rest(change, workspaceId, target, null);
+  if (isTouched) await resetTarget(change, workspaceId, target, null);
   const key =
     streamKey === undefined
       ? {}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
-import { behindLock } from '../../../test/harness/behind-lock.ts';
+import { withLockContention } from '../../../test/harness/behind-lock.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { type Run, type Runs, restreamRuns } from '../../../test/restream/runs.ts';
 
@@ -63,7 +63,7 @@ async function changesOf({ account, targetId }: Target): Promise<Record<string, 
 describe('of two changes at once', () => {
   /** Both have read the target before either is written; the first one is written first. */
   function atOnce({ restreamId, patch }: Target, bodies: readonly object[]) {
-    return behindLock(
+    return withLockContention(
       app.container.sql,
       (tx) => tx`select from restream where id = ${restreamId} for update`,
       bodies.map((body) => () => patch(body)),

@@ -1,22 +1,22 @@
 import type { Tx } from '../../platform/db/index.ts';
-import { emitRestream, emitTarget, type Told } from './emit.ts';
+import { emitRestream, emitTarget, type RestreamEventContext } from './emit.ts';
 import { restreamStarted, restreamStopped, targetDisconnected } from './events.ts';
 import { logRestream } from './log.ts';
 import type { RestreamRow, TargetRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { settle } from './rules.ts';
+import { desiredRunState } from './rules.ts';
 
 /** Under the lock of the restream, at one moment. */
-export interface Change extends Told {
+export interface Change extends RestreamEventContext {
   now: Date;
 }
 
 /** Starts or stops a restream as its stream, its settings and the last call ask for. */
-export async function bringInLine(change: Change, row: RestreamRow): Promise<RestreamRow> {
+export async function reconcile(change: Change, row: RestreamRow): Promise<RestreamRow> {
   const { tx, now } = change;
   const source = await repository.findSource(tx, row.stream_id, now);
   const before = { enabled: row.enabled, startMode: row.start_mode, manualOverride: row.manual_override };
-  const { manualOverride, isRunning } = settle(before, source);
+  const { manualOverride, isRunning } = desiredRunState(before, source);
   if (isRunning === row.is_running) {
     if (manualOverride === row.manual_override) return row;
     return repository.updateRestream(tx, row.id, { manual_override: manualOverride });
@@ -34,7 +34,7 @@ export async function bringInLine(change: Change, row: RestreamRow): Promise<Res
     return started;
   }
   for (const target of await repository.targetsOf(tx, [row.id])) {
-    await rest(change, row.workspace_id, target, null);
+    await resetTarget(change, row.workspace_id, target, null);
   }
   const stopped = await repository.updateRestream(tx, row.id, {
     manual_override: manualOverride,
@@ -47,8 +47,8 @@ export async function bringInLine(change: Change, row: RestreamRow): Promise<Res
 }
 
 /** Nothing is sent to the target any more, through no fault of its own. What is FATAL stays to be read. */
-export async function rest(
-  told: Told,
+export async function resetTarget(
+  told: RestreamEventContext,
   workspaceId: string,
   target: TargetRow,
   why: string | null,
@@ -67,6 +67,6 @@ export async function rest(
 }
 
 /** The node that sent to it does no more. */
-export async function release(tx: Tx, targetId: string): Promise<void> {
+export async function releaseTarget(tx: Tx, targetId: string): Promise<void> {
   await repository.updateTarget(tx, targetId, { node_id: null, lease_until: null });
 }

@@ -2,15 +2,15 @@ import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/index.ts';
 
 /** Somebody who is in a room, and how far their time is counted. */
-export interface Attending {
+export interface AttendanceRow {
   id: string;
   workspaceId: string;
   countedUntil: Date;
 }
 
 /** Those that nobody else holds, by the order of their ids after this one. What a stream plays is nobody's minutes. */
-export async function takeAttending(tx: Tx, after: string, most: number): Promise<Attending[]> {
-  const { rows } = await sql<Attending>`
+export async function claimAttendance(tx: Tx, after: string, most: number): Promise<AttendanceRow[]> {
+  const { rows } = await sql<AttendanceRow>`
     select room_participant.id, room.workspace_id as "workspaceId",
       coalesce(room_participant.metered_until, room_participant.joined_at) as "countedUntil"
     from room_participant join room on room.id = room_participant.room_id

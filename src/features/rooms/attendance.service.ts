@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { minutePieces } from '../../kernel/minutes.ts';
+import { splitByMinute } from '../../kernel/minutes.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { Fact, Facts } from '../facts/index.ts';
+import type { UsageEvent, UsageEvents } from '../facts/index.ts';
 import * as repository from './attendance.repository.ts';
 import type { ParticipantRow } from './participants.repository.ts';
 
@@ -10,7 +10,7 @@ const BATCH = 1000;
 interface Deps {
   db: Db;
   clock: Clock;
-  facts: Pick<Facts, 'append'>;
+  facts: Pick<UsageEvents, 'append'>;
 }
 
 /** How long people are in rooms (docs/decisions/usage.md#time-in-rooms). */
@@ -25,7 +25,7 @@ export function createAttendance({ db, clock, facts }: Deps): Attendance {
       const now = clock.now();
       for (let after = ''; ; ) {
         const people = await db.transaction().execute(async (tx) => {
-          const rows = await repository.takeAttending(tx, after, BATCH);
+          const rows = await repository.claimAttendance(tx, after, BATCH);
           const due = rows.filter(({ countedUntil }) => countedUntil < now);
           await facts.append(
             tx,
@@ -44,8 +44,8 @@ export function createAttendance({ db, clock, facts }: Deps): Attendance {
 }
 
 /** The rest of a stay, in the transaction that ends it. @param left the row as that has left it. */
-export async function countStay(
-  { tx, facts, now }: { tx: Tx; facts: Pick<Facts, 'append'>; now: Date },
+export async function recordAttendance(
+  { tx, facts, now }: { tx: Tx; facts: Pick<UsageEvents, 'append'>; now: Date },
   workspaceId: string,
   left: ParticipantRow,
 ): Promise<void> {
@@ -54,8 +54,8 @@ export async function countStay(
   await facts.append(tx, timeOf(workspaceId, from, now));
 }
 
-function timeOf(workspaceId: string, from: Date, to: Date): Fact[] {
-  return minutePieces(from, to).map((piece) => ({
+function timeOf(workspaceId: string, from: Date, to: Date): UsageEvent[] {
+  return splitByMinute(from, to).map((piece) => ({
     kind: 'ROOM',
     workspaceId,
     at: piece.from,

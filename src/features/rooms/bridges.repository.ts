@@ -30,7 +30,7 @@ export async function bookingsOf(db: Db, roomIds: readonly string[]): Promise<Ma
 }
 
 /** The newest stay of a bridge in a room. */
-export function findStay(db: Db, roomId: string, bridgeId: string): Promise<ParticipantRow | undefined> {
+export function findBridgeParticipant(db: Db, roomId: string, bridgeId: string): Promise<ParticipantRow | undefined> {
   return db
     .selectFrom('room_participant')
     .selectAll()
@@ -41,7 +41,7 @@ export function findStay(db: Db, roomId: string, bridgeId: string): Promise<Part
 }
 
 /** Participants whose bridge brings nothing any more. */
-export function leftBehind(db: Db): Promise<{ id: string; room_id: string }[]> {
+export function listOrphanedParticipants(db: Db): Promise<{ id: string; room_id: string }[]> {
   return db
     .selectFrom('room_participant as seat')
     .select(['seat.id', 'seat.room_id'])

@@ -1,6 +1,6 @@
 import { type AppendEvent, nextSequence } from '../../events/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
-import type { Facts } from '../facts/index.ts';
+import type { UsageEvents } from '../facts/index.ts';
 import type {
   participantJoined,
   participantLeft,
@@ -15,10 +15,10 @@ import type { RoomRow } from './repository.ts';
 import { secondsBetween } from './rules.ts';
 
 /** Where events of one room are written: in a transaction that holds its row. */
-export interface Told {
+export interface RoomEventContext {
   tx: Tx;
   append: AppendEvent;
-  facts: Pick<Facts, 'append'>;
+  facts: Pick<UsageEvents, 'append'>;
   now: Date;
 }
 
@@ -31,7 +31,7 @@ type OfRoom =
 
 /** @param heldUntil the end of the time since the room became ACTIVE; null when this event ends none. */
 export async function emitRoom(
-  { tx, append }: Told,
+  { tx, append }: RoomEventContext,
   event: OfRoom,
   row: RoomRow,
   heldUntil: Date | null = null,
@@ -50,7 +50,7 @@ export async function emitRoom(
 
 /** Nothing is said of those who only waited. */
 export async function emitParticipant(
-  { tx, append }: Told,
+  { tx, append }: RoomEventContext,
   event: typeof participantJoined | typeof participantLeft,
   workspaceId: string,
   row: ParticipantRow,

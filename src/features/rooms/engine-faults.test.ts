@@ -3,12 +3,12 @@ import { after, before, test } from 'node:test';
 import { fastify } from 'fastify';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { connectRoom, createRoom, mintToken } from '../../../test/rooms/client.ts';
 import { routeUpgrades } from '../../http/web-socket.ts';
 import type { EngineParticipant, RoomEngine, RoomEngineEvent } from '../../media/contract/index.ts';
 import {
-  createRoomEntrance,
+  createRoomAdmission,
   createRoomModeration,
   createRoomRelay,
   createRoomTokens,
@@ -73,7 +73,7 @@ before(async () => {
   roomGatewayPage({
     ...deps,
     engine,
-    entrance: createRoomEntrance(deps),
+    entrance: createRoomAdmission(deps),
     moderation: createRoomModeration(deps),
     tokens: createRoomTokens(deps),
     relay: createRoomRelay(deps),
@@ -90,7 +90,7 @@ after(async () => {
 });
 
 const called = (text: string, times = 1) =>
-  until(() => calls.filter((call) => call === text).length >= times, {
+  waitFor(() => calls.filter((call) => call === text).length >= times, {
     message: () => `${text} in ${calls.join(', ')}`,
   });
 
@@ -165,7 +165,7 @@ test('whose seat is only kept is let go by the engine', async () => {
       select from room_participant where room_id = ${id} and disconnected_since is not null`;
     return rows.length === 1;
   };
-  await until(isAway, { message: 'the seat of hal is kept' });
+  await waitFor(isAway, { message: 'the seat of hal is kept' });
   state.people.splice(
     0,
     state.people.length,

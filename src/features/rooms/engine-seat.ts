@@ -8,7 +8,7 @@ export async function attachEngine(engine: RoomEngine, ref: string, connection: 
   const { row } = connection;
   if (row === null) return;
   const isAgain = connection.engine !== null || connection.isEngineDown;
-  await leaveEngine(connection);
+  await detachEngine(connection);
   const peer = {
     identity: row.identity,
     name: row.name,
@@ -18,7 +18,7 @@ export async function attachEngine(engine: RoomEngine, ref: string, connection: 
   const seat = await engine.connect(ref, peer, (data) => connection.send({ type: 'signal', data }));
   connection.engine = seat;
   connection.isEngineDown = false;
-  if (connection.isOver) return leaveEngine(connection);
+  if (connection.isOver) return detachEngine(connection);
   for (const kind of engine.caps.serverMute ? KINDS : []) {
     // The newest row: a host may mute meanwhile.
     if (mutesOf(connection.row ?? row)[kind]) await engine.setMuted(ref, row.identity, kind, true);
@@ -36,7 +36,7 @@ export function permissionsIn(row: ParticipantRow): RoomPermissions {
   };
 }
 
-export async function leaveEngine(connection: Connection): Promise<void> {
+export async function detachEngine(connection: Connection): Promise<void> {
   const { engine } = connection;
   connection.engine = null;
   // An engine that is down has let everybody go already.

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../../kernel/errors.ts';
-import { type RoomEngine, WebhookRefused } from '../../media/contract/index.ts';
+import { type RoomEngine, WebhookRejectedError } from '../../media/contract/index.ts';
 
 /** A message is about one room, or one person in it. */
 const MAX_BYTES = 64 * 1024;
@@ -25,7 +25,7 @@ export function roomEngineWebhookPage({ engine }: { engine: RoomEngine }): (app:
         try {
           await webhook.receive(typeof body === 'string' ? body : '', headers.authorization);
         } catch (error) {
-          if (!(error instanceof WebhookRefused)) throw error;
+          if (!(error instanceof WebhookRejectedError)) throw error;
           throw new AppError('UNAUTHORIZED', { message: error.message });
         }
         return reply.status(204).send();

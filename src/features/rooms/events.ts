@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 
@@ -8,7 +8,7 @@ const sequence = Type.Integer({
   minimum: 1,
   description: 'Increases with each event about this room and its participants.',
 });
-const data = named(
+const data = namedSchema(
   'RoomEventData',
   Type.Object({
     roomId: Type.String(),
@@ -36,7 +36,7 @@ const startedAt = '2026-11-20T09:00:00.000Z';
 const endedAt = '2026-11-20T10:00:00.000Z';
 const held = { ...sample, startedAt, endedAt, durationSec: 3600, peakParticipants: 8 };
 
-const participantData = named(
+const participantData = namedSchema(
   'RoomParticipantEventData',
   Type.Object({
     roomId: Type.String(),
@@ -114,7 +114,7 @@ export const roomRecordingReady = defineEvent({
   type: 'room.recording_ready',
   description:
     'The video of a recording can be played, even if its room was deleted. Additional renditions may follow.',
-  data: named(
+  data: namedSchema(
     'RoomRecordingEventData',
     Type.Object({
       roomId: Type.String(),

@@ -1,7 +1,7 @@
-import type { OwnOrigin } from '../../http/own-origin.ts';
+import type { SameOriginCheck } from '../../http/own-origin.ts';
 import type { RoomEngine } from '../../media/contract/index.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { RoomEntrance } from './entrance.service.ts';
+import type { RoomAdmission } from './entrance.service.ts';
 import type { RoomDeps } from './locked.ts';
 import type { RoomModeration } from './moderation.service.ts';
 import type { RoomRelay } from './relay.ts';
@@ -12,12 +12,12 @@ import type { RoomTokens } from './tokens.ts';
 export interface RoomGatewayDeps extends RoomDeps {
   log: Logger;
   rooms: Rooms;
-  entrance: RoomEntrance;
+  entrance: RoomAdmission;
   moderation: RoomModeration;
   tokens: RoomTokens;
   relay: RoomRelay;
   engine: RoomEngine;
-  isOwnOrigin: OwnOrigin;
+  isOwnOrigin: SameOriginCheck;
   /** Where browsers find their way to each other, or to the engine: the form of RTCConfiguration. */
   iceServers(identity: string): readonly object[];
 }

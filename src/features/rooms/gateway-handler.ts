@@ -1,11 +1,11 @@
 import { AppError } from '../../kernel/errors.ts';
-import { BadSignal } from '../../media/contract/index.ts';
+import { InvalidSignalError } from '../../media/contract/index.ts';
 import type { Connection } from './connection.ts';
 import type { RoomGatewayDeps } from './gateway-deps.ts';
 import type { Incoming, Moderation } from './gateway-messages.ts';
 import type { LocalRoom } from './local-room.ts';
 import type { ParticipantRow } from './participants.repository.ts';
-import { isSaid } from './rules.ts';
+import { hasVisibleText } from './rules.ts';
 
 type Deps = Pick<RoomGatewayDeps, 'rooms' | 'entrance' | 'moderation' | 'clock' | 'log'>;
 
@@ -25,7 +25,7 @@ export function createMessageHandler(
 
 function wordsOf({ log }: Deps, error: unknown): { code: string; message: string } {
   if (error instanceof AppError) return { code: error.code, message: error.message };
-  if (error instanceof BadSignal) return { code: 'BAD_SIGNAL', message: error.message };
+  if (error instanceof InvalidSignalError) return { code: 'BAD_SIGNAL', message: error.message };
   log.error({ err: error }, 'a message of somebody in a room failed');
   return { code: 'INTERNAL_ERROR', message: 'Internal server error.' };
 }
@@ -63,7 +63,7 @@ async function take(
 function chat({ clock }: Deps, room: LocalRoom | undefined, row: ParticipantRow, text: string): void {
   if (!row.can_publish_data)
     throw new AppError('PERMISSION_DENIED', { message: 'You are not allowed to post here.' });
-  if (!isSaid(text))
+  if (!hasVisibleText(text))
     throw new AppError('BAD_REQUEST', { message: 'The message must contain visible characters.' });
   const { identity, name } = row;
   room?.broadcast({ type: 'chat', identity, name, text, at: clock.now().toISOString() });

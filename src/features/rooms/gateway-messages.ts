@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { shapeOf } from '../../platform/shapes.ts';
+import { compileSchema } from '../../platform/shapes.ts';
 import type { ParticipantRow } from './participants.repository.ts';
 
 /** What browsers send (docs/concepts/rooms.md#the-gateway). */
@@ -34,7 +34,7 @@ const Incoming = Type.Union([
 ]);
 export type Incoming = Static<typeof Incoming>;
 export type Moderation = Extract<Incoming, { type: 'moderate' }>;
-const incoming = shapeOf(Incoming);
+const incoming = compileSchema(Incoming);
 
 /** Null for what is no message. */
 export function readMessage(text: string): Incoming | null {

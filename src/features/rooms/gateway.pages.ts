@@ -1,17 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
-import { offeredProtocols, webSocketRoute } from '../../http/web-socket.ts';
-import { addressBlock } from '../../kernel/address.ts';
+import { requestedSubprotocols, webSocketRoute } from '../../http/web-socket.ts';
+import { ipBlock } from '../../kernel/address.ts';
 import { createConcurrencyLimiter } from '../../kernel/cache.ts';
 import { streamsOf } from './bridges.repository.ts';
 import { Connection } from './connection.ts';
-import { RoomRefusal } from './entrance.service.ts';
+import { RoomJoinError } from './entrance.service.ts';
 import type { RoomGatewayDeps } from './gateway-deps.ts';
 import { createMessageHandler } from './gateway-handler.ts';
 import type { CloseReason } from './gateway-messages.ts';
 import { LocalRoom, type LocalRoomPorts } from './local-room.ts';
 import { capacityNow, ROOM_TOPIC } from './locked.ts';
-import { createNodeLife } from './node-life.ts';
+import { createNodeHeartbeat } from './node-life.ts';
 import type { ParticipantRow } from './participants.repository.ts';
 import * as participants from './participants.repository.ts';
 import * as repository from './repository.ts';
@@ -55,13 +55,13 @@ class RoomGateway {
   readonly #addresses = createConcurrencyLimiter({ all: MAX_OPEN, each: MAX_PER_ADDRESS });
   readonly #workspaces = createConcurrencyLimiter({ all: MAX_OPEN, each: MAX_PER_WORKSPACE });
   readonly #onMessage: ReturnType<typeof createMessageHandler>;
-  readonly #life: ReturnType<typeof createNodeLife>;
+  readonly #life: ReturnType<typeof createNodeHeartbeat>;
   #isStopping = false;
 
   constructor(deps: RoomGatewayDeps) {
     this.#deps = deps;
     this.#onMessage = createMessageHandler(deps, (id) => this.#rooms.get(id));
-    this.#life = createNodeLife(deps, { rooms: this.#rooms, open: this.#open });
+    this.#life = createNodeHeartbeat(deps, { rooms: this.#rooms, open: this.#open });
     deps.bus.subscribe(ROOM_TOPIC, (roomId) => void this.#rooms.get(roomId)?.refresh());
     deps.engine.onEvent((event) => {
       if (event.type === 'joined') void this.#screen(event.roomId, event);
@@ -71,7 +71,7 @@ class RoomGateway {
 
   open(socket: WebSocket, request: OfRoom): void {
     const connection = new Connection(socket, this.#onMessage);
-    const leave = this.#addresses.acquire(addressBlock(request.ip));
+    const leave = this.#addresses.acquire(ipBlock(request.ip));
     if (leave === null || this.#isStopping) {
       leave?.();
       connection.close(this.#isStopping ? 'STOPPING' : 'TOO_MANY');
@@ -126,7 +126,7 @@ class RoomGateway {
       local.add(connection, row);
       await local.refresh();
     } catch (error) {
-      if (!(error instanceof RoomRefusal)) throw error;
+      if (!(error instanceof RoomJoinError)) throw error;
       connection.close(CLOSES[error.reason]);
     }
   }
@@ -134,7 +134,7 @@ class RoomGateway {
   #read(roomId: string, request: OfRoom): Shown {
     const { tokens, isOwnOrigin } = this.#deps;
     const shown: Shown = { grant: null, participantId: null, refusal: 'BAD_TOKEN' };
-    for (const text of offeredProtocols(request).filter((name) => name !== PROTOCOL)) {
+    for (const text of requestedSubprotocols(request).filter((name) => name !== PROTOCOL)) {
       shown.participantId ??= tokens.readResume(text, roomId);
       const grant = tokens.read(text, roomId);
       if (grant === 'expired') shown.refusal = 'EXPIRED_TOKEN';
@@ -151,11 +151,11 @@ class RoomGateway {
       try {
         return await entrance.comeBack(roomId, shown.participantId, id);
       } catch (error) {
-        const mayEnter = error instanceof RoomRefusal && error.reason === 'GONE' && shown.grant !== null;
+        const mayEnter = error instanceof RoomJoinError && error.reason === 'GONE' && shown.grant !== null;
         if (!mayEnter) throw error;
       }
     }
-    if (shown.grant === null) throw new RoomRefusal('GONE');
+    if (shown.grant === null) throw new RoomJoinError('GONE');
     return entrance.enter(roomId, shown.grant, id);
   }
 
@@ -237,4 +237,4 @@ const CLOSES = {
   BANNED: 'BANNED',
   FULL: 'FULL',
   GONE: 'BAD_TOKEN',
-} as const satisfies Record<RoomRefusal['reason'], CloseReason>;
+} as const satisfies Record<RoomJoinError['reason'], CloseReason>;

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { OWN_ORIGIN } from '../../../test/auth/browser.ts';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { runTask } from '../../../test/harness/parts.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { connectRoom, createRoom, joinRoom, mintToken, type RoomClient } from '../../../test/rooms/client.ts';
 import { writeSdp } from '../../media/protocols/sdp/write.ts';
 
@@ -158,12 +158,12 @@ describe('who may come', () => {
     );
     const clients = tokens.map((token) => connectRoom(app, id, [token]));
     const isIn = ({ messages }: RoomClient) => messages.some(({ type }) => type === 'welcome');
-    await until(() => clients.every((client) => isIn(client) || client.closed !== null));
+    await waitFor(() => clients.every((client) => isIn(client) || client.closed !== null));
     assert.equal(clients.filter(isIn).length, 3);
     assert.ok(clients.every((client) => isIn(client) || client.closed?.code === 4409));
     assert.equal((await room(id)).participantCount, 3);
     clients.filter(isIn)[0]?.send({ type: 'leave' });
-    await until(async () => (await room(id)).participantCount === 2);
+    await waitFor(async () => (await room(id)).participantCount === 2);
     const late = await joinRoom(app, key, id, { identity: 'late' });
     await Promise.all(
       [late, ...clients.filter((one) => one.closed === null)].map((client) => client.close()),
@@ -180,7 +180,7 @@ describe('a seat', () => {
     await ada.next('updated', of('bob'));
     bob.cut();
     const { resumeToken } = bob.welcome;
-    await until(
+    await waitFor(
       async () =>
         (
           await app.container.sql`
@@ -211,7 +211,7 @@ describe('a seat', () => {
     const ada = await joinRoom(app, key, id, { identity: 'ada' });
     const bob = await joinRoom(app, key, id, { identity: 'bob' });
     bob.cut();
-    await until(async () => {
+    await waitFor(async () => {
       await runTask(app.container, 'rooms');
       return (await room(id)).participantCount === 1;
     });
@@ -219,7 +219,7 @@ describe('a seat', () => {
     const again = connectRoom(app, id, [String(bob.welcome.resumeToken)]);
     assert.equal(await again.end(), 4401);
     await ada.close();
-    await until(async () => {
+    await waitFor(async () => {
       await runTask(app.container, 'rooms');
       return (await room(id)).status === 'CREATED';
     });

@@ -1,20 +1,20 @@
 import { newId } from '../../kernel/ids.ts';
-import type { RoomSeat, RoomView } from '../../media/contract/index.ts';
+import type { RoomParticipantHandle, RoomView } from '../../media/contract/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import * as bridges from './bridges.repository.ts';
-import { emitParticipant, type Told } from './emit.ts';
-import { countActive, RoomRefusal, refuseClosed } from './entrance.service.ts';
+import { emitParticipant, type RoomEventContext } from './emit.ts';
+import { countActive, RoomJoinError, assertRoomOpen } from './entrance.service.ts';
 import { participantJoined } from './events.ts';
 import { capacityNow, changeLocked, type RoomDeps } from './locked.ts';
 import type { ParticipantRow } from './participants.repository.ts';
 import * as participants from './participants.repository.ts';
 import type { RoomRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { letGo, settlePresence } from './transitions.ts';
+import { removeParticipant, reconcilePresence } from './transitions.ts';
 
 /** What bridges have to do with rooms (docs/concepts/bridges.md). */
-export interface RoomGuests {
+export interface BridgeParticipants {
   /** Under the room's lock from here on. @returns undefined when the workspace has no such room. */
   lock(tx: Tx, workspaceId: string, id: string): Promise<RoomRow | undefined>;
   /** Those who may be seen or heard; null when the room is over. */
@@ -24,14 +24,14 @@ export interface RoomGuests {
    *
    * @returns why there is none, in words.
    */
-  seat(roomId: string, guest: { bridgeId: string; name: string }): Promise<RoomSeat | string>;
+  seat(roomId: string, guest: { bridgeId: string; name: string }): Promise<RoomParticipantHandle | string>;
   /** Gives up the places of those that play nothing any more. */
   leaveEnded(): Promise<void>;
 }
 
 const MAX_NAME = 120;
 const REMOVED = 'A host removed the stream from the room.';
-const WORDS: Readonly<Record<RoomRefusal['reason'], string>> = {
+const WORDS: Readonly<Record<RoomJoinError['reason'], string>> = {
   NO_ROOM: 'The room was deleted.',
   GONE: 'The room was deleted.',
   ENDED: 'The room has ended.',
@@ -39,7 +39,7 @@ const WORDS: Readonly<Record<RoomRefusal['reason'], string>> = {
   FULL: 'The room is full. A stream counts as a participant.',
 };
 
-export function createRoomGuests(deps: RoomDeps & { log: Logger }): RoomGuests {
+export function createRoomGuests(deps: RoomDeps & { log: Logger }): BridgeParticipants {
   const { db, clock, log } = deps;
   return {
     lock: (tx, workspaceId, id) => repository.lockRoom(tx, workspaceId, id),
@@ -55,11 +55,11 @@ export function createRoomGuests(deps: RoomDeps & { log: Logger }): RoomGuests {
       };
     },
     async seat(roomId, guest) {
-      const stay = await bridges.findStay(db, roomId, guest.bridgeId);
+      const stay = await bridges.findBridgeParticipant(db, roomId, guest.bridgeId);
       if (stay?.leave_reason === 'KICKED') return REMOVED;
       try {
         const room = await repository.findOpenRoom(db, roomId);
-        if (room === undefined) throw new RoomRefusal('NO_ROOM');
+        if (room === undefined) throw new RoomJoinError('NO_ROOM');
         const row = stay?.state === 'ACTIVE' ? stay : await enter(deps, roomId, guest);
         return {
           identity: row.identity,
@@ -67,12 +67,12 @@ export function createRoomGuests(deps: RoomDeps & { log: Logger }): RoomGuests {
           muted: { audio: row.audio_muted, video: row.video_muted },
         };
       } catch (error) {
-        if (error instanceof RoomRefusal) return WORDS[error.reason];
+        if (error instanceof RoomJoinError) return WORDS[error.reason];
         throw error;
       }
     },
     async leaveEnded() {
-      for (const { id, room_id: roomId } of await bridges.leftBehind(db)) {
+      for (const { id, room_id: roomId } of await bridges.listOrphanedParticipants(db)) {
         try {
           await changeLocked(deps, { workspaceId: null, roomId }, (told, room) => leave(told, room, id));
         } catch (error) {
@@ -90,12 +90,12 @@ function enter(
 ): Promise<ParticipantRow> {
   return changeLocked(deps, { workspaceId: null, roomId }, async (told, room) => {
     const { tx, now } = told;
-    await refuseClosed(tx, room, now);
-    if (await repository.isBanned(tx, roomId, bridgeId)) throw new RoomRefusal('BANNED');
+    await assertRoomOpen(tx, room, now);
+    if (await repository.isBanned(tx, roomId, bridgeId)) throw new RoomJoinError('BANNED');
     const there = await participants.findPresent(tx, roomId, bridgeId);
-    if (there !== undefined) await letGo(told, room, there, 'DUPLICATE_IDENTITY');
+    if (there !== undefined) await removeParticipant(told, room, there, 'DUPLICATE_IDENTITY');
     if ((await countActive(tx, roomId)) >= (await capacityNow(tx, room, deps.engineMax())))
-      throw new RoomRefusal('FULL');
+      throw new RoomJoinError('FULL');
     const row = await participants.insertParticipant(tx, {
       id: newId('rpt'),
       room_id: roomId,
@@ -111,9 +111,9 @@ function enter(
   });
 }
 
-async function leave(told: Told, room: RoomRow, id: string): Promise<void> {
+async function leave(told: RoomEventContext, room: RoomRow, id: string): Promise<void> {
   const row = await participants.findParticipant(told.tx, room.id, id);
   if (row === undefined || row.state === 'LEFT') return;
-  await letGo(told, room, row, 'CLIENT');
-  await settlePresence(told, room);
+  await removeParticipant(told, room, row, 'CLIENT');
+  await reconcilePresence(told, room);
 }

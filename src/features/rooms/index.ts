@@ -8,10 +8,10 @@
 
 export { createAttendance } from './attendance.service.ts';
 export { roomEngineWebhookPage } from './engine-webhook.pages.ts';
-export { createRoomEntrance, type RoomEntrance } from './entrance.service.ts';
+export { createRoomAdmission, type RoomAdmission } from './entrance.service.ts';
 export { participantJoined, roomEvents, roomRecordingReady } from './events.ts';
 export { roomGatewayPage } from './gateway.pages.ts';
-export { createRoomGuests, type RoomGuests } from './guests.service.ts';
+export { createRoomGuests, type BridgeParticipants } from './guests.service.ts';
 export { roomJoinPage } from './join.pages.ts';
 export { lobbyPage } from './lobby.pages.ts';
 export type { RoomDeps } from './locked.ts';
@@ -22,6 +22,6 @@ export { createRoomRecordings, type RoomRecordings } from './recording.service.t
 export { createRoomAssembly, createRoomRecordingReady } from './recording-assembly.service.ts';
 export { createRoomRelay, type RoomRelay } from './relay.ts';
 export { roomRoutes } from './routes.ts';
-export { createRooms, type RoomFace, type Rooms } from './service.ts';
+export { createRooms, type PublicRoom, type Rooms } from './service.ts';
 export { createRoomSweep } from './sweep.service.ts';
 export { createRoomTokens, type RoomTokens } from './tokens.ts';

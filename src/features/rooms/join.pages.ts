@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { OwnOrigin } from '../../http/own-origin.ts';
-import { countAddress } from '../../http/plugins/limits.ts';
+import type { SameOriginCheck } from '../../http/own-origin.ts';
+import { limitByIp } from '../../http/plugins/limits.ts';
 import type { Limit } from '../../http/route.ts';
 import { compileInput } from '../../http/validation.ts';
 import { AppError, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Counter } from '../../platform/counters.ts';
-import { sealText, unsealText } from '../../platform/sealed-text.ts';
+import { signToken, verifyToken } from '../../platform/sealed-text.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { serverUrlOf } from './schemas.ts';
 import type { Rooms } from './service.ts';
@@ -16,7 +16,7 @@ interface Deps {
   rooms: Pick<Rooms, 'face' | 'mint'>;
   secrets: Pick<Secrets, 'sign' | 'verify'>;
   caps(windowSec: number | 'day'): Counter;
-  isOwnOrigin: OwnOrigin;
+  isOwnOrigin: SameOriginCheck;
   /** Without a slash at the end. */
   publicUrl: string;
 }
@@ -41,7 +41,7 @@ export function roomJoinPage(deps: Deps): (app: FastifyInstance) => void {
   return (app) => {
     app.post('/r/:roomId/token', async (request: OfRoom, reply) => {
       if (!isOwnOrigin(request.headers)) throw new AppError('CSRF_REJECTED');
-      await countAddress({ counters: { window: caps } }, TOKENS, request.ip);
+      await limitByIp({ counters: { window: caps } }, TOKENS, request.ip);
       const { roomId } = request.params;
       const name = readBody(request.body).name.replaceAll(/\s+/gu, ' ').trim();
       if ((await rooms.face(roomId)) === undefined) throw notFound();
@@ -49,7 +49,7 @@ export function roomJoinPage(deps: Deps): (app: FastifyInstance) => void {
       const grant = { identity, name, role: 'SPEAKER', permissions: {}, isGuest: true } as const;
       const place = { workspaceId: null, roomId };
       const { token, expiresAt } = await rooms.mint(place, grant, TTL_SEC);
-      const kept = sealText(secrets, PURPOSE, { head: identity, of: roomId });
+      const kept = signToken(secrets, PURPOSE, { head: identity, of: roomId });
       return reply
         .status(201)
         .header('Cache-Control', 'no-store')
@@ -72,5 +72,5 @@ export function roomJoinPage(deps: Deps): (app: FastifyInstance) => void {
 /** Who this browser was in the room before. */
 function guestOf(secrets: Deps['secrets'], { headers, params }: OfRoom): string | null {
   const kept = new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w.-]+)`).exec(headers.cookie ?? '')?.[1];
-  return kept === undefined ? null : unsealText(secrets, PURPOSE, { text: kept, of: params.roomId });
+  return kept === undefined ? null : verifyToken(secrets, PURPOSE, { text: kept, of: params.roomId });
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { decodeJwt, jwtVerify } from 'jose';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { connectRoom, createRoom, joinRoom, type RoomClient } from '../../../test/rooms/client.ts';
 import { type LivekitStub, type StubPerson, startLivekitStub } from '../../../test/rooms/livekit-stub.ts';
 import { ROOM_RECORDER_TOPIC } from './index.ts';
@@ -25,7 +25,7 @@ after(async () => {
 });
 
 const called = (call: string) =>
-  until(() => stub.calls.includes(call), { message: () => `${call} in ${stub.calls.join(', ')}` });
+  waitFor(() => stub.calls.includes(call), { message: () => `${call} in ${stub.calls.join(', ')}` });
 
 /** As the browser asks. */
 async function tokenFor(client: RoomClient): Promise<string> {
@@ -111,7 +111,7 @@ test('a mute takes the source away, also from whoever comes by a token from befo
     muted: 'VIDEO',
   });
   (await mute({ kind: 'VIDEO', muted: false })).assertOk(200);
-  await until(() => sourcesOf().length === 4);
+  await waitFor(() => sourcesOf().length === 4);
   await bob.close();
 });
 
@@ -166,7 +166,7 @@ test('whoever was sent away is removed, and again when they come by what they st
   ada.send({ type: 'moderate', action: 'kick', identity: 'bob' });
   assert.equal(await bob.end(), 4403);
   await called(`RemoveParticipant ${id} bob`);
-  await until(() => stub.people.get(id)?.length === 1);
+  await waitFor(() => stub.people.get(id)?.length === 1);
   stub.calls.length = 0;
   // One of those that bring what is sent to the recorder.
   const visitor = { identity: 'marquee:1' };
@@ -205,7 +205,7 @@ test('whose media LiveKit has lost is connected anew, and what is not sent is no
     const before = stub.looks.get(id) ?? 0;
     assert.equal((await post(first, await stub.message(message))).status, 204);
     // Both nodes have somebody in the room.
-    await until(() => (stub.looks.get(id) ?? 0) >= before + 2, { message: 'both nodes look' });
+    await waitFor(() => (stub.looks.get(id) ?? 0) >= before + 2, { message: 'both nodes look' });
   };
   come(id, await tokenFor(bob));
   bob.send({ type: 'state', audio: false, video: true, screen: false });

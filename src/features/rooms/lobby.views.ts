@@ -1,4 +1,4 @@
-import { notice, type Page, siteFrame } from '../../http/page.ts';
+import { messagePage, type Page, siteLayout } from '../../http/page.ts';
 import { html, type SafeHtml } from '../../platform/html.ts';
 
 /** What the join page says of a room to whoever has its address. Not its name: it is for those who are let in. */
@@ -36,7 +36,7 @@ export const MISSING_ROOM: Page = {
   status: 404,
   title: 'Not found',
   head: NOINDEX,
-  body: notice({
+  body: messagePage({
     heading: 'Room not found.',
     text: 'The URL may be mistyped, or the room may have been removed. Ask the person who invited you.',
     isOff: true,
@@ -48,7 +48,7 @@ export const ENDED_ROOM: Page = {
   status: 410,
   title: 'Room ended',
   head: NOINDEX,
-  body: notice({
+  body: messagePage({
     heading: 'The room has ended.',
     text: 'No one can join it anymore. Ask the person who shared the link for a new one.',
     isOff: true,
@@ -75,7 +75,7 @@ ${pictureUrl && html`<meta property="og:image" content="${pictureUrl}">`}`;
 
 function joinBody(view: JoinView): SafeHtml {
   const { roomId } = view;
-  return siteFrame(
+  return siteLayout(
     'page room',
     html`<div data-room="${roomId}" data-gateway="/rtc/rooms/${roomId}" data-pass="/r/${roomId}/token">
 ${lobby(view)}

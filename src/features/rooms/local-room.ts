@@ -1,14 +1,14 @@
 import type { EngineParticipant, RoomEngine, RoomEngineEvent } from '../../media/contract/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Connection } from './connection.ts';
-import { attachEngine, leaveEngine, permissionsIn } from './engine-seat.ts';
+import { attachEngine, detachEngine, permissionsIn } from './engine-seat.ts';
 import { type CloseReason, closeOf, KINDS, mutesOf, viewOf } from './gateway-messages.ts';
 import type { ParticipantRow } from './participants.repository.ts';
 import type { RoomRelay } from './relay.ts';
 import type { RoomRow } from './repository.ts';
 
 /** What is read of a room: undefined when it is gone. */
-export interface RoomReading {
+export interface RoomSnapshot {
   room: RoomRow | undefined;
   present: readonly ParticipantRow[];
   /** It is sent to a stream. */
@@ -20,7 +20,7 @@ export interface LocalRoomPorts {
   relay: RoomRelay;
   log: Logger;
   /** Reads the room from the database. */
-  read(roomId: string): Promise<RoomReading>;
+  read(roomId: string): Promise<RoomSnapshot>;
   /** Rows of those who are there no more. */
   readGone(roomId: string, ids: readonly string[]): Promise<ParticipantRow[]>;
   capacity(room: RoomRow): Promise<number>;
@@ -74,7 +74,7 @@ export class LocalRoom {
   remove(connection: Connection): void {
     const { row } = connection;
     if (row !== null && this.#connections.get(row.id) === connection) this.#connections.delete(row.id);
-    void leaveEngine(connection);
+    void detachEngine(connection);
   }
 
   /** Reads it again, at once or after the reading that is under way, and tells what has changed. */
@@ -87,7 +87,7 @@ export class LocalRoom {
   }
 
   /** For a reading of several rooms at once. @returns what takes it, unless this room has been read meanwhile. */
-  beginReading(): (reading: RoomReading) => void {
+  beginReading(): (reading: RoomSnapshot) => void {
     const reading = ++this.#readings;
     return (read) => {
       if (this.#reading !== null || reading !== this.#readings) return;
@@ -100,7 +100,7 @@ export class LocalRoom {
     };
   }
 
-  async #take({ room, present, isBroadcast }: RoomReading, reading: number): Promise<void> {
+  async #take({ room, present, isBroadcast }: RoomSnapshot, reading: number): Promise<void> {
     if (room === undefined || room.status === 'ENDED') return this.#end(room?.end_reason ?? 'DELETED');
     const before = this.#present;
     const hadRecording = this.#room?.recording_since ?? null;

@@ -4,9 +4,9 @@ import { notFound } from '../../kernel/errors.ts';
 import { PLANS } from '../../kernel/plans.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { ownerOf } from '../../platform/db/workspace.ts';
-import type { Facts } from '../facts/index.ts';
-import type { Told } from './emit.ts';
+import { getWorkspaceOwner } from '../../platform/db/workspace.ts';
+import type { UsageEvents } from '../facts/index.ts';
+import type { RoomEventContext } from './emit.ts';
 import type { RoomRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { capacityOf } from './rules.ts';
@@ -19,13 +19,13 @@ export interface RoomDeps {
   events: Events;
   bus: Bus;
   clock: Clock;
-  facts: Pick<Facts, 'append'>;
+  facts: Pick<UsageEvents, 'append'>;
   /** How many the engine takes in one room. */
   engineMax(): number;
 }
 
 /** A room; `workspaceId` is null where it is asked for by those who are in it. */
-export interface RoomPlace {
+export interface RoomRef {
   workspaceId: string | null;
   roomId: string;
 }
@@ -37,8 +37,8 @@ export interface RoomPlace {
  */
 export async function changeLocked<T>(
   { events, bus, clock, facts }: Pick<RoomDeps, 'events' | 'bus' | 'clock' | 'facts'>,
-  { workspaceId, roomId }: RoomPlace,
-  work: (told: Told, room: RoomRow) => Promise<T>,
+  { workspaceId, roomId }: RoomRef,
+  work: (told: RoomEventContext, room: RoomRow) => Promise<T>,
 ): Promise<T> {
   const result = await events.transaction(async (tx: Tx, append: AppendEvent) => {
     const room = await (workspaceId === null
@@ -57,12 +57,12 @@ export async function capacityNow(
   room: Pick<RoomRow, 'workspace_id' | 'max_participants'>,
   engineMax: number,
 ): Promise<number> {
-  const { plan } = await ownerOf(db, room.workspace_id);
+  const { plan } = await getWorkspaceOwner(db, room.workspace_id);
   return capacityOf(room.max_participants, PLANS[plan].roomParticipants, engineMax);
 }
 
 /** A room with how many are in it, and whether it can be recorded. */
-export interface ShownRoom {
+export interface RoomDetails {
   row: RoomRow;
   count: number;
   canRecord: boolean;

@@ -1,18 +1,18 @@
 import { AppError, notFound } from '../../kernel/errors.ts';
-import { emitParticipant, type Told } from './emit.ts';
+import { emitParticipant, type RoomEventContext } from './emit.ts';
 import { countActive } from './entrance.service.ts';
 import { participantJoined } from './events.ts';
-import { capacityNow, changeLocked, ROOM_TOPIC, type RoomDeps, type RoomPlace } from './locked.ts';
+import { capacityNow, changeLocked, ROOM_TOPIC, type RoomDeps, type RoomRef } from './locked.ts';
 import type { ParticipantRow } from './participants.repository.ts';
 import * as participants from './participants.repository.ts';
 import type { RoomRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { letGo, settlePresence } from './transitions.ts';
+import { removeParticipant, reconcilePresence } from './transitions.ts';
 
 export type MuteKind = 'AUDIO' | 'VIDEO' | 'SCREEN';
 
 /** What a participant sends, by their own word. */
-export interface Sending {
+export interface PublishedTracks {
   audio: boolean;
   video: boolean;
   screen: boolean;
@@ -21,15 +21,15 @@ export interface Sending {
 /** Who may be in a room, and what of them is seen and heard. An identity that is not there is NOT_FOUND. */
 export interface RoomModeration {
   /** Lets in whoever waits. @throws {AppError} CONFLICT when the room is full. */
-  admit(place: RoomPlace, identity: string): Promise<ParticipantRow>;
-  deny(place: RoomPlace, identity: string): Promise<void>;
+  admit(place: RoomRef, identity: string): Promise<ParticipantRow>;
+  deny(place: RoomRef, identity: string): Promise<void>;
   /** @param ban the identity may not come back either, until the ban is lifted; also of one who has left. */
-  kick(place: RoomPlace, identity: string, ban: boolean): Promise<void>;
-  unban(place: RoomPlace, identity: string): Promise<void>;
+  kick(place: RoomRef, identity: string, ban: boolean): Promise<void>;
+  unban(place: RoomRef, identity: string): Promise<void>;
   /** Until it is lifted: the participant cannot do that. */
-  mute(place: RoomPlace, identity: string, kind: MuteKind, muted: boolean): Promise<ParticipantRow>;
+  mute(place: RoomRef, identity: string, kind: MuteKind, muted: boolean): Promise<ParticipantRow>;
   /** What is not allowed is left out. */
-  setSending(row: ParticipantRow, sending: Sending): Promise<void>;
+  setSending(row: ParticipantRow, sending: PublishedTracks): Promise<void>;
   setHand(row: ParticipantRow, raised: boolean): Promise<void>;
 }
 
@@ -37,9 +37,9 @@ const COLUMN = { AUDIO: 'audio_muted', VIDEO: 'video_muted', SCREEN: 'screen_mut
 
 export function createRoomModeration(deps: RoomDeps): RoomModeration {
   const ofPresent = <T>(
-    place: RoomPlace,
+    place: RoomRef,
     identity: string,
-    work: (told: Told, room: RoomRow, row: ParticipantRow) => Promise<T>,
+    work: (told: RoomEventContext, room: RoomRow, row: ParticipantRow) => Promise<T>,
   ) =>
     changeLocked(deps, place, async (told, room) => {
       const row = await participants.findPresent(told.tx, place.roomId, identity);
@@ -64,12 +64,12 @@ export function createRoomModeration(deps: RoomDeps): RoomModeration {
           throw new AppError('CONFLICT', { message: 'The room is full.' });
         }
         const active = await participants.updateParticipant(tx, row.id, { state: 'ACTIVE', joined_at: now });
-        await settlePresence(told, room);
+        await reconcilePresence(told, room);
         await emitParticipant(told, participantJoined, room.workspace_id, active);
         return active;
       }),
     deny: (place, identity) =>
-      ofWaiting(place, identity, (told, room, row) => letGo(told, room, row, 'DENIED')),
+      ofWaiting(place, identity, (told, room, row) => removeParticipant(told, room, row, 'DENIED')),
     kick: (place, identity, ban) =>
       changeLocked(deps, place, async (told, room) => {
         const { tx, now } = told;
@@ -78,8 +78,8 @@ export function createRoomModeration(deps: RoomDeps): RoomModeration {
         if (!isKnown) throw notFound();
         if (ban) await repository.insertBan(tx, room.id, identity, now);
         if (row === undefined) return;
-        await letGo(told, room, row, 'KICKED');
-        await settlePresence(told, room);
+        await removeParticipant(told, room, row, 'KICKED');
+        await reconcilePresence(told, room);
       }),
     unban: (place, identity) =>
       changeLocked(deps, place, async ({ tx }, room) => {

@@ -19,7 +19,7 @@ interface Held {
 }
 
 /** What a node does again and again while people are connected to it (docs/decisions/rooms.md#nodes). */
-export function createNodeLife(
+export function createNodeHeartbeat(
   deps: Pick<RoomGatewayDeps, 'db' | 'bus' | 'clock' | 'log' | 'relay'>,
   { rooms, open }: Held,
 ): { begin(): Promise<void>; stop(): Promise<void> } {
@@ -30,8 +30,8 @@ export function createNodeLife(
   let begun: Promise<void> | null = null;
 
   const heartbeat = async () => {
-    await participants.noteNode(db, relay.nodeId, clock.now());
-    await participants.findAgain(
+    await participants.heartbeatNode(db, relay.nodeId, clock.now());
+    await participants.markReconnected(
       db,
       relay.nodeId,
       [...open].map(({ id }) => id),
@@ -78,7 +78,7 @@ export function createNodeLife(
     begin() {
       if (timer === undefined) reconciledMs = clock.ms();
       timer ??= setInterval(tick, TICK_MS).unref();
-      begun ??= participants.noteNode(db, relay.nodeId, clock.now()).catch((error: unknown) => {
+      begun ??= participants.heartbeatNode(db, relay.nodeId, clock.now()).catch((error: unknown) => {
         begun = null;
         throw error;
       });
@@ -87,9 +87,9 @@ export function createNodeLife(
     async stop() {
       pause();
       try {
-        for (const id of await participants.loseAllOf(db, relay.nodeId, clock.now()))
+        for (const id of await participants.disconnectAllOnNode(db, relay.nodeId, clock.now()))
           bus.publish(ROOM_TOPIC, id);
-        await participants.forgetNode(db, relay.nodeId);
+        await participants.removeNode(db, relay.nodeId);
       } catch (error) {
         log.warn({ err: error }, 'the seats of this node are kept until others miss it');
       }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { runTask } from '../../../test/harness/parts.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { connectRoom, createRoom, joinRoom, mintToken, type RoomClient } from '../../../test/rooms/client.ts';
 import { writeSdp } from '../../media/protocols/sdp/write.ts';
 
@@ -78,7 +78,7 @@ test('20 at once on two nodes find as many seats as there are, and the room goes
   const clients = tokens.map((token, n) =>
     connectRoom(n % 2 === 0 ? first : second, id, [token], { from: `10.0.${n % 10}.1` }),
   );
-  await until(() => clients.every((client) => isIn(client) || client.closed !== null));
+  await waitFor(() => clients.every((client) => isIn(client) || client.closed !== null));
   const seated = clients.filter(isIn);
   assert.equal(seated.length, 3);
   assert.ok(clients.every((client) => isIn(client) || client.closed?.code === 4409));
@@ -104,7 +104,7 @@ test('the seats of a node that was killed are given up', async () => {
   assert.equal(await count(id), 2, 'nobody knows yet');
   await first.container.sql`update room_node set last_seen_at = last_seen_at - interval '11 seconds'
     where id = (select node_id from room_participant where room_id = ${id} and identity = 'bob')`;
-  await until(async () => {
+  await waitFor(async () => {
     await runTask(first.container, 'rooms');
     return (await count(id)) === 1;
   });

@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { onPageOfEach } from '../../platform/db/listed.ts';
+import { pagePerCombination } from '../../platform/db/listed.ts';
 import {
   type RoomParticipantState,
   type RoomParticipantTable,
@@ -137,14 +137,14 @@ export function listParticipants(
   return db
     .selectFrom('room_participant')
     .selectAll()
-    .where(onPageOfEach(page, listed, { state: [state, VALUES.room_participant.state] }))
+    .where(pagePerCombination(page, listed, { state: [state, VALUES.room_participant.state] }))
     .orderBy('id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 
 /** How many are in each of the rooms; those who wait are not. */
-export async function countIn(db: Db, roomIds: readonly string[]): Promise<Map<string, number>> {
+export async function countParticipants(db: Db, roomIds: readonly string[]): Promise<Map<string, number>> {
   if (roomIds.length === 0) return new Map();
   const rows = await db
     .selectFrom('room_participant')
@@ -179,7 +179,7 @@ export async function countWaiting(db: Db, roomId: string): Promise<number> {
 }
 
 /** The fullest room of a workspace. */
-export async function mostInOneRoom(db: Db, workspaceId: string): Promise<number> {
+export async function peakRoomOccupancy(db: Db, workspaceId: string): Promise<number> {
   const row = await db
     .selectFrom('room_participant')
     .innerJoin('room', 'room.id', 'room_participant.room_id')
@@ -195,7 +195,7 @@ export async function mostInOneRoom(db: Db, workspaceId: string): Promise<number
 
 // Nodes, and what they say of the connections that they have.
 
-export async function noteNode(db: Db, id: string, now: Date): Promise<void> {
+export async function heartbeatNode(db: Db, id: string, now: Date): Promise<void> {
   await db
     .insertInto('room_node')
     .values({ id, last_seen_at: now })
@@ -203,12 +203,12 @@ export async function noteNode(db: Db, id: string, now: Date): Promise<void> {
     .execute();
 }
 
-export async function forgetNode(db: Db, id: string): Promise<void> {
+export async function removeNode(db: Db, id: string): Promise<void> {
   await db.deleteFrom('room_node').where('id', '=', id).execute();
 }
 
 /** Nodes that have not been heard of since then. */
-export async function forgetSilentNodes(db: Db, since: Date): Promise<void> {
+export async function removeDeadNodes(db: Db, since: Date): Promise<void> {
   await db.deleteFrom('room_node').where('last_seen_at', '<', since).execute();
 }
 
@@ -219,12 +219,12 @@ function isSilent(since: Date) {
       select from room_node where room_node.id = room_participant.node_id and room_node.last_seen_at >= ${since})`;
 }
 
-export function selectSilent(db: Db, since: Date) {
+export function listOnDeadNodes(db: Db, since: Date) {
   return db.selectFrom('room_participant').select('id').where(isSilent(since));
 }
 
 /** They have no connection. @returns their rooms. */
-export async function loseSilent(db: Db, since: Date, now: Date): Promise<string[]> {
+export async function markDisconnected(db: Db, since: Date, now: Date): Promise<string[]> {
   const rows = await db
     .updateTable('room_participant')
     .set({ disconnected_since: now })
@@ -235,7 +235,7 @@ export async function loseSilent(db: Db, since: Date, now: Date): Promise<string
 }
 
 /** The node has them after all. */
-export async function findAgain(db: Db, nodeId: string, connectionIds: readonly string[]): Promise<void> {
+export async function markReconnected(db: Db, nodeId: string, connectionIds: readonly string[]): Promise<void> {
   if (connectionIds.length === 0) return;
   await db
     .updateTable('room_participant')
@@ -248,7 +248,7 @@ export async function findAgain(db: Db, nodeId: string, connectionIds: readonly 
 }
 
 /** All connections of a node are gone. @returns their rooms. */
-export async function loseAllOf(db: Db, nodeId: string, now: Date): Promise<string[]> {
+export async function disconnectAllOnNode(db: Db, nodeId: string, now: Date): Promise<string[]> {
   const rows = await db
     .updateTable('room_participant')
     .set({ disconnected_since: now, connection_id: null, node_id: null })

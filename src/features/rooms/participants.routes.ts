@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { reads, writes } from '../../http/access.ts';
+import { requiresRead, requiresWrite } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaList, IdParams, parseList } from '../../http/schema.ts';
@@ -29,7 +29,7 @@ const placeOf = ({ workspaceId }: Caller, { id }: { id: string }) => ({ workspac
 export function participantRoutes({ rooms, moderation, cursors }: Deps): Route[] {
   return [
     defineRoute({
-      ...reads('rooms:read'),
+      ...requiresRead('rooms:read'),
       operationId: 'rooms.participants',
       method: 'GET',
       path: '/rooms/{id}/participants',
@@ -49,7 +49,7 @@ export function participantRoutes({ rooms, moderation, cursors }: Deps): Route[]
       },
     }),
     defineRoute({
-      ...writes('rooms:write'),
+      ...requiresWrite('rooms:write'),
       operationId: 'rooms.kick',
       method: 'DELETE',
       path: '/rooms/{id}/participants/{identity}',
@@ -67,7 +67,7 @@ export function participantRoutes({ rooms, moderation, cursors }: Deps): Route[]
       },
     }),
     defineRoute({
-      ...writes('rooms:write'),
+      ...requiresWrite('rooms:write'),
       operationId: 'rooms.unban',
       method: 'DELETE',
       path: '/rooms/{id}/bans/{identity}',
@@ -87,7 +87,7 @@ export function participantRoutes({ rooms, moderation, cursors }: Deps): Route[]
 function personRoutes({ moderation }: Pick<Deps, 'moderation'>): Route[] {
   return [
     defineRoute({
-      ...writes('rooms:write'),
+      ...requiresWrite('rooms:write'),
       operationId: 'rooms.mute',
       method: 'POST',
       path: '/rooms/{id}/participants/{identity}/mute',
@@ -103,7 +103,7 @@ function personRoutes({ moderation }: Pick<Deps, 'moderation'>): Route[] {
       },
     }),
     defineRoute({
-      ...writes('rooms:write'),
+      ...requiresWrite('rooms:write'),
       operationId: 'rooms.admit',
       method: 'POST',
       path: '/rooms/{id}/participants/{identity}/admit',
@@ -116,7 +116,7 @@ function personRoutes({ moderation }: Pick<Deps, 'moderation'>): Route[] {
         toParticipant(await moderation.admit(placeOf(caller, params), params.identity)),
     }),
     defineRoute({
-      ...writes('rooms:write'),
+      ...requiresWrite('rooms:write'),
       operationId: 'rooms.deny',
       method: 'POST',
       path: '/rooms/{id}/participants/{identity}/deny',

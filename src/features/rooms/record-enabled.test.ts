@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
-import { behindLock } from '../../../test/harness/behind-lock.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { withLockContention } from '../../../test/harness/behind-lock.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { createRoom, joinRoom } from '../../../test/rooms/client.ts';
 import { type LivekitStub, startLivekitStub } from '../../../test/rooms/livekit-stub.ts';
 import { PLANS } from '../../kernel/plans.ts';
@@ -33,7 +33,7 @@ async function recordable() {
     app.request(method, `/rooms/${id}${path}`, body === undefined ? { key } : { key, body });
   // A media role says each second that it records.
   app.container.bus.publish(ROOM_RECORDER_TOPIC);
-  await until(async () => (await call('GET', '')).at('data.canRecord') === true);
+  await waitFor(async () => (await call('GET', '')).at('data.canRecord') === true);
   return { account, id, ada, call };
 }
 
@@ -61,7 +61,7 @@ test('recordEnabled false ends the recording, and it stays so until it is starte
 
 test('a start that has seen recordEnabled before it became false records nothing', async () => {
   const { id, ada, call } = await recordable();
-  const [start] = await behindLock(
+  const [start] = await withLockContention(
     beside.container.sql,
     (tx) => tx`update room set record_enabled = false where id = ${id}`,
     [() => call('POST', '/recording/start')],

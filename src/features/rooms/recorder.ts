@@ -1,6 +1,6 @@
 import { AppError } from '../../kernel/errors.ts';
 import type { RoomEngine, RoomLayout } from '../../media/contract/index.ts';
-import type { RoomPlace } from './locked.ts';
+import type { RoomRef } from './locked.ts';
 import type { RoomRow } from './repository.ts';
 
 /** Records rooms; filled by the composition root. */
@@ -8,9 +8,9 @@ export interface RoomRecorder {
   /** Whether rooms of this platform can be recorded at all. */
   canRecord(): boolean;
   /** Repeats change nothing. @param layout that of the room unless given. @throws {AppError} CONFLICT, with words, when the room cannot be recorded; QUOTA_EXCEEDED. */
-  start(place: RoomPlace, layout?: RoomLayout): Promise<void>;
+  start(place: RoomRef, layout?: RoomLayout): Promise<void>;
   /** Repeats change nothing. */
-  stop(place: RoomPlace): Promise<void>;
+  stop(place: RoomRef): Promise<void>;
 }
 
 const MESH =
@@ -40,7 +40,7 @@ export function createNoRecorder(engine: () => Pick<RoomEngine, 'name'>): RoomRe
 }
 
 /** @throws {AppError} CONFLICT. */
-export function refuseUnrecorded(room: Pick<RoomRow, 'status' | 'record_enabled'>): void {
+export function assertRecordable(room: Pick<RoomRow, 'status' | 'record_enabled'>): void {
   if (room.status !== 'ACTIVE') {
     throw new AppError('CONFLICT', { message: 'The room is empty, so there is nothing to record.' });
   }

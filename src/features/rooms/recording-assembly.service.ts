@@ -12,8 +12,8 @@ import {
   type RoomComposer,
 } from '../../media/contract/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { ownerOf } from '../../platform/db/workspace.ts';
-import { isDiskTrouble } from '../../platform/disk.ts';
+import { getWorkspaceOwner } from '../../platform/db/workspace.ts';
+import { isDiskError } from '../../platform/disk.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { VideoIntake } from '../videos/index.ts';
 import { roomRecordingReady } from './events.ts';
@@ -72,7 +72,7 @@ async function outcomeOf(
   } catch (error) {
     if (run.signal.aborted) throw error;
     if (error instanceof MediaFileError) return { code: error.code, message: error.message };
-    if (isDiskTrouble(error))
+    if (isDiskError(error))
       throw new JobDeferredError('no space is left for a recording', FULL_DISK_PAUSE_SEC);
     if (!run.isLast) throw error;
     deps.log.error({ err: error, recordingId: row.id }, 'a recording of a room could not be composed');
@@ -99,7 +99,7 @@ async function composed(
     const found = await composer.look(path);
     if (found !== null) tracks.push({ ...found, name: names.get(found.identity) ?? null, path });
   }
-  const { plan } = await ownerOf(db, row.workspace_id);
+  const { plan } = await getWorkspaceOwner(db, row.workspace_id);
   const { path } = await composer.compose({
     tracks,
     dir,
@@ -158,7 +158,7 @@ export function createRoomRecordingReady({ clock }: { clock: Clock }) {
     video: { id: string; duration_sec: number | null },
   ): Promise<void> => {
     // Behind the lock of its video: nobody else says it meanwhile.
-    const known = await recordings.findUnsaid(tx, video.id);
+    const known = await recordings.listUnnotified(tx, video.id);
     const told = known === undefined ? null : await ofRoom(tx, known);
     if (known === undefined || told === null) return;
     const { roomId, sequence } = told;

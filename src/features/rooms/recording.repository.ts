@@ -59,7 +59,7 @@ export async function endOrphans(db: Db, now: Date): Promise<void> {
 }
 
 /** Rooms that are to be recorded from the first person on, and have not been since somebody came. */
-export async function roomsToBegin(db: Db): Promise<string[]> {
+export async function listRoomsToRecord(db: Db): Promise<string[]> {
   const rows = await db
     .selectFrom('room')
     .select('id')
@@ -82,7 +82,7 @@ export async function roomsToBegin(db: Db): Promise<string[]> {
 }
 
 /** What this node writes or has written, and what nobody writes yet: that is this node's from now on. */
-export async function takeUnsettled(db: Db, nodeId: string): Promise<RoomRecordingRow[]> {
+export async function claimUnsettled(db: Db, nodeId: string): Promise<RoomRecordingRow[]> {
   await db
     .updateTable('room_recording')
     .set({ node_id: nodeId })
@@ -99,7 +99,7 @@ export async function takeUnsettled(db: Db, nodeId: string): Promise<RoomRecordi
 }
 
 /** @returns false when somebody else has changed it meanwhile, or it is collected. */
-export async function holdBytes(tx: Tx, id: string, before: number, bytes: number): Promise<boolean> {
+export async function reserveStorage(tx: Tx, id: string, before: number, bytes: number): Promise<boolean> {
   const held = await tx
     .updateTable('room_recording')
     .set({ reserved_bytes: bytes })
@@ -120,7 +120,7 @@ export async function addVideo(tx: Tx, roomId: string, videoId: string): Promise
 }
 
 /** Before the room is deleted, behind its last event: what is still to be said of its recordings needs its id. */
-export async function keepRoomOf(tx: Tx, roomId: string): Promise<void> {
+export async function retainRoomId(tx: Tx, roomId: string): Promise<void> {
   await tx
     .updateTable('room_recording')
     .from('room')
@@ -132,7 +132,7 @@ export async function keepRoomOf(tx: Tx, roomId: string): Promise<void> {
 }
 
 /** @param videoId of a recording of which it is not said yet that it can be played. */
-export function findUnsaid(tx: Tx, videoId: string): Promise<RoomRecordingRow | undefined> {
+export function listUnnotified(tx: Tx, videoId: string): Promise<RoomRecordingRow | undefined> {
   return tx
     .selectFrom('room_recording')
     .selectAll()
@@ -166,7 +166,7 @@ export async function namesIn(db: Db, roomId: string): Promise<Map<string, strin
 }
 
 /** Ended, and not heard of by the node that has the files. */
-export function lostBefore(db: Db, before: Date): Promise<RoomRecordingRow[]> {
+export function listOrphanedRecordings(db: Db, before: Date): Promise<RoomRecordingRow[]> {
   return db
     .selectFrom('room_recording')
     .selectAll()

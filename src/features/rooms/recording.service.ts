@@ -7,10 +7,10 @@ import type { BlobStore, RoomEngine, RoomRecordingPort } from '../../media/contr
 import type { Tx } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { VideoIntake } from '../videos/index.ts';
-import type { Told } from './emit.ts';
+import type { RoomEventContext } from './emit.ts';
 import { changeLocked, type RoomDeps } from './locked.ts';
 import * as participants from './participants.repository.ts';
-import { createNoRecorder, type RoomRecorder, refuseUnrecorded } from './recorder.ts';
+import { createNoRecorder, type RoomRecorder, assertRecordable } from './recorder.ts';
 import { roomRecordingJob } from './recording.jobs.ts';
 import type { RoomRecordingRow } from './recording.repository.ts';
 import * as recordings from './recording.repository.ts';
@@ -60,7 +60,7 @@ export function createRoomRecordings(deps: RoomRecordingDeps): RoomRecordings {
     },
     port: createPort(deps),
     async sweep() {
-      for (const lost of await recordings.lostBefore(db, dateFromMs(clock.ms() - LOST_MS))) {
+      for (const lost of await recordings.listOrphanedRecordings(db, dateFromMs(clock.ms() - LOST_MS))) {
         await events.transaction((tx) => giveUp(deps, tx, lost.id));
       }
     },
@@ -70,11 +70,11 @@ export function createRoomRecordings(deps: RoomRecordingDeps): RoomRecordings {
 /** Under the lock of the room: it may have changed since it was looked at. */
 async function begin(
   { intake }: RoomRecordingDeps,
-  { tx, now }: Told,
+  { tx, now }: RoomEventContext,
   room: RoomRow,
   layout = room.record_layout,
 ): Promise<void> {
-  refuseUnrecorded(room);
+  assertRecordable(room);
   if (room.recording_since !== null) return;
   if (!(await intake.hold.hasRoom(tx, room.workspace_id))) {
     throw quotaExceeded(
@@ -104,10 +104,10 @@ function createPort(deps: RoomRecordingDeps): RoomRecordingPort {
   return {
     async wanted(nodeId, sizes) {
       await recordings.endOrphans(db, deps.clock.now());
-      for (const roomId of await recordings.roomsToBegin(db)) await beginByItself(deps, roomId);
+      for (const roomId of await recordings.listRoomsToRecord(db)) await beginByItself(deps, roomId);
       const open: { recordingId: string; roomId: string }[] = [];
       const ended: string[] = [];
-      for (const row of await recordings.takeUnsettled(db, nodeId)) {
+      for (const row of await recordings.claimUnsettled(db, nodeId)) {
         const reason = row.ended_at === null ? await overBy(deps, row, sizes.get(row.id) ?? 0) : null;
         if (reason !== null) await endById(row.id, reason);
         if (reason === 'TOO_LONG' && row.room_id !== null) await beginByItself(deps, row.room_id);
@@ -155,7 +155,7 @@ async function hold(
     await intake.hold.makingRoom(row.workspace_id, () =>
       events.transaction(async (tx) => {
         await intake.hold.grow(tx, row.workspace_id, bytes - row.reserved_bytes);
-        const isMine = await recordings.holdBytes(tx, row.id, row.reserved_bytes, bytes);
+        const isMine = await recordings.reserveStorage(tx, row.id, row.reserved_bytes, bytes);
         if (!isMine) await intake.hold.grow(tx, row.workspace_id, row.reserved_bytes - bytes);
       }),
     );
@@ -184,7 +184,7 @@ const EARLY = {
 /** The files are in the store: there is a video from now on, if there is anything. */
 async function collect(
   { intake, queue }: RoomRecordingDeps,
-  { tx, append, now }: Told,
+  { tx, append, now }: RoomEventContext,
   recordingId: string,
   files: readonly { sizeBytes: number }[],
 ): Promise<void> {

@@ -20,6 +20,6 @@ export function messagesSince(db: Db, roomId: string, nodeId: string, since: Dat
     .execute();
 }
 
-export async function forgetMessages(db: Db, before: Date): Promise<void> {
+export async function deleteMessages(db: Db, before: Date): Promise<void> {
   await db.deleteFrom('room_message').where('created_at', '<', before).execute();
 }

@@ -1,9 +1,9 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { onPageOfEach } from '../../platform/db/listed.ts';
+import { pagePerCombination } from '../../platform/db/listed.ts';
 import { type RoomStatus, type RoomTable, VALUES } from '../../platform/db/tables.generated.ts';
-import { inGoodStanding } from '../../platform/db/workspace.ts';
+import { isAccountActive } from '../../platform/db/workspace.ts';
 
 export type RoomRow = Selectable<RoomTable>;
 export type RoomChange = Updateable<RoomTable>;
@@ -31,12 +31,12 @@ export function findOpenRoom(db: Db, id: string): Promise<RoomRow | undefined> {
     .selectFrom('room')
     .selectAll()
     .where('id', '=', id)
-    .where(inGoodStanding('room.workspace_id'))
+    .where(isAccountActive('room.workspace_id'))
     .executeTakeFirst();
 }
 
 /** What whoever has its address may know, of any workspace whose account is not suspended. */
-export function findFace(db: Db, id: string) {
+export function findPublicRoom(db: Db, id: string) {
   return db
     .selectFrom('room')
     .innerJoin('workspace', 'workspace.id', 'room.workspace_id')
@@ -44,7 +44,7 @@ export function findFace(db: Db, id: string) {
     .select(['room.status', 'room.expires_at', 'room.record_enabled'])
     .select(['account.username', 'account.name as creator_name'])
     .where('room.id', '=', id)
-    .where(inGoodStanding('room.workspace_id'))
+    .where(isAccountActive('room.workspace_id'))
     .executeTakeFirst();
 }
 
@@ -87,9 +87,9 @@ export function listRooms(
   return db
     .selectFrom('room')
     .selectAll()
-    .where(onPageOfEach(page, listed, { status: [filter.status, VALUES.room.status] }))
+    .where(pagePerCombination(page, listed, { status: [filter.status, VALUES.room.status] }))
     .orderBy('id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 
@@ -102,7 +102,7 @@ export async function deleteRoom(tx: Tx, id: string): Promise<void> {
 }
 
 /** Rooms that time may have something to do with, with what decides about them. */
-export function selectToSettle(db: Db, now: Date) {
+export function listRoomsToReconcile(db: Db, now: Date) {
   const present = sql`from room_participant present where present.room_id = room.id`;
   const away = sql<boolean>`exists (select ${present} and present.state <> 'LEFT'
     and present.disconnected_since + make_interval(secs => room.departure_timeout_sec) <= ${now})`;

@@ -1,4 +1,4 @@
-import { reads, writes } from '../../http/access.ts';
+import { requiresRead, requiresWrite } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaList, Deleted, IdParams, parseList } from '../../http/schema.ts';
@@ -38,7 +38,7 @@ export function roomRoutes(deps: Deps): Route[] {
 function wholeRoutes({ rooms, cursors, publicUrl }: Deps): Route[] {
   return [
     defineRoute({
-      ...writes('rooms:write'),
+      ...requiresWrite('rooms:write'),
       operationId: 'rooms.create',
       method: 'POST',
       path: '/rooms',
@@ -53,7 +53,7 @@ function wholeRoutes({ rooms, cursors, publicUrl }: Deps): Route[] {
         toRoom(await rooms.create(caller.workspaceId, body), caller.mode, publicUrl),
     }),
     defineRoute({
-      ...reads('rooms:read'),
+      ...requiresRead('rooms:read'),
       operationId: 'rooms.list',
       method: 'GET',
       path: '/rooms',
@@ -70,7 +70,7 @@ function wholeRoutes({ rooms, cursors, publicUrl }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...reads('rooms:read'),
+      ...requiresRead('rooms:read'),
       operationId: 'rooms.get',
       method: 'GET',
       path: '/rooms/{id}',
@@ -82,7 +82,7 @@ function wholeRoutes({ rooms, cursors, publicUrl }: Deps): Route[] {
         toRoom(await rooms.get(caller.workspaceId, params.id), caller.mode, publicUrl),
     }),
     defineRoute({
-      ...writes('rooms:write'),
+      ...requiresWrite('rooms:write'),
       operationId: 'rooms.update',
       method: 'PATCH',
       path: '/rooms/{id}',
@@ -97,7 +97,7 @@ function wholeRoutes({ rooms, cursors, publicUrl }: Deps): Route[] {
         toRoom(await rooms.update(caller.workspaceId, params.id, body), caller.mode, publicUrl),
     }),
     defineRoute({
-      ...writes('rooms:write'),
+      ...requiresWrite('rooms:write'),
       operationId: 'rooms.delete',
       method: 'DELETE',
       path: '/rooms/{id}',
@@ -117,7 +117,7 @@ function actionRoutes({ rooms, publicUrl }: Deps): Route[] {
   const place = (workspaceId: string, roomId: string) => ({ workspaceId, roomId });
   return [
     defineRoute({
-      ...writes('rooms:write'),
+      ...requiresWrite('rooms:write'),
       operationId: 'rooms.createToken',
       method: 'POST',
       path: '/rooms/{id}/tokens',
@@ -146,7 +146,7 @@ function actionRoutes({ rooms, publicUrl }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...writes('rooms:write'),
+      ...requiresWrite('rooms:write'),
       operationId: 'rooms.end',
       method: 'POST',
       path: '/rooms/{id}/end',
@@ -160,7 +160,7 @@ function actionRoutes({ rooms, publicUrl }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...writes('rooms:write'),
+      ...requiresWrite('rooms:write'),
       operationId: 'rooms.startRecording',
       method: 'POST',
       path: '/rooms/{id}/recording/start',
@@ -176,7 +176,7 @@ function actionRoutes({ rooms, publicUrl }: Deps): Route[] {
         toRoom(await rooms.record(place(workspaceId, params.id), true, body.layout), mode, publicUrl),
     }),
     defineRoute({
-      ...writes('rooms:write'),
+      ...requiresWrite('rooms:write'),
       operationId: 'rooms.stopRecording',
       method: 'POST',
       path: '/rooms/{id}/recording/stop',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { capacityOf, isName, isSaid, permissionsOf, withPresence } from './rules.ts';
+import { capacityOf, isName, hasVisibleText, permissionsOf, applyPresence } from './rules.ts';
 
 const all = { canPublish: true, canSubscribe: true, canPublishData: true, canScreenShare: true };
 
@@ -24,7 +24,7 @@ test('names of every script are names; what is unseen or turns the text is none'
     assert.ok(isName(name), name);
   for (const name of ['', ' ', '\u200b', 'a\nb', 'a\u0000', '\u202eabc', 'a\u2066b'])
     assert.ok(!isName(name));
-  assert.ok(isSaid('two\nlines') && !isSaid('\u0007bell') && !isSaid(' \n '));
+  assert.ok(hasVisibleText('two\nlines') && !hasVisibleText('\u0007bell') && !hasVisibleText(' \n '));
 });
 
 test('the smallest bound holds, and an ended room stays as it is', () => {
@@ -35,5 +35,5 @@ test('the smallest bound holds, and an ended room stays as it is', () => {
     status: 'ENDED' as const,
     ...{ started_at: at, empty_since: null, alone_since: null, peak_participants: 2 },
   };
-  assert.deepEqual(withPresence(ended, 0, new Date(5)), ended);
+  assert.deepEqual(applyPresence(ended, 0, new Date(5)), ended);
 });

@@ -29,7 +29,7 @@ export type Presence = Pick<
  *
  * @param emptySince when the last one was gone, where that was before now.
  */
-export function withPresence(room: RoomState, count: number, now: Date, emptySince = now): Presence {
+export function applyPresence(room: RoomState, count: number, now: Date, emptySince = now): Presence {
   const { status, started_at, empty_since, alone_since, peak_participants } = room;
   if (status === 'ENDED') return { status, started_at, empty_since, alone_since, peak_participants };
   if (count === 0) {
@@ -51,7 +51,7 @@ export function withPresence(room: RoomState, count: number, now: Date, emptySin
 export type DueEnd = 'EXPIRED' | 'SUSPENDED' | 'MAX_DURATION' | 'ALONE';
 
 /** What time has brought about: the end of the room with its reason, that nobody came back (IDLE), or nothing. */
-export function dueOf(
+export function dueTransition(
   room: RoomTimes,
   { planHours, isSuspended }: { planHours: number; isSuspended: boolean },
   now: Date,
@@ -81,7 +81,7 @@ export function waitsUntil(
 }
 
 /** When the last time with somebody in a room that has ended was over; null when nobody ever came. */
-export function heldUntil(room: Pick<RoomState, 'started_at' | 'empty_since'> & { ended_at: Date | null }) {
+export function lastOccupiedAt(room: Pick<RoomState, 'started_at' | 'empty_since'> & { ended_at: Date | null }) {
   return room.started_at === null ? null : (room.empty_since ?? room.ended_at);
 }
 
@@ -127,7 +127,7 @@ const VISIBLE = /[^\p{C}\p{Z}\s]/u;
 const CONTROL = /(?!\n)\p{Cc}/u;
 
 /** Is there something to be read in it? */
-export function isSaid(text: string): boolean {
+export function hasVisibleText(text: string): boolean {
   return VISIBLE.test(text) && !CONTROL.test(text);
 }
 

@@ -1,15 +1,15 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Metadata, Nullable, OneOf } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { HOUR_SEC } from '../../kernel/durations.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
-import { defaultsOf, type ShownRoom } from './locked.ts';
+import { defaultsOf, type RoomDetails } from './locked.ts';
 import type { ParticipantRow } from './participants.repository.ts';
 import { secondsBetween } from './rules.ts';
 
-const Layout = named('RoomLayout', OneOf(VALUES.room.record_layout));
-export const Role = named('RoomRole', OneOf(VALUES.room_participant.role));
+const Layout = namedSchema('RoomLayout', OneOf(VALUES.room.record_layout));
+export const Role = namedSchema('RoomRole', OneOf(VALUES.room_participant.role));
 const Identity = Type.String({
   minLength: 1,
   maxLength: 128,
@@ -23,8 +23,8 @@ const permissions = {
   canPublishData: Type.Boolean({ description: 'Post chat messages.' }),
   canScreenShare: Type.Boolean(),
 };
-const Permissions = named('RoomPermissions', Type.Object(permissions));
-const PermissionsIn = named('RoomPermissionsInput', Type.Partial(Type.Object(permissions)));
+const Permissions = namedSchema('RoomPermissions', Type.Object(permissions));
+const PermissionsIn = namedSchema('RoomPermissionsInput', Type.Partial(Type.Object(permissions)));
 
 const settings = {
   name: Type.String({ minLength: 1, maxLength: 120, pattern: '\\S' }),
@@ -71,18 +71,18 @@ const optional = {
   permissionsDefault: Type.Optional(PermissionsIn),
 };
 
-export const RoomIn = named('RoomCreate', Type.Object({ name, ...optional }), {
+export const RoomIn = namedSchema('RoomCreate', Type.Object({ name, ...optional }), {
   name: 'Monday class',
   waitingRoom: true,
 });
 export type RoomIn = Static<typeof RoomIn>;
 
-export const RoomPatch = named('RoomUpdate', Type.Object({ name: Type.Optional(name), ...optional }), {
+export const RoomPatch = namedSchema('RoomUpdate', Type.Object({ name: Type.Optional(name), ...optional }), {
   waitingRoom: false,
 });
 export type RoomPatch = Static<typeof RoomPatch>;
 
-export const Room = named(
+export const Room = namedSchema(
   'Room',
   Type.Object({
     id: IdOf('room'),
@@ -145,11 +145,11 @@ export const Room = named(
   },
 );
 
-export const RecordingIn = named('RoomRecordingStart', Type.Object({ layout: Type.Optional(Layout) }), {
+export const RecordingIn = namedSchema('RoomRecordingStart', Type.Object({ layout: Type.Optional(Layout) }), {
   layout: 'SPEAKER',
 });
 
-export const TokenIn = named(
+export const TokenIn = namedSchema(
   'RoomTokenCreate',
   Type.Object({
     identity: Identity,
@@ -168,7 +168,7 @@ export const TokenIn = named(
 );
 export type TokenIn = Static<typeof TokenIn>;
 
-export const Token = named(
+export const Token = namedSchema(
   'RoomToken',
   Type.Object({
     token: Type.String(),
@@ -185,7 +185,7 @@ const Track = Type.Object({
   source: OneOf(['MICROPHONE', 'CAMERA', 'SCREEN']),
   muted: Type.Boolean({ description: 'Whether a host muted the track.' }),
 });
-export const Participant = named(
+export const Participant = namedSchema(
   'RoomParticipant',
   Type.Object({
     identity: Type.String(),
@@ -217,7 +217,7 @@ export const Participant = named(
   },
 );
 
-export const MuteIn = named(
+export const MuteIn = namedSchema(
   'RoomMute',
   Type.Object({
     kind: OneOf(['AUDIO', 'VIDEO', 'SCREEN']),
@@ -226,7 +226,7 @@ export const MuteIn = named(
   { kind: 'AUDIO' },
 );
 
-export const Gone = named(
+export const Gone = namedSchema(
   'RoomIdentity',
   Type.Object({
     id: Type.String({ description: 'Identity of the participant.' }),
@@ -253,7 +253,7 @@ export function serverUrlOf(publicUrl: string, id: string): string {
 }
 
 export function toRoom(
-  { row, count, canRecord, streamId, bookingId }: ShownRoom,
+  { row, count, canRecord, streamId, bookingId }: RoomDetails,
   mode: Mode,
   publicUrl: string,
 ): Static<typeof Room> {

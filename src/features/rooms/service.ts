@@ -4,25 +4,25 @@ import type { PageRequest } from '../../kernel/page.ts';
 import { PLANS } from '../../kernel/plans.ts';
 import type { RoomLayout } from '../../media/contract/index.ts';
 import type { Db } from '../../platform/db/index.ts';
-import { ownerOf } from '../../platform/db/workspace.ts';
+import { getWorkspaceOwner } from '../../platform/db/workspace.ts';
 import { bookingsOf, streamsOf } from './bridges.repository.ts';
 import { emitRoom } from './emit.ts';
 import { roomCreated, roomDeleted } from './events.ts';
-import { changeLocked, ROOM_TOPIC, type RoomDeps, type RoomPlace, type ShownRoom } from './locked.ts';
+import { changeLocked, ROOM_TOPIC, type RoomDeps, type RoomRef, type RoomDetails } from './locked.ts';
 import type { ParticipantFilter, ParticipantRow } from './participants.repository.ts';
 import * as participants from './participants.repository.ts';
-import { type RoomRecorder, refuseUnrecorded } from './recorder.ts';
-import { keepRoomOf } from './recording.repository.ts';
+import { type RoomRecorder, assertRecordable } from './recorder.ts';
+import { retainRoomId } from './recording.repository.ts';
 import type { RoomFilter, RoomRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { heldUntil, isName } from './rules.ts';
+import { lastOccupiedAt, isName } from './rules.ts';
 import type { RoomIn, RoomPatch, TokenIn } from './schemas.ts';
 import { columnsOf, DEFAULTS } from './settings.ts';
 import type { RoomGrant, RoomTokens } from './tokens.ts';
 import { endRecording, endRoom } from './transitions.ts';
 
 /** What a page may show of a room to whoever has its address. */
-export interface RoomFace {
+export interface PublicRoom {
   isEnded: boolean;
   /** As on the channel. */
   creator: string;
@@ -39,17 +39,17 @@ interface Deps extends RoomDeps {
 /** Rooms of a workspace (docs/concepts/rooms.md). An id of another one is NOT_FOUND. */
 export interface Rooms {
   /** @throws {AppError} BAD_REQUEST, fields `maxParticipants`, `expiresAt`; QUOTA_EXCEEDED. */
-  create(workspaceId: string, input: RoomIn): Promise<ShownRoom>;
-  list(workspaceId: string, filter: RoomFilter, page: PageRequest): Promise<ShownRoom[]>;
-  get(workspaceId: string, id: string): Promise<ShownRoom>;
+  create(workspaceId: string, input: RoomIn): Promise<RoomDetails>;
+  list(workspaceId: string, filter: RoomFilter, page: PageRequest): Promise<RoomDetails[]>;
+  get(workspaceId: string, id: string): Promise<RoomDetails>;
   /** Without `recordEnabled` its recording ends. @throws {AppError} as `create`; CONFLICT when it has ended. */
-  update(workspaceId: string, id: string, input: RoomPatch): Promise<ShownRoom>;
+  update(workspaceId: string, id: string, input: RoomPatch): Promise<RoomDetails>;
   /** Ends it first. */
   remove(workspaceId: string, id: string): Promise<void>;
   /** For good; repeats change nothing. */
-  end(place: RoomPlace): Promise<ShownRoom>;
+  end(place: RoomRef): Promise<RoomDetails>;
   /** @throws {AppError} CONFLICT when the room has ended, or the identity is banned (field `identity`). */
-  mint(place: RoomPlace, grant: RoomGrant, ttlSec: number): Promise<{ token: string; expiresAt: Date }>;
+  mint(place: RoomRef, grant: RoomGrant, ttlSec: number): Promise<{ token: string; expiresAt: Date }>;
   participants(
     workspaceId: string,
     id: string,
@@ -60,16 +60,16 @@ export interface Rooms {
    * @param layout of this recording; that of the room unless given.
    * @throws {AppError} CONFLICT when it cannot be recorded; QUOTA_EXCEEDED where the storage of the plan is full.
    */
-  record(place: RoomPlace, isOn: boolean, layout?: RoomLayout): Promise<ShownRoom>;
+  record(place: RoomRef, isOn: boolean, layout?: RoomLayout): Promise<RoomDetails>;
   /** Of any workspace in good standing; undefined when there is none. */
-  face(id: string): Promise<RoomFace | undefined>;
+  face(id: string): Promise<PublicRoom | undefined>;
   /** Most people in one room: what the plan counts. */
   most(workspaceId: string): Promise<number>;
 }
 
 export function createRooms(deps: Deps): Rooms {
   const { db } = deps;
-  const shown = async (row: RoomRow): Promise<ShownRoom> => {
+  const shown = async (row: RoomRow): Promise<RoomDetails> => {
     const [one] = await shownAll(deps, [row]);
     return one ?? shownOf(deps, row);
   };
@@ -93,8 +93,8 @@ export function createRooms(deps: Deps): Rooms {
     async remove(workspaceId, id) {
       await changeLocked(deps, { workspaceId, roomId: id }, async (told, room) => {
         const ended = await endRoom(told, room, 'DELETED');
-        await emitRoom(told, roomDeleted, ended, heldUntil(ended));
-        await keepRoomOf(told.tx, id);
+        await emitRoom(told, roomDeleted, ended, lastOccupiedAt(ended));
+        await retainRoomId(told.tx, id);
         await repository.deleteRoom(told.tx, id);
       });
     },
@@ -106,12 +106,12 @@ export function createRooms(deps: Deps): Rooms {
     },
     async record(place, isOn, layout) {
       const room = await found(db, place);
-      if (isOn) refuseUnrecorded(room);
+      if (isOn) assertRecordable(room);
       await (isOn ? deps.recorder.start(place, layout) : deps.recorder.stop(place));
       return shown(await found(db, place));
     },
     async face(id) {
-      const row = await repository.findFace(db, id);
+      const row = await repository.findPublicRoom(db, id);
       if (row === undefined) return undefined;
       const isOver = row.expires_at !== null && row.expires_at <= deps.clock.now();
       return {
@@ -121,14 +121,14 @@ export function createRooms(deps: Deps): Rooms {
         isBroadcast: (await streamsOf(db, [id])).size > 0,
       };
     },
-    most: (workspaceId) => participants.mostInOneRoom(db, workspaceId),
+    most: (workspaceId) => participants.peakRoomOccupancy(db, workspaceId),
   };
 }
 
-async function shownAll(deps: Pick<Deps, 'db' | 'recorder'>, rows: readonly RoomRow[]): Promise<ShownRoom[]> {
+async function shownAll(deps: Pick<Deps, 'db' | 'recorder'>, rows: readonly RoomRow[]): Promise<RoomDetails[]> {
   const { db } = deps;
   const ids = rows.map(({ id }) => id);
-  const counts = await participants.countIn(db, ids);
+  const counts = await participants.countParticipants(db, ids);
   const [streams, bookings] = [await streamsOf(db, ids), await bookingsOf(db, ids)];
   return rows.map((row) => {
     const { id } = row;
@@ -144,12 +144,12 @@ function shownOf(
     count = 0,
     streamId = null,
     bookingId = null,
-  }: { [K in 'count' | 'streamId' | 'bookingId']?: ShownRoom[K] | undefined } = {},
-): ShownRoom {
+  }: { [K in 'count' | 'streamId' | 'bookingId']?: RoomDetails[K] | undefined } = {},
+): RoomDetails {
   return { row, count, canRecord: row.record_enabled && recorder.canRecord(), streamId, bookingId };
 }
 
-async function found(db: Db, { workspaceId, roomId }: RoomPlace): Promise<RoomRow> {
+async function found(db: Db, { workspaceId, roomId }: RoomRef): Promise<RoomRow> {
   const row = await (workspaceId === null
     ? repository.findOpenRoom(db, roomId)
     : repository.findRoom(db, workspaceId, roomId));
@@ -157,7 +157,7 @@ async function found(db: Db, { workspaceId, roomId }: RoomPlace): Promise<RoomRo
   return row;
 }
 
-async function create(deps: Deps, workspaceId: string, input: RoomIn): Promise<ShownRoom> {
+async function create(deps: Deps, workspaceId: string, input: RoomIn): Promise<RoomDetails> {
   const { events, clock, bus } = deps;
   refuseInput(input);
   const row = await events.transaction(async (tx, append) => {
@@ -184,7 +184,7 @@ async function create(deps: Deps, workspaceId: string, input: RoomIn): Promise<S
 
 async function mint(
   { db, clock, tokens }: Deps,
-  place: RoomPlace,
+  place: RoomRef,
   grant: RoomGrant,
   ttlSec: number,
 ): Promise<{ token: string; expiresAt: Date }> {
@@ -228,7 +228,7 @@ async function refuseSize(
   workspaceId: string,
   wanted: number | undefined,
 ): Promise<number> {
-  const { plan } = await ownerOf(db, workspaceId);
+  const { plan } = await getWorkspaceOwner(db, workspaceId);
   const { roomParticipants } = PLANS[plan];
   const most = Math.min(roomParticipants, engineMax());
   if (wanted === undefined || wanted <= most) return wanted ?? most;

@@ -3,17 +3,17 @@ import { dateFromMs } from '../../kernel/clock.ts';
 import { PLANS } from '../../kernel/plans.ts';
 import { hasAny } from '../../platform/db/has-any.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { Told } from './emit.ts';
+import type { RoomEventContext } from './emit.ts';
 import { changeLocked, ROOM_TOPIC, type RoomDeps } from './locked.ts';
 import * as participants from './participants.repository.ts';
 import * as relay from './relay.repository.ts';
 import type { RoomRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { dueOf, waitsUntil } from './rules.ts';
-import { endRoom, goIdle, letGo, settlePresence } from './transitions.ts';
+import { dueTransition, waitsUntil } from './rules.ts';
+import { endRoom, markIdle, removeParticipant, reconcilePresence } from './transitions.ts';
 
 /** A node that has not been heard of for so long is gone, and so are the connections to it. */
-export const NODE_SILENT_MS = 10_000;
+export const NODE_TIMEOUT_MS = 10_000;
 const FORGET_NODE_MS = 3_600_000;
 /** Messages between nodes are read within seconds. */
 const MESSAGE_MS = 60_000;
@@ -26,23 +26,23 @@ export interface RoomSweep {
   run(): Promise<void>;
 }
 
-type Candidate = InferResult<ReturnType<typeof repository.selectToSettle>>[number];
+type Candidate = InferResult<ReturnType<typeof repository.listRoomsToReconcile>>[number];
 
 export function createRoomSweep(deps: RoomDeps & { log: Logger }): RoomSweep {
   const { db, bus, clock, log } = deps;
   const before = (ms: number) => dateFromMs(clock.ms() - ms);
   return {
     async forget() {
-      await participants.forgetSilentNodes(db, before(FORGET_NODE_MS));
-      await relay.forgetMessages(db, before(MESSAGE_MS));
+      await participants.removeDeadNodes(db, before(FORGET_NODE_MS));
+      await relay.deleteMessages(db, before(MESSAGE_MS));
     },
     async run() {
       const now = clock.now();
-      const since = before(NODE_SILENT_MS);
-      const toSettle = repository.selectToSettle(db, now);
+      const since = before(NODE_TIMEOUT_MS);
+      const toSettle = repository.listRoomsToReconcile(db, now);
       // Each second, and mostly for nothing.
-      if (!(await hasAny(db, [participants.selectSilent(db, since), toSettle]))) return;
-      for (const id of await participants.loseSilent(db, since, now)) bus.publish(ROOM_TOPIC, id);
+      if (!(await hasAny(db, [participants.listOnDeadNodes(db, since), toSettle]))) return;
+      for (const id of await participants.markDisconnected(db, since, now)) bus.publish(ROOM_TOPIC, id);
       for (const room of await toSettle.execute()) {
         if (!isDue(room, now)) continue;
         try {
@@ -63,14 +63,14 @@ const standingOf = ({ plan, suspended_at: suspendedAt }: Candidate) => ({
 });
 
 function isDue(room: Candidate, now: Date): boolean {
-  if (room.has_away || dueOf(room, standingOf(room), now) !== null) return true;
+  if (room.has_away || dueTransition(room, standingOf(room), now) !== null) return true;
   const { waiting_since: since } = room;
   if (since === null || room.status === 'ACTIVE') return false;
   return room.suspended_at !== null || waitsUntil(room, since) <= now.getTime();
 }
 
 /** Under the lock of the room. @param seen the plan and the standing, as they were a moment ago. */
-async function settle(told: Told, room: RoomRow, seen: Candidate): Promise<void> {
+async function settle(told: RoomEventContext, room: RoomRow, seen: Candidate): Promise<void> {
   const { tx, now } = told;
   const goneSince: number[] = [];
   for (const row of await participants.presentIn(tx, room.id)) {
@@ -82,12 +82,12 @@ async function settle(told: Told, room: RoomRow, seen: Candidate): Promise<void>
       (seen.suspended_at !== null || waitsUntil(room, row.created_at) <= now.getTime());
     if (!isGone && !isForgotten) continue;
     if (isGone) goneSince.push(awaySince);
-    await letGo(told, room, row, 'TIMEOUT');
+    await removeParticipant(told, room, row, 'TIMEOUT');
   }
   // The seat of the last one was kept for the departure timeout already: it does not begin again.
   const emptySince = goneSince.length === 0 ? now : dateFromMs(Math.max(...goneSince));
-  const settled = await settlePresence(told, room, emptySince);
-  const due = dueOf(settled, standingOf(seen), now);
-  if (due === 'IDLE') await goIdle(told, settled);
+  const settled = await reconcilePresence(told, room, emptySince);
+  const due = dueTransition(settled, standingOf(seen), now);
+  if (due === 'IDLE') await markIdle(told, settled);
   else if (due !== null) await endRoom(told, settled, due);
 }

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { runTask } from '../../../test/harness/parts.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { connectRoom, createRoom, joinRoom, mintToken } from '../../../test/rooms/client.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00.000Z');
@@ -25,7 +25,7 @@ const later = async (sec: number) => {
   await runTask(app.container, 'rooms');
 };
 const seats = (id: string, number: number) =>
-  until(async () => (await room(id)).participantCount === number, { message: `${number} in the room` });
+  waitFor(async () => (await room(id)).participantCount === number, { message: `${number} in the room` });
 
 test('a room lasts as long as its own time and the plan allow', async () => {
   const [own, plan] = [await createRoom(app, key, { maxDurationSec: 600 }), await createRoom(app, key)];
@@ -119,7 +119,7 @@ test('an empty room waits for the departure timeout, and begins anew with whoeve
   const again = await joinRoom(app, key, id, { identity: 'ada' });
   assert.notEqual((await room(id)).startedAt, startedAt);
   again.cut();
-  await until(
+  await waitFor(
     async () =>
       (
         await app.container.sql`

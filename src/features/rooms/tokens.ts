@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
-import { sealText, unsealText } from '../../platform/sealed-text.ts';
+import { signToken, verifyToken } from '../../platform/sealed-text.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import { shapeOf } from '../../platform/shapes.ts';
+import { compileSchema } from '../../platform/shapes.ts';
 
 const Permission = Type.Optional(Type.Boolean());
 const Grant = Type.Object({
@@ -21,7 +21,7 @@ const Grant = Type.Object({
 });
 /** Whom a token lets into a room, and as what. */
 export type RoomGrant = Static<typeof Grant>;
-const payload = shapeOf(Type.Object({ expiresSec: Type.Integer(), grant: Grant }));
+const payload = compileSchema(Type.Object({ expiresSec: Type.Integer(), grant: Grant }));
 
 /** Tokens for rooms. They are signed, not kept: what was taken back since is in the rows of the room. */
 export interface RoomTokens {
@@ -44,19 +44,19 @@ export function createRoomTokens({ secrets, clock }: { secrets: Secrets; clock: 
     mint(roomId, grant, ttlSec) {
       const expiresSec = Math.floor(clock.ms() / 1000) + ttlSec;
       const text = JSON.stringify({ expiresSec, grant });
-      const token = sealText(secrets, JOIN, { head: Buffer.from(text).toString('base64url'), of: roomId });
+      const token = signToken(secrets, JOIN, { head: Buffer.from(text).toString('base64url'), of: roomId });
       return { token, expiresAt: dateFromMs(expiresSec * 1000) };
     },
     read(token, roomId) {
-      const head = token.length > MAX_LENGTH ? null : unsealText(secrets, JOIN, { text: token, of: roomId });
+      const head = token.length > MAX_LENGTH ? null : verifyToken(secrets, JOIN, { text: token, of: roomId });
       if (head === null) return null;
       const said: unknown = JSON.parse(Buffer.from(head, 'base64url').toString());
       // An earlier version of the program may have signed something else.
       if (!payload.matches(said)) return null;
       return said.expiresSec * 1000 <= clock.ms() ? 'expired' : said.grant;
     },
-    mintResume: (roomId, participantId) => sealText(secrets, RESUME, { head: participantId, of: roomId }),
+    mintResume: (roomId, participantId) => signToken(secrets, RESUME, { head: participantId, of: roomId }),
     readResume: (token, roomId) =>
-      token.length > MAX_LENGTH ? null : unsealText(secrets, RESUME, { text: token, of: roomId }),
+      token.length > MAX_LENGTH ? null : verifyToken(secrets, RESUME, { text: token, of: roomId }),
   };
 }

@@ -3,20 +3,20 @@ import type {
   RoomParticipantLeaveReason,
   RoomRecordingEndReason,
 } from '../../platform/db/tables.generated.ts';
-import { countStay } from './attendance.service.ts';
-import { emitParticipant, emitRoom, type Told } from './emit.ts';
+import { recordAttendance } from './attendance.service.ts';
+import { emitParticipant, emitRoom, type RoomEventContext } from './emit.ts';
 import { participantLeft, roomEnded, roomIdle, roomStarted } from './events.ts';
 import type { ParticipantRow } from './participants.repository.ts';
 import * as participants from './participants.repository.ts';
 import { endOpen } from './recording.repository.ts';
 import type { RoomRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { withPresence } from './rules.ts';
+import { applyPresence } from './rules.ts';
 
 /** Brings the room in line with who is in it, under its lock. @param emptySince as in `withPresence`. */
-export async function settlePresence(told: Told, room: RoomRow, emptySince?: Date): Promise<RoomRow> {
+export async function reconcilePresence(told: RoomEventContext, room: RoomRow, emptySince?: Date): Promise<RoomRow> {
   const count = await participants.countPeople(told.tx, room.id);
-  const settled = withPresence(room, count, told.now, emptySince);
+  const settled = applyPresence(room, count, told.now, emptySince);
   const isSame =
     settled.status === room.status &&
     settled.empty_since?.getTime() === room.empty_since?.getTime() &&
@@ -29,8 +29,8 @@ export async function settlePresence(told: Told, room: RoomRow, emptySince?: Dat
 }
 
 /** Somebody is no more in the room, nor waits for it. The room is to be settled afterwards. */
-export async function letGo(
-  told: Told,
+export async function removeParticipant(
+  told: RoomEventContext,
   room: RoomRow,
   row: ParticipantRow,
   reason: RoomParticipantLeaveReason,
@@ -43,15 +43,15 @@ export async function letGo(
     node_id: null,
     disconnected_since: null,
   });
-  await countStay(told, room.workspace_id, left);
+  await recordAttendance(told, room.workspace_id, left);
   await emitParticipant(told, participantLeft, room.workspace_id, left);
 }
 
 /** The end of a room, for good. One that has ended before stays as it is. */
-export async function endRoom(told: Told, room: RoomRow, reason: RoomEndReason): Promise<RoomRow> {
+export async function endRoom(told: RoomEventContext, room: RoomRow, reason: RoomEndReason): Promise<RoomRow> {
   if (room.status === 'ENDED') return room;
   for (const row of await participants.presentIn(told.tx, room.id)) {
-    await letGo(told, room, row, 'ROOM_ENDED');
+    await removeParticipant(told, room, row, 'ROOM_ENDED');
   }
   const ended = await repository.updateRoom(told.tx, room.id, {
     status: 'ENDED',
@@ -66,7 +66,7 @@ export async function endRoom(told: Told, room: RoomRow, reason: RoomEndReason):
 }
 
 /** Nobody came back: the room waits for the next ones. */
-export async function goIdle(told: Told, room: RoomRow): Promise<RoomRow> {
+export async function markIdle(told: RoomEventContext, room: RoomRow): Promise<RoomRow> {
   const idle = await repository.updateRoom(told.tx, room.id, { status: 'CREATED', recording_since: null });
   await emitRoom(told, roomIdle, idle, room.empty_since ?? told.now);
   return idle;
@@ -74,7 +74,7 @@ export async function goIdle(told: Told, room: RoomRow): Promise<RoomRow> {
 
 /** The recording of the room that goes on, if any, ends. */
 export async function endRecording(
-  { tx, now }: Pick<Told, 'tx' | 'now'>,
+  { tx, now }: Pick<RoomEventContext, 'tx' | 'now'>,
   room: RoomRow,
   reason: RoomRecordingEndReason | null = null,
 ): Promise<RoomRow> {

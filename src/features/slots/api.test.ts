@@ -6,7 +6,7 @@ import { dateFromMs } from '../../kernel/clock.ts';
 import { MINUTE_MS } from '../../kernel/durations.ts';
 import { AppError } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
-import { calendar, type TakenBy } from '../calendars/index.ts';
+import { calendar, type BusyOwner } from '../calendars/index.ts';
 
 // A Sunday; all windows are of the Monday after it.
 const NOW = Date.UTC(2027, 0, 3, 12);
@@ -47,7 +47,7 @@ type Creator = Awaited<ReturnType<typeof creator>>;
 /** An instant of the Monday, by the wall in Berlin. */
 const monday = (hour: number, minute = 0) => dateFromMs(Date.UTC(2027, 0, 4, hour - 1, minute));
 
-async function booked(of: Creator, startsAt: Date, minutes: number): Promise<TakenBy> {
+async function booked(of: Creator, startsAt: Date, minutes: number): Promise<BusyOwner> {
   const { db } = app.container;
   const bookingId = newId('bkg');
   const now = clock.now();
@@ -64,7 +64,7 @@ async function booked(of: Creator, startsAt: Date, minutes: number): Promise<Tak
   return by;
 }
 
-async function take({ workspaceId, productId }: Creator, startsAt: Date, minutes: number, by: TakenBy) {
+async function take({ workspaceId, productId }: Creator, startsAt: Date, minutes: number, by: BusyOwner) {
   const freeAt = dateFromMs(startsAt.getTime() + minutes * MINUTE_MS);
   const isTaken = await app.container.db
     .transaction()
@@ -166,8 +166,8 @@ test('one start is asked for: offered, taken, or none', async () => {
   const of = await creator();
   const { db, slots, products } = app.container;
   const product = await products.get(of.workspaceId, of.productId);
-  const ask = (startsAt: Date, except?: TakenBy) => slots.assertOffered(db, product, startsAt, except);
-  const refuses = (startsAt: Date, code: string, except?: TakenBy) =>
+  const ask = (startsAt: Date, except?: BusyOwner) => slots.assertOffered(db, product, startsAt, except);
+  const refuses = (startsAt: Date, code: string, except?: BusyOwner) =>
     assert.rejects(
       ask(startsAt, except),
       (error) => error instanceof AppError && error.code === code && error.field === 'startsAt',

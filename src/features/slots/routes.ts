@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { reads } from '../../http/access.ts';
+import { requiresRead } from '../../http/access.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { IdParams } from '../../http/schema.ts';
 import { SlotList } from './schemas.ts';
@@ -12,7 +12,7 @@ const Day = (description: string) =>
 export function slotRoutes({ slots }: { slots: Slots }): Route[] {
   return [
     defineRoute({
-      ...reads('booking:read'),
+      ...requiresRead('booking:read'),
       operationId: 'slots.list',
       method: 'GET',
       path: '/booking/products/{id}/slots',

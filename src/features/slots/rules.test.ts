@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { AppError } from '../../kernel/errors.ts';
-import { bookable, candidates, type Hours, localTimes, readDays } from './rules.ts';
+import { bookable, candidates, type AvailabilityWindows, localTimes, parseDayRange } from './rules.ts';
 
 const at = (text: string) => Temporal.Instant.from(text).epochMilliseconds;
 
-function hours(window: { start: string; end: string } | null, rest: Partial<Hours> = {}): Hours {
+function hours(window: { start: string; end: string } | null, rest: Partial<AvailabilityWindows> = {}): AvailabilityWindows {
   const windows = window === null ? [] : [window];
   const weekly = {
     ...{ mon: windows, tue: windows, wed: windows, thu: windows, fri: windows, sat: windows, sun: windows },
@@ -15,8 +15,8 @@ function hours(window: { start: string; end: string } | null, rest: Partial<Hour
 }
 
 /** The walls that slots of a day begin at, as UTC has them. */
-function starts(of: Hours, lengths: { durationMin: number; bufferMin?: number }, day: string): string[] {
-  const range = readDays({ from: day, to: day }, of.timezone, 0);
+function starts(of: AvailabilityWindows, lengths: { durationMin: number; bufferMin?: number }, day: string): string[] {
+  const range = parseDayRange({ from: day, to: day }, of.timezone, 0);
   return candidates(of, { bufferMin: 0, ...lengths }, range).map(({ startMs }) =>
     dateFromMs(startMs).toISOString().slice(0, 16),
   );
@@ -74,10 +74,10 @@ test('where midnight is skipped or shown twice, a day begins once', () => {
 test('days are read, and refused by name', () => {
   const refused = (query: { from?: string; to?: string }, field: string) =>
     assert.throws(
-      () => readDays(query, 'UTC', 0),
+      () => parseDayRange(query, 'UTC', 0),
       (error) => error instanceof AppError && error.code === 'BAD_REQUEST' && error.field === field,
     );
-  const days = (from: string, to: string) => readDays({ from, to }, 'UTC', 0);
+  const days = (from: string, to: string) => parseDayRange({ from, to }, 'UTC', 0);
   assert.deepEqual(days('2027-01-01', '2027-01-01'), {
     fromMs: at('2027-01-01T00:00Z'),
     toMs: at('2027-01-02T00:00Z'),
@@ -98,15 +98,15 @@ test('days are read, and refused by name', () => {
     refused({ from: '2027-01-01', to: text }, 'to');
   }
   const now = at('2027-01-04T23:30:00Z');
-  assert.equal(readDays({}, 'Europe/Berlin', now).fromMs, at('2027-01-04T23:00:00Z'));
-  assert.equal(readDays({}, 'Europe/Berlin', now).toMs, at('2027-02-01T23:00:00Z'));
+  assert.equal(parseDayRange({}, 'Europe/Berlin', now).fromMs, at('2027-01-04T23:00:00Z'));
+  assert.equal(parseDayRange({}, 'Europe/Berlin', now).toMs, at('2027-02-01T23:00:00Z'));
 });
 
 test('notice, horizon and blackouts are taken away', () => {
   const now = at('2027-01-04T08:30:00Z');
-  const open = (rest: Partial<Hours>) => {
+  const open = (rest: Partial<AvailabilityWindows>) => {
     const of = hours({ start: '09:00', end: '11:00' }, rest);
-    const range = readDays({ from: '2027-01-04', to: '2027-01-07' }, of.timezone, now);
+    const range = parseDayRange({ from: '2027-01-04', to: '2027-01-07' }, of.timezone, now);
     const found = bookable(candidates(of, { durationMin: 60, bufferMin: 30 }, range), of, now);
     const local = localTimes(of.timezone, range);
     return found.map(({ startMs }) => local(startMs).slice(5));

@@ -1,13 +1,13 @@
-import { blackoutInstants, DAY } from '../../kernel/blackouts.ts';
+import { expandBlackout, DAY } from '../../kernel/blackouts.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { DAY_MS, MINUTE_MS } from '../../kernel/durations.ts';
 import { badRequest } from '../../kernel/errors.ts';
-import { type Zone, zoneBetween } from '../../kernel/zone.ts';
+import { type ZoneOffsets, loadZoneOffsets } from '../../kernel/zone.ts';
 
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
 /** When a creator has time (docs/concepts/booking-availability.md). */
-export interface Hours {
+export interface AvailabilityWindows {
   /** Wall times as HH:MM; `end` may be 24:00. In order, without overlaps. */
   weekly: { readonly [Day in (typeof WEEKDAYS)[number]]?: readonly { start: string; end: string }[] };
   timezone: string;
@@ -17,7 +17,7 @@ export interface Hours {
 }
 
 /** What takes how long. */
-export interface Lengths {
+export interface SlotDurations {
   durationMin: number;
   bufferMin: number;
 }
@@ -44,7 +44,7 @@ const DEFAULT_DAYS = 28;
  *
  * @throws {AppError} BAD_REQUEST, field `from` or `to`.
  */
-export function readDays(query: { from?: string; to?: string }, timezone: string, nowMs: number): Range {
+export function parseDayRange(query: { from?: string; to?: string }, timezone: string, nowMs: number): Range {
   const today = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(timezone).toPlainDate();
   const from = query.from === undefined ? today : readDay('from', query.from);
   const to = query.to === undefined ? from.add({ days: DEFAULT_DAYS - 1 }) : readDay('to', query.to);
@@ -82,8 +82,8 @@ function startOf(day: Temporal.PlainDate, timezone: string): number {
  * What a creator's windows offer between two moments, in order, whoever has taken it: by `starts`, the moment of the
  * start. Rules: docs/concepts/booking-availability.md#slot-rules.
  */
-export function candidates(hours: Hours, lengths: Lengths, { fromMs, toMs }: Range): Candidate[] {
-  const zone = zoneBetween(hours.timezone, fromMs - 2 * DAY_MS, toMs + 2 * DAY_MS);
+export function candidates(hours: AvailabilityWindows, lengths: SlotDurations, { fromMs, toMs }: Range): Candidate[] {
+  const zone = loadZoneOffsets(hours.timezone, fromMs - 2 * DAY_MS, toMs + 2 * DAY_MS);
   const found: Candidate[] = [];
   const last = Math.floor(zone.wallMs(toMs) / DAY_MS);
   // A day earlier: its last slot may reach into the first day, and drop what begins before it ends.
@@ -102,8 +102,8 @@ export function candidates(hours: Hours, lengths: Lengths, { fromMs, toMs }: Ran
 /** @param wall the window in wall times. */
 function addWindow(
   found: Candidate[],
-  zone: Zone,
-  { durationMin, bufferMin }: Lengths,
+  zone: ZoneOffsets,
+  { durationMin, bufferMin }: SlotDurations,
   wall: { startMs: number; endMs: number },
 ): void {
   const lengthMs = durationMin * MINUTE_MS;
@@ -123,16 +123,16 @@ function minutesOf(time: string): number {
 }
 
 /** Those that can be booked now: after the notice, before the horizon, outside of blackouts. */
-export function bookable<T extends Candidate>(found: readonly T[], hours: Hours, nowMs: number): T[] {
+export function bookable<T extends Candidate>(found: readonly T[], hours: AvailabilityWindows, nowMs: number): T[] {
   const earliestMs = nowMs + hours.minNoticeMin * MINUTE_MS;
   const [first, last] = [found[0], found.at(-1)];
   if (first === undefined || last === undefined) return [];
-  const zone = zoneBetween(hours.timezone, Math.min(nowMs, first.startMs) - DAY_MS, last.startMs + DAY_MS);
+  const zone = loadZoneOffsets(hours.timezone, Math.min(nowMs, first.startMs) - DAY_MS, last.startMs + DAY_MS);
   const dayOf = (ms: number) => Math.floor(zone.wallMs(ms) / DAY_MS);
   const lastDay = dayOf(nowMs) + hours.maxAdvanceDays;
   const isOpen = outside(
     hours.blackouts.map((blackout) => {
-      const { startMs, endMs } = blackoutInstants(blackout, hours.timezone);
+      const { startMs, endMs } = expandBlackout(blackout, hours.timezone);
       return { fromMs: startMs, toMs: endMs };
     }),
   );
@@ -142,7 +142,7 @@ export function bookable<T extends Candidate>(found: readonly T[], hours: Hours,
 }
 
 /** Those whose time, and the buffer after it, nothing has taken. @param taken in any order. */
-export function free(found: readonly Candidate[], taken: readonly Range[]): Candidate[] {
+export function withoutConflicts(found: readonly Candidate[], taken: readonly Range[]): Candidate[] {
   const isFree = outside(taken);
   return found.filter(({ startMs, freeMs }) => isFree(startMs, freeMs));
 }
@@ -176,6 +176,6 @@ function merged(ranges: readonly Range[]): Range[] {
 
 /** `2026-11-20T09:00`: what the wall of a zone shows. */
 export function localTimes(timezone: string, { fromMs, toMs }: Range): (ms: number) => string {
-  const zone = zoneBetween(timezone, fromMs, toMs);
+  const zone = loadZoneOffsets(timezone, fromMs, toMs);
   return (ms) => dateFromMs(zone.wallMs(ms)).toISOString().slice(0, 16);
 }

@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant } from '../../http/schema.ts';
 
-export const SlotList = named(
+export const SlotList = namedSchema(
   'SlotList',
   Type.Object({
     productId: IdOf('bkp'),

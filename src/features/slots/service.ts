@@ -2,21 +2,21 @@ import type { Selectable } from 'kysely';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { MINUTE_MS } from '../../kernel/durations.ts';
 import { AppError, badRequest } from '../../kernel/errors.ts';
-import { normaliseTimezone } from '../../kernel/timezone.ts';
+import { normalizeTimezone } from '../../kernel/timezone.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { BookingProductTable } from '../../platform/db/tables.generated.ts';
-import type { Busy, Calendar, TakenBy } from '../calendars/index.ts';
+import type { BusyInterval, Calendar, BusyOwner } from '../calendars/index.ts';
 import { listOccurrences } from './repository.ts';
 import {
   bookable,
   type Candidate,
   candidates,
-  free,
-  type Hours,
-  type Lengths,
+  withoutConflicts,
+  type AvailabilityWindows,
+  type SlotDurations,
   localTimes,
   type Range,
-  readDays,
+  parseDayRange,
 } from './rules.ts';
 
 /** What of a product its slots follow from. */
@@ -53,7 +53,7 @@ export interface Slots {
    * @param except what does not count although it is in the calendar: the booking that is moved, the offer that is taken.
    * @throws {AppError} field `startsAt`: CONFLICT for what is taken, BAD_REQUEST where no slot begins.
    */
-  assertOffered(db: Db, product: SlotProduct, startsAt: Date, except?: TakenBy): Promise<Slot>;
+  assertOffered(db: Db, product: SlotProduct, startsAt: Date, except?: BusyOwner): Promise<Slot>;
 }
 
 export interface SlotDeps {
@@ -64,7 +64,7 @@ export interface SlotDeps {
     /** @throws {AppError} NOT_FOUND. */
     get(workspaceId: string, id: string): Promise<SlotProduct>;
   };
-  availability: { of(db: Db, workspaceId: string): Promise<Hours> };
+  availability: { of(db: Db, workspaceId: string): Promise<AvailabilityWindows> };
 }
 
 const MAX_SLOTS = 10_000;
@@ -80,13 +80,13 @@ export function createSlots({ db, clock, calendar, products, availability }: Slo
         products.get(workspaceId, productId),
         availability.of(db, workspaceId),
       ]);
-      const timezone = query.timezone === undefined ? hours.timezone : normaliseTimezone(query.timezone);
-      const range = readDays(query, timezone, clock.ms());
+      const timezone = query.timezone === undefined ? hours.timezone : normalizeTimezone(query.timezone);
+      const range = parseDayRange(query, timezone, clock.ms());
       if (product.type === 'COHORT' || product.status === 'ARCHIVED') return { timezone, slots: [] };
       const offered = bookable(candidates(hours, lengthsOf(product), range), hours, clock.ms());
       const taken = await calendar.taken(db, workspaceId, around(range, offered));
       const open = [
-        ...free(offered, taken).map((one) => ({ ...one, seatsLeft: seatsOf(product) })),
+        ...withoutConflicts(offered, taken).map((one) => ({ ...one, seatsLeft: seatsOf(product) })),
         ...bookable(await occurrences(db, product, range), hours, clock.ms()).filter(hasSeats),
       ].toSorted((a, b) => a.startMs - b.startMs);
       if (open.length > MAX_SLOTS) {
@@ -114,7 +114,7 @@ export function createSlots({ db, clock, calendar, products, availability }: Slo
       if (known === undefined) {
         const taken = await calendar.busy(tx, product.workspace_id, around(range, [place]));
         const others = taken.filter((one) => !isBy(one, except));
-        if (free([place], others.map(rangeOf)).length === 0) throw takenAlready();
+        if (withoutConflicts([place], others.map(rangeOf)).length === 0) throw takenAlready();
       } else if (!hasSeats(known)) throw takenAlready();
       return toSlot(place);
     },
@@ -130,7 +130,7 @@ function takenAlready(): AppError {
   return new AppError('CONFLICT', { field: 'startsAt', message: 'This time slot is no longer available.' });
 }
 
-const lengthsOf = ({ duration_min, buffer_min }: SlotProduct): Lengths => ({
+const lengthsOf = ({ duration_min, buffer_min }: SlotProduct): SlotDurations => ({
   durationMin: duration_min,
   bufferMin: buffer_min,
 });
@@ -155,12 +155,12 @@ function around({ fromMs, toMs }: Range, offered: readonly Candidate[]): { from:
   return { from: dateFromMs(fromMs), to: dateFromMs(Math.max(toMs, offered.at(-1)?.freeMs ?? toMs)) };
 }
 
-const rangeOf = ({ startsAt, freeAt }: Busy): Range => ({
+const rangeOf = ({ startsAt, freeAt }: BusyInterval): Range => ({
   fromMs: startsAt.getTime(),
   toMs: freeAt.getTime(),
 });
 
-function isBy(one: Busy, by: TakenBy | undefined): boolean {
+function isBy(one: BusyInterval, by: BusyOwner | undefined): boolean {
   if (by === undefined) return false;
   if ('bookingId' in by) return one.bookingId === by.bookingId;
   if ('waitlistId' in by) return one.waitlistId === by.waitlistId;

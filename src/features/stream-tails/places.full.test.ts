@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { startTestApp } from '../../../test/harness/app.ts';
 import { redisProgram, startTestRedis } from '../../../test/harness/redis.ts';
 import { openTail, type TailClient } from '../../../test/harness/tail.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 
 const NODE = join(import.meta.dirname, '../../../test/harness/node-main.ts');
 /** Of one key, on all nodes (docs/concepts/conventions.md#rate-limits). */
@@ -44,7 +44,7 @@ test('the places that a node had when it was killed are free within a minute', {
   child.kill('SIGKILL');
   await once(child, 'exit');
   assert.equal(await tail(app.url), 429, 'nobody knows yet that it is dead');
-  await until(async () => (await tail(app.url)) === 200, { timeoutMs: 60_000, intervalMs: 1000 });
+  await waitFor(async () => (await tail(app.url)) === 200, { timeoutMs: 60_000, intervalMs: 1000 });
   // All twelve come back, and no more.
   for (let place = 1; place < Math.floor(PLACES / 2); place += 1) assert.equal(await tail(app.url), 200);
   assert.equal(await tail(app.url), 429);

@@ -6,16 +6,16 @@ import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { Logger } from '../../platform/logger.ts';
 
 /** An entry as those who follow the log alone are sent it; null where what it said was removed. */
-export interface ReadEntry extends log.LogPosition {
+export interface TailEntry extends log.LogPosition {
   event: { readonly event: string; readonly id: string; readonly data: string } | null;
 }
 
 export interface Follower {
-  take(tail: log.LoggedTail, entry: ReadEntry): void;
+  take(tail: log.LoggedTail, entry: TailEntry): void;
 }
 
 /** The log of a stream that somebody follows. */
-interface Feed extends log.LogPlace {
+interface Feed extends log.LogCursor {
   /** All that was committed up to here was handed out. */
   position: log.LogPosition;
   /** Null once the position is known. */
@@ -26,7 +26,7 @@ interface Feed extends log.LogPlace {
   joining: number;
 }
 
-export interface FeedPlace extends log.LogPlace {
+export interface TailCursor extends log.LogCursor {
   /** When the stream was made: the position before its first entry. */
   createdAtMs: number;
 }
@@ -47,7 +47,7 @@ const GAP_MS = 10;
 /** …and as far as the last one took to be written to all, so that the rest of the process has its half of the time. */
 const MAX_GAP_MS = 500;
 
-const keyOf = ({ streamId, tail }: log.LogPlace) => `${tail} ${streamId}`;
+const keyOf = ({ streamId, tail }: log.LogCursor) => `${tail} ${streamId}`;
 
 /**
  * Reads the logs of streams for all tails of this process: one statement a look, for the streams alone to which
@@ -69,7 +69,7 @@ export class StreamLogReader {
    * @returns the positions, and the function that ends it.
    */
   async follow(
-    places: readonly FeedPlace[],
+    places: readonly TailCursor[],
     follower: Follower,
   ): Promise<{ positions: Map<log.LoggedTail, log.LogPosition>; leave: () => void }> {
     const feeds = places.map((place) => this.#feedOf(place));
@@ -96,7 +96,7 @@ export class StreamLogReader {
     };
   }
 
-  #feedOf(place: FeedPlace): Feed {
+  #feedOf(place: TailCursor): Feed {
     const key = keyOf(place);
     const known = this.#feeds.get(key);
     if (known !== undefined) return known;
@@ -110,7 +110,7 @@ export class StreamLogReader {
       followers: new Set(),
       joining: 0,
     };
-    feed.opening = log.headsOf(this.#deps.db, [feed]).then(([head]) => {
+    feed.opening = log.latestPositions(this.#deps.db, [feed]).then(([head]) => {
       if (head !== undefined) feed.position = head.position;
       feed.opening = null;
     });
@@ -202,6 +202,6 @@ function handOut(feed: Feed, rows: readonly log.LogEntry[]): void {
   if (rows.length === BATCH) feed.isHinted = true;
 }
 
-export function toRead({ seq, atMs, event, body }: log.LogEntry): ReadEntry {
+export function toRead({ seq, atMs, event, body }: log.LogEntry): TailEntry {
   return { seq, atMs, event: body === null ? null : { event, id: `${atMs}-${seq}`, data: body } };
 }

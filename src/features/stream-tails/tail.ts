@@ -2,7 +2,7 @@ import * as log from '../../events/stream-log.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Db } from '../../platform/db/index.ts';
 import { type Positions, parsePositionId, positionId } from './position.ts';
-import { type Follower, type ReadEntry, type StreamLogReader, toRead } from './reader.ts';
+import { type Follower, type TailEntry, type StreamLogReader, toRead } from './reader.ts';
 import type { StateFollower, StateTicker, StreamState } from './states.ts';
 
 export interface TailEvent {
@@ -56,7 +56,7 @@ export class StreamTail implements Follower, StateFollower {
   /** Up to here everything was sent. */
   readonly #sent = new Map<log.LoggedTail, log.LogPosition>();
   /** What comes before the tail has caught up; null from then on. */
-  #held: { tail: log.LoggedTail; entry: ReadEntry }[] | null = [];
+  #held: { tail: log.LoggedTail; entry: TailEntry }[] | null = [];
   #leave: (() => void)[] = [];
 
   constructor(deps: Deps, options: FollowOptions, out: TailOut) {
@@ -89,7 +89,7 @@ export class StreamTail implements Follower, StateFollower {
     this.#leave = [];
   }
 
-  take(tail: log.LoggedTail, entry: ReadEntry): void {
+  take(tail: log.LoggedTail, entry: TailEntry): void {
     if (this.#held !== null) {
       // One too many stands for all that is read again.
       if (this.#held.length <= MAX_HELD) this.#held.push({ tail, entry });
@@ -114,8 +114,8 @@ export class StreamTail implements Follower, StateFollower {
   /** @returns whether the entry is to be sent: it is none that was, and says something. */
   #moveTo(
     tail: log.LoggedTail,
-    entry: ReadEntry,
-  ): entry is ReadEntry & { event: NonNullable<ReadEntry['event']> } {
+    entry: TailEntry,
+  ): entry is TailEntry & { event: NonNullable<TailEntry['event']> } {
     const before = this.#sent.get(tail)?.seq ?? 0;
     if (entry.seq <= before) return false;
     // They are removed in time, so whoever could not read for so long has missed them.
@@ -152,7 +152,7 @@ export class StreamTail implements Follower, StateFollower {
   ): Promise<Resync | null> {
     if (wanted.seq === head?.seq && wanted.atMs === head.atMs) return null;
     const { streamId, createdAt } = this.#options;
-    const { entries, ageMs } = log.LOG_KEPT[tail];
+    const { entries, ageMs } = log.LOG_RETENTION[tail];
     if (head !== undefined && head.seq - wanted.seq > entries) return 'EXPIRED';
     const since = this.#deps.clock.ms() - ageMs;
     // The entry itself, to know that it is of this stream, and the first that was missed.
@@ -193,7 +193,7 @@ export class StreamTail implements Follower, StateFollower {
 
   async #read(tail: log.LoggedTail, seq: number): Promise<void> {
     const place = { streamId: this.#options.streamId, tail, seq };
-    for (const row of await log.entriesAfter(this.#deps.db, [place], log.LOG_KEPT[tail].entries)) {
+    for (const row of await log.entriesAfter(this.#deps.db, [place], log.LOG_RETENTION[tail].entries)) {
       const entry = toRead(row);
       if (this.#moveTo(tail, entry)) await this.#out.send(this.#placed(entry.event));
     }

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import type { Piece } from '../../kernel/minutes.ts';
+import type { MinuteBucket } from '../../kernel/minutes.ts';
 import type { Tx } from '../../platform/db/index.ts';
 
 /** A broadcast that is on, and how far it is counted. */
-export interface OnAir {
+export interface LiveBroadcast {
   id: string;
   streamId: string;
   workspaceId: string;
@@ -17,8 +17,8 @@ const SHOWN = sql`
   coalesce(metered_until, broadcast_started_at) as "countedUntil", signal_ended_at as "signalEndedAt"`;
 
 /** Those that nobody else holds, by the order of their ids after this one. */
-export async function takeOnAir(tx: Tx, after: string, most: number): Promise<OnAir[]> {
-  const { rows } = await sql<OnAir>`
+export async function claimLiveBroadcasts(tx: Tx, after: string, most: number): Promise<LiveBroadcast[]> {
+  const { rows } = await sql<LiveBroadcast>`
     select ${SHOWN} from stream_session
     where id > ${after} and broadcast_started_at is not null and broadcast_ended_at is null
     order by id limit ${most} for no key update skip locked`.execute(tx);
@@ -26,14 +26,14 @@ export async function takeOnAir(tx: Tx, after: string, most: number): Promise<On
 }
 
 /** Undefined for a session that was never broadcast. */
-export async function takeSession(tx: Tx, id: string): Promise<OnAir | undefined> {
-  const { rows } = await sql<OnAir>`
+export async function claimSession(tx: Tx, id: string): Promise<LiveBroadcast | undefined> {
+  const { rows } = await sql<LiveBroadcast>`
     select ${SHOWN} from stream_session
     where id = ${id} and broadcast_started_at is not null for no key update`.execute(tx);
   return rows[0];
 }
 
-export async function setCounted(tx: Tx, ids: readonly string[], until: readonly Date[]): Promise<void> {
+export async function setMeteredUntil(tx: Tx, ids: readonly string[], until: readonly Date[]): Promise<void> {
   const texts = until.map((date) => date.toISOString());
   await sql`
     update stream_session set metered_until = place.until
@@ -44,7 +44,7 @@ export async function setCounted(tx: Tx, ids: readonly string[], until: readonly
 /** The mean bitrate of each piece, in their order; null where nothing was measured. */
 export async function meanBitrates(
   tx: Tx,
-  pieces: readonly (Pick<Piece, 'from' | 'to'> & { streamId: string })[],
+  pieces: readonly (Pick<MinuteBucket, 'from' | 'to'> & { streamId: string })[],
 ): Promise<(number | null)[]> {
   const { rows } = await sql<{ kbps: number | null }>`
     select round(mean.kbps)::integer as kbps

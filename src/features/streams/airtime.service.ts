@@ -1,8 +1,8 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { minutePieces } from '../../kernel/minutes.ts';
+import { splitByMinute } from '../../kernel/minutes.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { Fact, Facts } from '../facts/index.ts';
-import type { OnAir } from './airtime.repository.ts';
+import type { UsageEvent, UsageEvents } from '../facts/index.ts';
+import type { LiveBroadcast } from './airtime.repository.ts';
 import * as repository from './airtime.repository.ts';
 
 const BATCH = 500;
@@ -10,7 +10,7 @@ const BATCH = 500;
 interface Deps {
   db: Db;
   clock: Clock;
-  facts: Pick<Facts, 'append'>;
+  facts: Pick<UsageEvents, 'append'>;
 }
 
 /** How long broadcasts are on (docs/decisions/usage.md#time-on-air). */
@@ -25,9 +25,9 @@ export function createAirtime({ db, clock, facts }: Deps): Airtime {
       const now = clock.now();
       for (let after = ''; ; ) {
         const sessions = await db.transaction().execute(async (tx) => {
-          const rows = await repository.takeOnAir(tx, after, BATCH);
+          const rows = await repository.claimLiveBroadcasts(tx, after, BATCH);
           // A gap is counted when the signal has come back, or when the broadcast ends: it may have ended before.
-          const untilOf = ({ signalEndedAt }: OnAir) =>
+          const untilOf = ({ signalEndedAt }: LiveBroadcast) =>
             signalEndedAt !== null && signalEndedAt < now ? signalEndedAt : now;
           await count(
             tx,
@@ -45,32 +45,32 @@ export function createAirtime({ db, clock, facts }: Deps): Airtime {
 }
 
 /** The rest of a broadcast, in the transaction that ends it. */
-export async function countRest(
+export async function meterRemaining(
   tx: Tx,
-  facts: Pick<Facts, 'append'>,
+  facts: Pick<UsageEvents, 'append'>,
   sessionId: string,
   endedAt: Date,
 ): Promise<void> {
-  const session = await repository.takeSession(tx, sessionId);
+  const session = await repository.claimSession(tx, sessionId);
   if (session !== undefined) await count(tx, facts, [{ ...session, until: endedAt }]);
 }
 
 /** The facts and the place up to which they count are written together, under the lock of the session. */
 async function count(
   tx: Tx,
-  facts: Pick<Facts, 'append'>,
-  sessions: readonly (OnAir & { until: Date })[],
+  facts: Pick<UsageEvents, 'append'>,
+  sessions: readonly (LiveBroadcast & { until: Date })[],
 ): Promise<void> {
   const due = sessions.filter(({ countedUntil, until }) => countedUntil < until);
   if (due.length === 0) return;
   const pieces = due.flatMap(({ workspaceId, streamId, countedUntil, until }) =>
-    minutePieces(countedUntil, until).map((piece) => ({ ...piece, workspaceId, streamId })),
+    splitByMinute(countedUntil, until).map((piece) => ({ ...piece, workspaceId, streamId })),
   );
   const bitrates = await repository.meanBitrates(tx, pieces);
   await facts.append(
     tx,
     pieces.map(
-      ({ workspaceId, streamId, from, ms }, index): Fact => ({
+      ({ workspaceId, streamId, from, ms }, index): UsageEvent => ({
         kind: 'LIVE',
         workspaceId,
         subjectId: streamId,
@@ -80,7 +80,7 @@ async function count(
       }),
     ),
   );
-  await repository.setCounted(
+  await repository.setMeteredUntil(
     tx,
     due.map(({ id }) => id),
     due.map(({ until }) => until),
@@ -88,9 +88,9 @@ async function count(
 }
 
 /** A broadcast has begun, in the transaction that begins it. */
-export function countBeginning(
+export function meterStart(
   tx: Tx,
-  facts: Pick<Facts, 'append'>,
+  facts: Pick<UsageEvents, 'append'>,
   { workspaceId, streamId, at }: { workspaceId: string; streamId: string; at: Date },
 ): Promise<void> {
   return facts.append(tx, [{ kind: 'BROADCAST', workspaceId, subjectId: streamId, at }]);

@@ -2,12 +2,12 @@ import type { AppendEvent } from '../../events/index.ts';
 import { AppError, quotaExceeded } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Tx } from '../../platform/db/index.ts';
-import type { Facts } from '../facts/index.ts';
-import { countBeginning, countRest } from './airtime.service.ts';
+import type { UsageEvents } from '../facts/index.ts';
+import { meterStart, meterRemaining } from './airtime.service.ts';
 import type { StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
-import { commitTransition, type StreamFollower, stateOf } from './transitions.ts';
+import { commitTransition, type StreamTransitionHook, stateOf } from './transitions.ts';
 
 /** What records broadcasts; filled by the composition root. */
 export interface BroadcastRecorder {
@@ -22,8 +22,8 @@ export interface BroadcastChange {
   tx: Tx;
   append: AppendEvent;
   recorder: BroadcastRecorder;
-  follower: StreamFollower;
-  facts: Pick<Facts, 'append'>;
+  follower: StreamTransitionHook;
+  facts: Pick<UsageEvents, 'append'>;
   now: Date;
 }
 
@@ -87,7 +87,7 @@ async function openBroadcast(change: BroadcastChange, row: StreamRow): Promise<s
 
 /** A broadcast begins with the first signal of it. */
 export function countStart({ tx, facts, now }: BroadcastChange, row: StreamRow): Promise<void> {
-  return countBeginning(tx, facts, { workspaceId: row.workspace_id, streamId: row.id, at: now });
+  return meterStart(tx, facts, { workspaceId: row.workspace_id, streamId: row.id, at: now });
 }
 
 /**
@@ -105,7 +105,7 @@ export async function admitRecording(
 }
 
 /** The same when recording is switched on during a broadcast: it records from here on. */
-export async function admitLate(
+export async function admitLateRecording(
   change: Pick<BroadcastChange, 'tx' | 'recorder'>,
   row: StreamRow,
 ): Promise<void> {
@@ -124,7 +124,7 @@ export async function endBroadcast(
 ): Promise<void> {
   // Why it was not recorded stays, unless there is something worse.
   const reason = error === null ? {} : { error };
-  await countRest(tx, facts, sessionId, at);
+  await meterRemaining(tx, facts, sessionId, at);
   await repository.updateSession(tx, sessionId, { broadcast_ended_at: at, ...reason });
   await recorder.ended(tx, append, sessionId);
 }

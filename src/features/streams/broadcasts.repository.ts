@@ -1,11 +1,11 @@
-import type { Span } from '../../kernel/time-range.ts';
+import type { Interval } from '../../kernel/time-range.ts';
 import type { Db } from '../../platform/db/index.ts';
 
 /** Broadcasts that were on in a span, the newest first. */
 export async function listBroadcasts(
   db: Db,
   { workspaceId, streamId }: { workspaceId: string; streamId: string },
-  { from, to }: Span,
+  { from, to }: Interval,
   most: number,
 ) {
   const rows = await db

@@ -19,12 +19,12 @@ export function changesOf(before: StreamRow, after: StreamRow): Changes {
 }
 
 /** A planned start is announced so long before it (docs/concepts/events.md). */
-export const ANNOUNCED_MS = 15 * 60_000;
+export const SCHEDULE_NOTICE_MS = 15 * 60_000;
 
 /** The planned start. Said that late, it is its own announcement. */
 export async function emitScheduled(tx: Tx, append: AppendEvent, row: StreamRow, now: Date): Promise<void> {
   if (row.scheduled_start_at === null) return;
-  if (row.scheduled_start_at.getTime() - now.getTime() <= ANNOUNCED_MS) {
+  if (row.scheduled_start_at.getTime() - now.getTime() <= SCHEDULE_NOTICE_MS) {
     await repository.updateStream(tx, row.id, { schedule_notified_for: row.scheduled_start_at });
   }
   await append(streamScheduled, row.workspace_id, {

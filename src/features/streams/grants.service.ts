@@ -4,11 +4,11 @@ import { AppError, quotaExceeded } from '../../kernel/errors.ts';
 import { MAX_LIVE_FPS, PLANS, type Plan } from '../../kernel/plans.ts';
 import type { PublishGrant, PublishRequest } from '../../media/contract/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { lockWorkspace, type Owner } from '../../platform/db/workspace.ts';
+import { lockWorkspace, type WorkspaceOwner } from '../../platform/db/workspace.ts';
 import type { SecretLookups } from '../../platform/secret-lookups.ts';
 import * as bridges from './bridges.repository.ts';
-import { healthWords } from './health-words.ts';
-import { emitRefusal } from './notices.service.ts';
+import { healthMessage } from './health-words.ts';
+import { emitRejection } from './notices.service.ts';
 import type { StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
@@ -77,7 +77,7 @@ function grantOf({ id, plan, mode, latency_mode: latencyMode }: Publishable): Pu
 export async function lockGranted(
   tx: Tx,
   { streamId, keyHash }: PublishGrant,
-): Promise<{ row: StreamRow; account: Owner } | null> {
+): Promise<{ row: StreamRow; account: WorkspaceOwner } | null> {
   // The workspace before the stream, in the order of `Streams.start`: two orders would deadlock.
   const workspaceId = await repository.workspaceOfStream(tx, streamId);
   if (workspaceId === undefined) return null;
@@ -100,7 +100,7 @@ export async function admitOffer(
   const encoders = await bridges.countEncoders(tx, workspaceId, id);
   const others = encoders + (await bridges.countPending(tx, workspaceId, id));
   if (others < PLANS[account.plan].encoders) return null;
-  await emitRefusal(tx, append, row, { session: {}, issue: 'ENCODERS_OVER_PLAN', now });
-  const { meaning, remedy } = healthWords('ENCODERS_OVER_PLAN');
+  await emitRejection(tx, append, row, { session: {}, issue: 'ENCODERS_OVER_PLAN', now });
+  const { meaning, remedy } = healthMessage('ENCODERS_OVER_PLAN');
   return quotaExceeded({ workspaceId, resource: 'ENCODERS' }, `${meaning} ${remedy}`);
 }

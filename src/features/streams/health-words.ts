@@ -4,7 +4,7 @@ interface Words {
 }
 
 /** What each word of `health.issues` means to a creator, and what to do; docs/guides/streams.md#health has them, too. */
-export const HEALTH_WORDS: Readonly<Record<string, Words>> = {
+export const HEALTH_MESSAGES: Readonly<Record<string, Words>> = {
   KEYFRAME_INTERVAL: {
     meaning: 'More than 4 s between keyframes: new viewers start further behind live.',
     remedy: 'Set the keyframe interval of the encoder to 2 s.',
@@ -119,6 +119,6 @@ export const HEALTH_WORDS: Readonly<Record<string, Words>> = {
 };
 
 /** Of a word that a later version of a media node may have as well. */
-export function healthWords(code: string): Words {
-  return HEALTH_WORDS[code] ?? { meaning: code, remedy: 'Contact the operator.' };
+export function healthMessage(code: string): Words {
+  return HEALTH_MESSAGES[code] ?? { meaning: code, remedy: 'Contact the operator.' };
 }

@@ -1,11 +1,11 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, NullableObject } from '../../http/schema.ts';
 import type { HealthPointRow } from './health.repository.ts';
 import { POINT_MS } from './health.service.ts';
-import { HEALTH_WORDS, healthWords } from './health-words.ts';
-import type { ShownStream } from './lists.repository.ts';
-import { shownHealth } from './rules.ts';
+import { HEALTH_MESSAGES, healthMessage } from './health-words.ts';
+import type { StreamDetails } from './lists.repository.ts';
+import { visibleHealth } from './rules.ts';
 
 export const HEALTH_EXAMPLE = {
   bitrateKbps: 4520.5,
@@ -21,11 +21,11 @@ export const HEALTH_EXAMPLE = {
 };
 
 function issueWords(): string {
-  const words = Object.entries(HEALTH_WORDS).map(([word, { remedy }]) => `${word}: ${remedy}`);
+  const words = Object.entries(HEALTH_MESSAGES).map(([word, { remedy }]) => `${word}: ${remedy}`);
   return `Empty if there are no issues. Values and remedies: ${words.join(' ')}`;
 }
 
-export const Health = named(
+export const Health = namedSchema(
   'StreamHealth',
   Type.Object({
     bitrateKbps: Type.Number(),
@@ -46,7 +46,7 @@ export const Health = named(
   HEALTH_EXAMPLE,
 );
 
-export const StreamHealthHour = named(
+export const StreamHealthHour = namedSchema(
   'StreamHealthHour',
   Type.Object({
     streamId: IdOf('str'),
@@ -102,16 +102,16 @@ export function toHealthHour({
   stream,
   points,
 }: {
-  stream: ShownStream;
+  stream: StreamDetails;
   points: readonly HealthPointRow[];
 }): Static<typeof StreamHealthHour> {
-  const current = shownHealth(stream);
+  const current = visibleHealth(stream);
   return {
     streamId: stream.id,
     healthy: current === null ? null : current.issues.length === 0,
     current,
     issues: (current?.issues ?? []).map((code) => {
-      const { meaning, remedy } = healthWords(code);
+      const { meaning, remedy } = healthMessage(code);
       return { code, meaning, remedy };
     }),
     intervalSec: POINT_MS / 1000,

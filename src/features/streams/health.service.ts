@@ -4,7 +4,7 @@ import type { Db } from '../../platform/db/index.ts';
 import type { StreamHealth } from '../../platform/db/json-columns.ts';
 import type { HealthPointRow } from './health.repository.ts';
 import * as repository from './health.repository.ts';
-import type { ShownStream } from './lists.repository.ts';
+import type { StreamDetails } from './lists.repository.ts';
 import type { Streams } from './service.ts';
 
 /** A point of the series for every so many milliseconds. */
@@ -19,7 +19,7 @@ export interface HealthSeries {
   /** Writes the points whose time is over. Every five seconds; what fails is written the next time. */
   flush(): Promise<void>;
   /** @throws {AppError} NOT_FOUND. */
-  read(workspaceId: string, streamId: string): Promise<{ stream: ShownStream; points: HealthPointRow[] }>;
+  read(workspaceId: string, streamId: string): Promise<{ stream: StreamDetails; points: HealthPointRow[] }>;
   /** Drops what is older than an hour. Every minute. */
   forget(): Promise<void>;
 }

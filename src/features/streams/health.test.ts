@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { createEncoderStream } from '../../../test/streams/encoder-stream.ts';
-import { HEALTH_WORDS } from './health-words.ts';
+import { HEALTH_MESSAGES } from './health-words.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00.000Z');
 let app: TestApp;
@@ -69,7 +69,7 @@ test('the last hour, a point for every ten seconds, with a gap where nothing was
   await stream.report({ droppedFrames: 7, keyframeIntervalSec: 10 }, 'KEYFRAME_INTERVAL');
   const now = await stream.health();
   assert.equal(now.at('data.healthy'), false);
-  assert.deepEqual(now.at('data.issues'), [{ code: 'KEYFRAME_INTERVAL', ...HEALTH_WORDS.KEYFRAME_INTERVAL }]);
+  assert.deepEqual(now.at('data.issues'), [{ code: 'KEYFRAME_INTERVAL', ...HEALTH_MESSAGES.KEYFRAME_INTERVAL }]);
   const { issues: _, ...current } = Object(now.at('data.current'));
   assert.deepEqual(current, { ...GOOD, droppedFrames: 7, keyframeIntervalSec: 10 });
   const first = {
@@ -186,7 +186,7 @@ test('a clock that is set back by an hour keeps nothing from being told', async 
 
 test('the guide has every word with its remedy', async () => {
   const guide = await readFile('docs/guides/streams.md', 'utf8');
-  for (const [word, { remedy }] of Object.entries(HEALTH_WORDS)) {
+  for (const [word, { remedy }] of Object.entries(HEALTH_MESSAGES)) {
     assert.ok(guide.includes(`| \`${word}\` |`), word);
     assert.match(remedy, /^[A-Z].*\.$/);
   }

@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import { VISIBILITIES } from '../../kernel/visibility.ts';
-import type { AmongIds } from '../../platform/db/by-ids.ts';
+import type { IdCondition } from '../../platform/db/by-ids.ts';
 import type { Db } from '../../platform/db/index.ts';
-import { ID_OF_STATE, isWhole, pageCondition, plannedWithValues } from '../../platform/db/page.ts';
+import { ID_IN_C_COLLATION, isUnfiltered, pageCondition, CUSTOM_PLAN } from '../../platform/db/page.ts';
 import type { StreamRow } from './repository.ts';
 
 export interface StreamFilter {
@@ -53,12 +53,12 @@ const SHOWN = [
   'updated_at',
 ] as const satisfies readonly (keyof StreamRow)[];
 
-export type ShownStream = Pick<StreamRow, (typeof SHOWN)[number]>;
+export type StreamDetails = Pick<StreamRow, (typeof SHOWN)[number]>;
 /** What is needed to show its key. */
 const KEYS = ['key_encrypted'] as const satisfies readonly (keyof StreamRow)[];
 
-export type KeyedRow = Pick<StreamRow, (typeof KEYS)[number]>;
-export type ListedStream = ShownStream & KeyedRow;
+export type StreamRowWithKey = Pick<StreamRow, (typeof KEYS)[number]>;
+export type ListedStream = StreamDetails & StreamRowWithKey;
 
 export function listStreams(
   db: Db,
@@ -70,14 +70,14 @@ export function listStreams(
     .selectFrom('stream')
     .select(SHOWN)
     .select(KEYS)
-    .$if(!isWhole(page, Object.values(filter)), (one) => one.modifyFront(plannedWithValues))
+    .$if(!isUnfiltered(page, Object.values(filter)), (one) => one.modifyFront(CUSTOM_PLAN))
     .where(sql<boolean>`id = any(array(${pageOfStreams(workspaceId, filter, page)}))`)
     .orderBy('id', page.order)
     .execute();
 }
 
 /** Of any workspace: the caller compares. */
-export function selectListedStreams(db: Db, among: AmongIds) {
+export function selectListedStreams(db: Db, among: IdCondition) {
   return db
     .selectFrom('stream')
     .select(SHOWN)
@@ -91,14 +91,14 @@ function pageOfStreams(workspaceId: string, filter: StreamFilter, page: PageRequ
   const { isLive, hasSignal, enabled, visibility } = filter;
   const isOnAir = isLive === true || hasSignal === true;
   const isByState = !isOnAir && (visibility !== undefined || enabled !== undefined);
-  const id = isByState ? ID_OF_STATE : sql`id`;
+  const id = isByState ? ID_IN_C_COLLATION : sql`id`;
   const parts = [
     sql`workspace_id = ${workspaceId} and deleted_at is null`,
     pageCondition(page, id, 'created_at', 'str'),
   ];
   if (isLive !== undefined) parts.push(sql`is_live = ${isLive}`);
   if (hasSignal !== undefined) parts.push(sql`has_signal = ${hasSignal}`);
-  const inOrder = sql`order by ${id} ${sql.raw(page.order)} limit ${page.take}`;
+  const inOrder = sql`order by ${id} ${sql.raw(page.order)} limit ${page.fetchLimit}`;
   if (!isByState) {
     // Few are on the air at once.
     if (visibility !== undefined) parts.push(sql`visibility = any(${visibility}::text[])`);

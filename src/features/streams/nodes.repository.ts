@@ -13,12 +13,12 @@ export async function upsertNode(
 }
 
 /** The node of the encoder connection that is open, or ended last. */
-export function findPlace(db: Db, streamId: string) {
+export function findNode(db: Db, streamId: string) {
   return places(db, streamId).executeTakeFirst();
 }
 
 /** The same among other nodes, and not before `since`. */
-export function findPlaceElsewhere(
+export function findOtherNode(
   db: Db,
   streamId: string,
   { nodeId, since }: { nodeId: string; since: Date },

@@ -33,7 +33,7 @@ export function writeHealth(tx: Tx, streamId: string, health: string, now: Date)
 }
 
 /** What was not measured: the last word on a signal that goes, or that was not let in. */
-export async function keepHealth(tx: Db, streamId: string, health: string): Promise<void> {
+export async function setFinalHealth(tx: Db, streamId: string, health: string): Promise<void> {
   await tx
     .updateTable('stream')
     .set({ health: sql`${health}::jsonb` })

@@ -1,9 +1,9 @@
 import { type AppendEvent, type Events, nextSequence } from '../../events/index.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
-import type { IngestSession, RefusalIssue } from '../../media/contract/index.ts';
+import type { IngestSession, RejectionIssue } from '../../media/contract/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { StreamHealth } from '../../platform/db/json-columns.ts';
-import { ANNOUNCED_MS, emitScheduled } from './emit.ts';
+import { SCHEDULE_NOTICE_MS, emitScheduled } from './emit.ts';
 import { streamHealthChanged } from './events.ts';
 import * as health from './health.repository.ts';
 import * as notices from './notices.repository.ts';
@@ -100,7 +100,7 @@ export function selectNotices(db: Db, now: Date) {
   return [
     health.selectUnmeasured(db, dateFromMs(now.getTime() - UNMEASURED_MS), UNMEASURED),
     health.selectDueHealth(db, now),
-    notices.selectUpcoming(db, now, dateFromMs(now.getTime() + ANNOUNCED_MS)),
+    notices.selectUpcoming(db, now, dateFromMs(now.getTime() + SCHEDULE_NOTICE_MS)),
   ];
 }
 
@@ -114,7 +114,7 @@ async function missHealth(
     // Measured meanwhile, or gone.
     if (!row?.has_signal || row.last_signal_at === null || row.last_signal_at >= deadline) return;
     const last = unmeasured(row.health);
-    await notices.keepHealth(tx, streamId, JSON.stringify(last));
+    await notices.setFinalHealth(tx, streamId, JSON.stringify(last));
     await logStatus(tx, row, { ...row, health: last }, now);
     await tellLocked(tx, append, { ...row, health: last }, now);
   });
@@ -135,7 +135,7 @@ const NOTHING = {
 };
 
 /** The issue is the last word on a signal that has gone: in `health`, on its session, and as an event. */
-export async function reportRefusal(deps: Deps, session: IngestSession, issue: RefusalIssue): Promise<void> {
+export async function recordRejection(deps: Deps, session: IngestSession, issue: RejectionIssue): Promise<void> {
   const { events, clock } = deps;
   const now = clock.now();
   await events.transaction(async (tx, append) => {
@@ -143,14 +143,14 @@ export async function reportRefusal(deps: Deps, session: IngestSession, issue: R
     const open = await repository.findIngest(tx, session.sessionId);
     if (row === undefined || row.deleted_at !== null || open === undefined || open.ended_at !== null) return;
     if (row.current_session_id !== null) {
-      await repository.explainSession(tx, row.current_session_id, issue);
+      await repository.setSessionError(tx, row.current_session_id, issue);
     }
-    await emitRefusal(tx, append, row, { session, issue, now });
+    await emitRejection(tx, append, row, { session, issue, now });
   });
 }
 
 /** Under the lock of the stream: `health`, and `stream.health_changed` unless that was the last word already. */
-export async function emitRefusal(
+export async function emitRejection(
   tx: Tx,
   append: AppendEvent,
   row: StreamRow,
@@ -158,20 +158,20 @@ export async function emitRefusal(
     session,
     issue,
     now,
-  }: { session: Pick<IngestSession, 'video' | 'audio'>; issue: RefusalIssue; now: Date },
+  }: { session: Pick<IngestSession, 'video' | 'audio'>; issue: RejectionIssue; now: Date },
 ): Promise<void> {
   const { video, audio } = session;
   const { width = 0, height = 0, fps = 0 } = video ?? {};
   const codec = video?.codec ?? audio?.codec ?? '';
   const last: StreamHealth = { ...NOTHING, fps, width, height, codec, issues: [issue] };
-  await notices.keepHealth(tx, row.id, JSON.stringify(last));
+  await notices.setFinalHealth(tx, row.id, JSON.stringify(last));
   await logStatus(tx, row, { ...row, health: last }, now);
   await tellLocked(tx, append, { ...row, health: last }, now);
 }
 
 /** `stream.scheduled` 15 minutes before each planned start. */
 export async function announceUpcoming(deps: Deps, now: Date): Promise<void> {
-  const horizon = dateFromMs(now.getTime() + ANNOUNCED_MS);
+  const horizon = dateFromMs(now.getTime() + SCHEDULE_NOTICE_MS);
   for (const { id } of await notices.selectUpcoming(deps.db, now, horizon).execute()) {
     await deps.events.transaction(async (tx, append) => {
       const row = await repository.lockAnyStream(tx, id);

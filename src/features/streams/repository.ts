@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
-import type { RefusalIssue } from '../../media/contract/index.ts';
+import type { RejectionIssue } from '../../media/contract/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { pageCondition } from '../../platform/db/page.ts';
 import type {
@@ -8,7 +8,7 @@ import type {
   StreamSessionTable,
   StreamTable,
 } from '../../platform/db/tables.generated.ts';
-import { inGoodStanding } from '../../platform/db/workspace.ts';
+import { isAccountActive } from '../../platform/db/workspace.ts';
 
 export type StreamRow = Selectable<StreamTable>;
 export type SessionRow = Selectable<StreamSessionTable>;
@@ -120,7 +120,7 @@ export async function updateSession(
 export type ListedSession = SessionRow & { recording_video_id: string | null };
 
 /** Why it ended or is not recorded, unless there was a reason before. */
-export async function explainSession(tx: Tx, id: string, error: RefusalIssue): Promise<void> {
+export async function setSessionError(tx: Tx, id: string, error: RejectionIssue): Promise<void> {
   await tx
     .updateTable('stream_session')
     .set({ error })
@@ -130,7 +130,7 @@ export async function explainSession(tx: Tx, id: string, error: RefusalIssue): P
 }
 
 /** The broadcast is recorded no further: the storage is full. */
-export async function refuseRecording(tx: Tx, id: string): Promise<void> {
+export async function stopRecording(tx: Tx, id: string): Promise<void> {
   await tx
     .updateTable('stream_session')
     .set({ error: 'QUOTA_EXCEEDED' })
@@ -163,7 +163,7 @@ export function listSessions(
     .where('workspace_id', '=', workspaceId)
     .where(pageCondition(page, 'id', 'signal_started_at'))
     .orderBy('id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 
@@ -221,7 +221,7 @@ export function selectLostIngests(db: Db, now: Date, deadline: Date) {
 }
 
 /** A node that starts anew has lost every connection it had; each gets its grace from now. */
-export async function loseNodeIngests(db: Db, nodeId: string, now: Date, graceUntil: Date): Promise<void> {
+export async function disconnectNodeIngests(db: Db, nodeId: string, now: Date, graceUntil: Date): Promise<void> {
   await db
     .updateTable('ingest_session')
     .set({ lost_at: now, grace_until: graceUntil })
@@ -232,7 +232,7 @@ export async function loseNodeIngests(db: Db, nodeId: string, now: Date, graceUn
 }
 
 /** @returns those of the sessions that are open, and of an account that may stream. */
-export async function touchIngests(
+export async function heartbeatIngests(
   db: Db,
   nodeId: string,
   ids: readonly string[],
@@ -251,7 +251,7 @@ export async function touchIngests(
           .selectFrom('stream')
           .select('stream.id')
           .whereRef('stream.id', '=', 'ingest_session.stream_id')
-          .where(inGoodStanding('stream.workspace_id')),
+          .where(isAccountActive('stream.workspace_id')),
       ),
     )
     .returning(['id', 'disconnect_reason'])

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { reads, writes } from '../../http/access.ts';
+import { requiresRead, requiresWrite } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaList, Deleted, IdParams, parseList } from '../../http/schema.ts';
@@ -8,7 +8,7 @@ import type { CursorCodec } from '../../kernel/cursor.ts';
 import { VISIBILITIES } from '../../kernel/visibility.ts';
 import { StreamHealthHour, toHealthHour } from './health.schemas.ts';
 import type { HealthSeries } from './health.service.ts';
-import type { ShownStream } from './lists.repository.ts';
+import type { StreamDetails } from './lists.repository.ts';
 import {
   SimulateSignalIn,
   Stream,
@@ -45,15 +45,15 @@ const STOP = {
 
 /** `/streams` (docs/concepts/streams.md#states). */
 export function streamRoutes({ streams, simulations, healthSeries, links, cursors }: Deps): Route[] {
-  const out = (caller: Caller, row: ShownStream, streamKey: string | null = null) =>
+  const out = (caller: Caller, row: StreamDetails, streamKey: string | null = null) =>
     toStream(row, { mode: caller.mode, links, streamKey });
   const action = (
     name: 'start' | 'stop' | 'end',
     { summary, description }: { summary: string; description: string },
-    run: (workspaceId: string, id: string) => Promise<ShownStream>,
+    run: (workspaceId: string, id: string) => Promise<StreamDetails>,
   ) =>
     defineRoute({
-      ...writes('streams:write'),
+      ...requiresWrite('streams:write'),
       operationId: `streams.${name}`,
       method: 'POST',
       path: `/streams/{id}/${name}`,
@@ -67,7 +67,7 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
 
   return [
     defineRoute({
-      ...writes('streams:write'),
+      ...requiresWrite('streams:write'),
       operationId: 'streams.create',
       method: 'POST',
       path: '/streams',
@@ -83,7 +83,7 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
       },
     }),
     defineRoute({
-      ...reads('streams:read'),
+      ...requiresRead('streams:read'),
       operationId: 'streams.list',
       method: 'GET',
       path: '/streams',
@@ -106,7 +106,7 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
       },
     }),
     defineRoute({
-      ...reads('streams:read'),
+      ...requiresRead('streams:read'),
       operationId: 'streams.get',
       method: 'GET',
       path: '/streams/{id}',
@@ -121,7 +121,7 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
       },
     }),
     defineRoute({
-      ...writes('streams:write'),
+      ...requiresWrite('streams:write'),
       operationId: 'streams.update',
       method: 'PATCH',
       path: '/streams/{id}',
@@ -136,7 +136,7 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
         out(caller, await streams.update(caller.workspaceId, params.id, body)),
     }),
     defineRoute({
-      ...writes('streams:write'),
+      ...requiresWrite('streams:write'),
       operationId: 'streams.delete',
       method: 'DELETE',
       path: '/streams/{id}',
@@ -154,7 +154,7 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
     action('stop', STOP, streams.stop),
     action('end', STOP, streams.stop),
     defineRoute({
-      ...writes('streams:write'),
+      ...requiresWrite('streams:write'),
       operationId: 'streams.rotateKey',
       method: 'POST',
       path: '/streams/{id}/rotate-key',
@@ -168,7 +168,7 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
       },
     }),
     defineRoute({
-      ...writes('streams:write'),
+      ...requiresWrite('streams:write'),
       operationId: 'streams.simulateSignal',
       method: 'POST',
       path: '/streams/{id}/simulate-signal',
@@ -184,7 +184,7 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
         out(caller, await simulations.set(caller.workspaceId, params.id, body)),
     }),
     defineRoute({
-      ...reads('streams:read'),
+      ...requiresRead('streams:read'),
       operationId: 'streams.health',
       method: 'GET',
       path: '/streams/{id}/health',
@@ -197,7 +197,7 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
         toHealthHour(await healthSeries.read(caller.workspaceId, params.id)),
     }),
     defineRoute({
-      ...reads('streams:read'),
+      ...requiresRead('streams:read'),
       operationId: 'streams.sessions',
       method: 'GET',
       path: '/streams/{id}/sessions',

@@ -5,12 +5,12 @@ import { dateFromMs } from '../../kernel/clock.ts';
 import {
   type StreamEvent,
   type StreamState,
-  signalDown,
-  signalUp,
+  onSignalDown,
+  onSignalUp,
   start,
   stop,
   type Transition,
-  tellBroadcast,
+  emitBroadcastState,
 } from './rules.ts';
 
 type Action =
@@ -40,10 +40,10 @@ class World {
     isLive: false,
     startedAt: null,
     endedAt: null,
-    startedSaidAt: null,
-    stoppedSaidAt: null,
+    startedNotifiedAt: null,
+    stoppedNotifiedAt: null,
     signalStopNotifiedAt: null,
-    saidLive: false,
+    notifiedIsLive: false,
     dueAt: null,
   };
   /** `ofSignal`: the stop of a signal that was never broadcast. */
@@ -68,9 +68,9 @@ class World {
         const wasBroadcast = this.state.isLive || kept?.wasBroadcast === true;
         this.session = { signalStartedAt: kept?.signalStartedAt ?? now, wasBroadcast };
       }
-      return signalUp(this.state, now);
+      return onSignalUp(this.state, now);
     }
-    if (next.kind === 'signalDown') return signalDown(this.state, now);
+    if (next.kind === 'signalDown') return onSignalDown(this.state, now);
     if (next.kind === 'stop' && this.state.isLive) this.ended = this.now;
     if (next.kind === 'stop') return stop(this.state, now, this.session);
     if (this.state.hasSignal && this.session !== null) this.session = { ...this.session, wasBroadcast: true };
@@ -83,7 +83,7 @@ class World {
     const until = this.now + ms;
     for (let due = this.state.dueAt; due !== null && due.getTime() <= until; due = this.state.dueAt) {
       this.now = Math.max(this.now, due.getTime());
-      this.apply(tellBroadcast(this.state, dateFromMs(this.now)));
+      this.apply(emitBroadcastState(this.state, dateFromMs(this.now)));
     }
     this.now = until;
   }

@@ -6,12 +6,12 @@ import {
   durationSec,
   livePlan,
   type StreamState,
-  signalDown,
-  signalUp,
+  onSignalDown,
+  onSignalUp,
   start,
   stop,
   type Transition,
-  tellBroadcast,
+  emitBroadcastState,
 } from './rules.ts';
 
 const EPOCH = Date.parse('2026-11-20T09:00:00.000Z');
@@ -25,10 +25,10 @@ const idle: StreamState = {
   isLive: false,
   startedAt: null,
   endedAt: null,
-  startedSaidAt: null,
-  stoppedSaidAt: null,
+  startedNotifiedAt: null,
+  stoppedNotifiedAt: null,
   signalStopNotifiedAt: null,
-  saidLive: false,
+  notifiedIsLive: false,
   dueAt: null,
 };
 const preview: StreamState = { ...idle, hasSignal: true };
@@ -37,8 +37,8 @@ const live: StreamState = {
   ...preview,
   isLive: true,
   startedAt: at(0),
-  startedSaidAt: at(0),
-  saidLive: true,
+  startedNotifiedAt: at(0),
+  notifiedIsLive: true,
 };
 const liveNoSignal: StreamState = { ...live, hasSignal: false };
 /** Switched on in second 0 and still waiting for its first media. */
@@ -65,44 +65,44 @@ const edges: Edge[] = [
   {
     name: 'idle, signal comes: preview, stream.live HAS_SIGNAL',
     from: idle,
-    act: signalUp,
+    act: onSignalUp,
     flags: [true, false],
     events: [['stream.live', { status: 'HAS_SIGNAL', wentLiveAt: iso(100) }]],
   },
   {
     name: 'preview, signal comes again: nothing',
     from: preview,
-    act: signalUp,
+    act: onSignalUp,
     flags: [true, false],
     events: [],
   },
   {
     name: 'live without signal, signal comes back: stream.live ACTIVE and no broadcast event',
     from: liveNoSignal,
-    act: signalUp,
+    act: onSignalUp,
     flags: [true, true],
     events: [['stream.live', { status: 'ACTIVE', wentLiveAt: iso(100) }]],
   },
-  { name: 'live, signal comes again: nothing', from: live, act: signalUp, flags: [true, true], events: [] },
-  { name: 'idle, signal lost: nothing', from: idle, act: signalDown, flags: [false, false], events: [] },
+  { name: 'live, signal comes again: nothing', from: live, act: onSignalUp, flags: [true, true], events: [] },
+  { name: 'idle, signal lost: nothing', from: idle, act: onSignalDown, flags: [false, false], events: [] },
   {
     name: 'preview, signal lost: stream.ended with a null duration',
     from: preview,
-    act: signalDown,
+    act: onSignalDown,
     flags: [false, false],
     events: [['stream.ended', { endedAt: iso(100), durationSec: null }]],
   },
   {
     name: 'live, signal lost: stream.ended, and the broadcast goes on',
     from: live,
-    act: signalDown,
+    act: onSignalDown,
     flags: [false, true],
     events: [['stream.ended', { endedAt: iso(100), durationSec: null }]],
   },
   {
     name: 'live without signal, signal lost again: nothing',
     from: liveNoSignal,
-    act: signalDown,
+    act: onSignalDown,
     flags: [false, true],
     events: [],
   },
@@ -138,7 +138,7 @@ const edges: Edge[] = [
   },
   {
     name: 'preview after a broadcast on the same signal, stop again: nothing',
-    from: { ...preview, startedAt: at(0), startedSaidAt: at(0), endedAt: at(10), stoppedSaidAt: at(10) },
+    from: { ...preview, startedAt: at(0), startedNotifiedAt: at(0), endedAt: at(10), stoppedNotifiedAt: at(10) },
     act: stopping(wasLive),
     flags: [true, false],
     events: [],
@@ -197,13 +197,13 @@ describe('when the broadcast started', () => {
   test('start without a signal: startedAt is null until the first media, which sets it', () => {
     const { state } = run(idle, [[0, start]]);
     assert.equal(state.startedAt, null);
-    assert.deepEqual(run(state, [[30, signalUp]]).state.startedAt, at(30));
+    assert.deepEqual(run(state, [[30, onSignalUp]]).state.startedAt, at(30));
   });
 
   test('a reconnect keeps the first start', () => {
     const { state } = run(live, [
-      [50, signalDown],
-      [55, signalUp],
+      [50, onSignalDown],
+      [55, onSignalUp],
     ]);
     assert.deepEqual(state.startedAt, at(0));
   });
@@ -224,7 +224,7 @@ describe('when the broadcast started', () => {
   test('the duration counts from the first media, not from the switch', () => {
     const { said } = run(idle, [
       [0, start],
-      [30, signalUp],
+      [30, onSignalUp],
       [100, stopping({ signalStartedAt: at(30), wasBroadcast: true })],
     ]);
     assert.deepEqual(said.at(-1), [
@@ -248,8 +248,8 @@ describe('at most one broadcast event of a type in a minute', () => {
     const { state, said, types } = run(live, [
       [10, stopping(wasLive)],
       [20, start],
-      [59.999, tellBroadcast],
-      [60, tellBroadcast],
+      [59.999, emitBroadcastState],
+      [60, emitBroadcastState],
     ]);
     assert.deepEqual(types, [
       [10, 'broadcast_stopped'],
@@ -278,7 +278,7 @@ describe('at most one broadcast event of a type in a minute', () => {
       [10, stopping(wasLive)],
       [20, start],
       [30, stopping(wasLive)],
-      [60, tellBroadcast],
+      [60, emitBroadcastState],
     ]);
     assert.deepEqual(types, [[10, 'broadcast_stopped']]);
     assert.equal(state.dueAt, null);
@@ -289,7 +289,7 @@ describe('at most one broadcast event of a type in a minute', () => {
       [10, stopping(wasLive)],
       [60, start],
       [65, stopping(wasLive)],
-      [70, tellBroadcast],
+      [70, emitBroadcastState],
     ]);
     assert.deepEqual(said.at(-1)?.[2], {
       streamId: 'str_1',
@@ -303,9 +303,9 @@ describe('at most one broadcast event of a type in a minute', () => {
     const { types } = run(live, [
       [10, stopping(wasLive)],
       [20, start],
-      [60, tellBroadcast],
-      [60.5, tellBroadcast],
-      [200, tellBroadcast],
+      [60, emitBroadcastState],
+      [60.5, emitBroadcastState],
+      [200, emitBroadcastState],
     ]);
     assert.deepEqual(types.slice(1), [[60, 'broadcast_started']]);
   });
@@ -317,8 +317,8 @@ describe('stop on a signal alone', () => {
     const { types } = run(preview, [
       [10, stopping(neverLive)],
       [100, stopping(neverLive)],
-      [150, signalDown],
-      [200, signalUp],
+      [150, onSignalDown],
+      [200, onSignalUp],
       [210, stopping(again)],
     ]);
     assert.deepEqual(types, [
@@ -330,7 +330,7 @@ describe('stop on a signal alone', () => {
   });
 
   test('is not said within a minute of the last stop', () => {
-    const { state, types } = run({ ...preview, stoppedSaidAt: at(0) }, [[59, stopping(neverLive)]]);
+    const { state, types } = run({ ...preview, stoppedNotifiedAt: at(0) }, [[59, stopping(neverLive)]]);
     assert.deepEqual(types, []);
     assert.equal(state.dueAt, null);
   });
@@ -341,8 +341,8 @@ describe('stop on a signal alone', () => {
       [10, stopping(wasLive)],
       [60, start],
       [64, stopping(wasLive)],
-      [65, signalDown],
-      [66, signalUp],
+      [65, onSignalDown],
+      [66, onSignalUp],
       [71, stopping(fresh)],
     ]);
     assert.deepEqual(said.at(-1), [

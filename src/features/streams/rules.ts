@@ -1,7 +1,7 @@
 import type { Mode } from '../../kernel/access.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { PLANS, type Plan, TEST_MODE_HEIGHT } from '../../kernel/plans.ts';
-import type { RefusalIssue } from '../../media/contract/index.ts';
+import type { RejectionIssue } from '../../media/contract/index.ts';
 import type { StreamHealth } from '../../platform/db/json-columns.ts';
 
 /**
@@ -14,17 +14,17 @@ export interface StreamState {
   /** When the broadcast had both its switch and media; null until the first media arrives. */
   startedAt: Date | null;
   endedAt: Date | null;
-  startedSaidAt: Date | null;
-  stoppedSaidAt: Date | null;
+  startedNotifiedAt: Date | null;
+  stoppedNotifiedAt: Date | null;
   /** When the stop of a signal that was never broadcast was last reported. */
   signalStopNotifiedAt: Date | null;
-  saidLive: boolean;
+  notifiedIsLive: boolean;
   /** When a suppressed broadcast event has to be looked at again. */
   dueAt: Date | null;
 }
 
 /** Why the media plane ends a publish. */
-const REFUSALS: ReadonlySet<string> = new Set<RefusalIssue>([
+const REFUSALS: ReadonlySet<string> = new Set<RejectionIssue>([
   'NO_TRANSCODE_CAPACITY',
   'UNSUPPORTED_CODEC',
   'RESOLUTION_CHANGED',
@@ -32,17 +32,17 @@ const REFUSALS: ReadonlySet<string> = new Set<RefusalIssue>([
   'ENCODERS_OVER_PLAN',
 ]);
 
-export function isRefusal(word: string | null): boolean {
+export function isRejectionIssue(word: string | null): boolean {
   return word !== null && REFUSALS.has(word);
 }
 
 /** The health of the signal. Why an encoder was refused is still to be read when it has gone. */
-export function shownHealth(row: {
+export function visibleHealth(row: {
   has_signal: boolean;
   health: StreamHealth | null;
 }): Required<StreamHealth> | null {
   const { health } = row;
-  if (health === null || !(row.has_signal || health.issues.some(isRefusal))) return null;
+  if (health === null || !(row.has_signal || health.issues.some(isRejectionIssue))) return null;
   // What was written before these were measured lacks them.
   const { keyframeIntervalSec = null, droppedFrames = 0, lateFrames = 0, avDriftMs = null } = health;
   return { ...health, keyframeIntervalSec, droppedFrames, lateFrames, avDriftMs };
@@ -85,7 +85,7 @@ export function deriveStatus(stream: {
 }
 
 /** An encoder has connected. Nothing changes when there was a signal already. */
-export function signalUp(state: StreamState, now: Date): Transition {
+export function onSignalUp(state: StreamState, now: Date): Transition {
   if (state.hasSignal) return { state, events: [] };
   const startedAt = state.isLive ? (state.startedAt ?? now) : state.startedAt;
   const status = state.isLive ? 'ACTIVE' : 'HAS_SIGNAL';
@@ -96,7 +96,7 @@ export function signalUp(state: StreamState, now: Date): Transition {
 }
 
 /** The signal is lost. The broadcast goes on: only a user stops it (docs/decisions/streams.md). */
-export function signalDown(state: StreamState, now: Date): Transition {
+export function onSignalDown(state: StreamState, now: Date): Transition {
   if (!state.hasSignal) return { state, events: [] };
   return {
     state: { ...state, hasSignal: false },
@@ -113,7 +113,7 @@ export function signalDown(state: StreamState, now: Date): Transition {
 export function start(state: StreamState, now: Date): Transition {
   if (state.isLive) return { state, events: [] };
   const live = { ...state, isLive: true, startedAt: state.hasSignal ? now : null, endedAt: null };
-  return tellBroadcast(live, now);
+  return emitBroadcastState(live, now);
 }
 
 /**
@@ -127,21 +127,21 @@ export function stop(
   now: Date,
   session: { signalStartedAt: Date; wasBroadcast: boolean } | null,
 ): Transition {
-  if (state.isLive) return tellBroadcast({ ...state, isLive: false, endedAt: now }, now);
+  if (state.isLive) return emitBroadcastState({ ...state, isLive: false, endedAt: now }, now);
   // The stop of a broadcast that is still to be said comes before one of a signal alone.
-  if (state.saidLive) return tellBroadcast(state, now);
+  if (state.notifiedIsLive) return emitBroadcastState(state, now);
   const neverLive = state.hasSignal && session !== null && !session.wasBroadcast;
   if (!neverLive || alreadySaidStopped(state, session.signalStartedAt)) return { state, events: [] };
-  const opens = Math.max(opensAt(state.stoppedSaidAt), opensAt(state.signalStopNotifiedAt));
+  const opens = Math.max(opensAt(state.stoppedNotifiedAt), opensAt(state.signalStopNotifiedAt));
   if (opens > now.getTime()) return { state, events: [] };
   return {
-    state: { ...state, signalStopNotifiedAt: now, saidLive: false },
+    state: { ...state, signalStopNotifiedAt: now, notifiedIsLive: false },
     events: [broadcastStopped(state.id, now, null)],
   };
 }
 
 function alreadySaidStopped(state: StreamState, signalStartedAt: Date): boolean {
-  return [state.stoppedSaidAt, state.signalStopNotifiedAt].some((at) => at !== null && at >= signalStartedAt);
+  return [state.stoppedNotifiedAt, state.signalStopNotifiedAt].some((at) => at !== null && at >= signalStartedAt);
 }
 
 /**
@@ -149,19 +149,19 @@ function alreadySaidStopped(state: StreamState, signalStartedAt: Date): boolean 
  * last event of that type is over; otherwise remembers when to look again, so that a receiver is never left
  * with the wrong state (docs/decisions/streams.md#de-duplication).
  */
-export function tellBroadcast(state: StreamState, now: Date): Transition {
-  if (state.isLive === state.saidLive) {
+export function emitBroadcastState(state: StreamState, now: Date): Transition {
+  if (state.isLive === state.notifiedIsLive) {
     return { state: { ...state, dueAt: null }, events: [] };
   }
-  const last = state.isLive ? state.startedSaidAt : state.stoppedSaidAt;
+  const last = state.isLive ? state.startedNotifiedAt : state.stoppedNotifiedAt;
   if (opensAt(last) > now.getTime()) {
     const dueAt = last === null ? null : dateFromMs(opensAt(last));
     return { state: { ...state, dueAt }, events: [] };
   }
-  const said = { ...state, saidLive: state.isLive, dueAt: null };
+  const said = { ...state, notifiedIsLive: state.isLive, dueAt: null };
   if (state.isLive) {
     return {
-      state: { ...said, startedSaidAt: now },
+      state: { ...said, startedNotifiedAt: now },
       events: [
         {
           type: 'stream.broadcast_started',
@@ -172,7 +172,7 @@ export function tellBroadcast(state: StreamState, now: Date): Transition {
   }
   const endedAt = state.endedAt ?? now;
   return {
-    state: { ...said, stoppedSaidAt: now },
+    state: { ...said, stoppedNotifiedAt: now },
     events: [broadcastStopped(state.id, endedAt, durationSec(state.startedAt, endedAt))],
   };
 }

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import {
   IdOf,
   Instant,
@@ -16,16 +16,16 @@ import { MODES, type Mode } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { StreamLinks as PlaybackLinks } from '../playback/index.ts';
 import { HEALTH_EXAMPLE, Health } from './health.schemas.ts';
-import type { ShownStream } from './lists.repository.ts';
+import type { StreamDetails } from './lists.repository.ts';
 import type { ListedSession } from './repository.ts';
-import { deriveStatus, durationSec, shownHealth } from './rules.ts';
+import { deriveStatus, durationSec, visibleHealth } from './rules.ts';
 import { settingsOf } from './settings.ts';
 
 const STATUSES = ['IDLE', 'PREVIEW', 'LIVE', 'LIVE_NO_SIGNAL', 'DISABLED'] as const;
 
-const LatencyMode = named('LatencyMode', OneOf(VALUES.stream.latency_mode));
-const ChatMode = named('ChatMode', OneOf(VALUES.stream.chat_mode));
-named('StreamStatus', OneOf(STATUSES));
+const LatencyMode = namedSchema('LatencyMode', OneOf(VALUES.stream.latency_mode));
+const ChatMode = namedSchema('ChatMode', OneOf(VALUES.stream.chat_mode));
+namedSchema('StreamStatus', OneOf(STATUSES));
 const settings = {
   description: Type.Optional(Nullable(Type.String({ maxLength: 5000 }))),
   visibility: Type.Optional(Visibility),
@@ -59,20 +59,20 @@ const settings = {
   externalId: Type.Optional(Nullable(Type.String({ maxLength: 255 }))),
 };
 
-export const StreamIn = named('StreamCreate', Type.Object({ title: Title, ...settings }), {
+export const StreamIn = namedSchema('StreamCreate', Type.Object({ title: Title, ...settings }), {
   title: 'Friday night live',
   visibility: 'PUBLIC',
   record: true,
 });
 export type StreamIn = Static<typeof StreamIn>;
 
-export const StreamPatch = named('StreamUpdate', Type.Object({ title: Type.Optional(Title), ...settings }), {
+export const StreamPatch = namedSchema('StreamUpdate', Type.Object({ title: Type.Optional(Title), ...settings }), {
   title: 'Saturday night live',
   scheduledStartAt: '2026-11-28T20:00:00.000Z',
 });
 export type StreamPatch = Static<typeof StreamPatch>;
 
-export const Stream = named(
+export const Stream = namedSchema(
   'Stream',
   Type.Object({
     id: IdOf('str'),
@@ -197,7 +197,7 @@ export const Stream = named(
 );
 export type Stream = Static<typeof Stream>;
 
-export const StreamSession = named(
+export const StreamSession = namedSchema(
   'StreamSession',
   Type.Object({
     id: IdOf('ses'),
@@ -234,7 +234,7 @@ export const StreamSession = named(
 
 const SAMPLE_ID = 'str_01kafe3n4pfx2v9yq6m8d7t5zr';
 
-export const StreamStatus = named(
+export const StreamStatus = namedSchema(
   'StreamStatusNow',
   Type.Object({
     streamId: IdOf('str'),
@@ -262,7 +262,7 @@ export const StreamStatus = named(
   },
 );
 
-export const StreamViewers = named(
+export const StreamViewers = namedSchema(
   'StreamViewers',
   Type.Object({
     streamId: IdOf('str'),
@@ -274,7 +274,7 @@ export const StreamViewers = named(
   { streamId: SAMPLE_ID, current: 132, peak: 180, unique: 412, at: '2026-11-20T09:00:00.000Z' },
 );
 
-export const SimulateSignalIn = named(
+export const SimulateSignalIn = namedSchema(
   'SignalSimulation',
   Type.Object({
     on: Type.Boolean({ description: 'Whether to start or stop the simulated signal.' }),
@@ -308,7 +308,7 @@ export interface StreamView {
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
 
-export function toStream(row: ShownStream, view: StreamView): Stream {
+export function toStream(row: StreamDetails, view: StreamView): Stream {
   return {
     id: row.id,
     streamId: row.id,
@@ -329,7 +329,7 @@ export function toStream(row: ShownStream, view: StreamView): Stream {
     lastSignalAt: iso(row.last_signal_at),
     viewerCount: row.viewer_count,
     peakViewers: row.peak_viewers,
-    health: shownHealth(row),
+    health: visibleHealth(row),
     thumbnailUrl: row.has_signal ? view.links.thumbnailUrl({ ...row, isLive: row.is_live }) : null,
     takedown: toTakedown(row),
     createdAt: row.created_at.toISOString(),

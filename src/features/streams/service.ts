@@ -6,16 +6,16 @@ import { AppError, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Bus } from '../../platform/bus.ts';
-import { createBatchReader, createTurnReader } from '../../platform/db/batch.ts';
+import { createBatchReader, createDeduplicatingReader } from '../../platform/db/batch.ts';
 import { readByIds } from '../../platform/db/by-ids.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import type { Facts } from '../facts/index.ts';
+import type { UsageEvents } from '../facts/index.ts';
 import type { AssertOwnTiers } from '../tiers/index.ts';
 import { countEncoders } from './bridges.repository.ts';
 import type { BroadcastRecorder } from './broadcast.service.ts';
-import { admitLate, startLocked, stopLocked } from './broadcast.service.ts';
+import { admitLateRecording, startLocked, stopLocked } from './broadcast.service.ts';
 import { emitCreated, emitUpdated } from './emit.ts';
 import { streamDeleted, streamKeyRotated } from './events.ts';
 import * as lists from './lists.repository.ts';
@@ -24,7 +24,7 @@ import * as repository from './repository.ts';
 import * as rules from './rules.ts';
 import * as simulations from './simulation.repository.ts';
 import { logChatSettings, logStatus } from './status.ts';
-import type { StreamFollower } from './transitions.ts';
+import type { StreamTransitionHook } from './transitions.ts';
 
 /** Told whenever a stream's flags or its right to publish changed. */
 export const STREAM_TOPIC = 'streams';
@@ -61,14 +61,14 @@ export interface StreamDeps {
   bus: Bus;
   clock: Clock;
   recorder: BroadcastRecorder;
-  follower: StreamFollower;
-  facts: Pick<Facts, 'append'>;
+  follower: StreamTransitionHook;
+  facts: Pick<UsageEvents, 'append'>;
   assertOwnTiers: AssertOwnTiers;
-  endWhip: EndWhip;
+  endWhip: EndWhipSessions;
 }
 
 /** Ends the sessions by WHIP of a stream, those without a publish too; filled by the composition root. */
-export type EndWhip = (tx: Tx, streamId: string) => Promise<void>;
+export type EndWhipSessions = (tx: Tx, streamId: string) => Promise<void>;
 
 interface AskedList {
   workspaceId: string;
@@ -77,23 +77,23 @@ interface AskedList {
 }
 
 /** A row and its stream key in clear. */
-export interface KeyedStream {
+export interface StreamWithKey {
   row: StreamRow;
   streamKey: string;
 }
 
 /** What partners and creators do with streams. Each id is looked up in the workspace: NOT_FOUND otherwise. */
 export interface Streams {
-  create(workspaceId: string, input: StreamSettings & { title: string }): Promise<KeyedStream>;
+  create(workspaceId: string, input: StreamSettings & { title: string }): Promise<StreamWithKey>;
   /** Concurrent equal calls share the rows: do not change them. */
-  list(workspaceId: string, filter: lists.StreamFilter, page: PageRequest): Promise<lists.ShownStream[]>;
+  list(workspaceId: string, filter: lists.StreamFilter, page: PageRequest): Promise<lists.StreamDetails[]>;
   /** As the plan counts: broadcasts. */
   countLive(workspaceId: string): Promise<number>;
   /** As the plan counts: encoders that are connected, and bridges. */
   countEncoders(workspaceId: string): Promise<number>;
   /** Concurrent calls share the row: do not change it. */
   get(workspaceId: string, id: string): Promise<lists.ListedStream>;
-  keyOf(row: lists.KeyedRow): string;
+  keyOf(row: lists.StreamRowWithKey): string;
   update(workspaceId: string, id: string, input: StreamSettings): Promise<StreamRow>;
   /** Cuts the encoder off. @throws {AppError} CONFLICT while the stream is live. */
   remove(workspaceId: string, id: string): Promise<void>;
@@ -102,7 +102,7 @@ export interface Streams {
   /** Ends the broadcast; repeats change nothing. */
   stop(workspaceId: string, id: string): Promise<StreamRow>;
   /** A new stream key; whoever publishes with the old one is cut off. */
-  rotateKey(workspaceId: string, id: string): Promise<KeyedStream>;
+  rotateKey(workspaceId: string, id: string): Promise<StreamWithKey>;
   sessions(workspaceId: string, id: string, page: PageRequest): Promise<ListedSession[]>;
 }
 
@@ -115,7 +115,7 @@ function mintKey(secrets: Secrets): { streamKey: string; key_hash: Buffer; key_e
 const KEY_CACHE = 2000;
 
 /** Creates a cache of stream keys in clear: to decrypt one costs more than the rest of a read. */
-function createKeyCache(secrets: Secrets): (row: lists.KeyedRow) => string {
+function createKeyCache(secrets: Secrets): (row: lists.StreamRowWithKey) => string {
   const keyOf = memoize(KEY_CACHE, (encrypted) => secrets.decrypt(Buffer.from(encrypted, 'latin1')));
   return (row) => keyOf(Buffer.from(row.key_encrypted).toString('latin1'));
 }
@@ -176,7 +176,7 @@ export function createStreams(deps: StreamDeps): Streams {
     return result;
   };
   const readStream = createBatchReader(readByIds(db, lists.selectListedStreams));
-  const readList = createTurnReader(({ workspaceId, filter, page }: AskedList) =>
+  const readList = createDeduplicatingReader(({ workspaceId, filter, page }: AskedList) =>
     lists.listStreams(db, workspaceId, filter, page),
   );
   const keys = createKeyCache(secrets);
@@ -213,10 +213,10 @@ export function createStreams(deps: StreamDeps): Streams {
         if (input.enabled === true) assertNotTakenDown(row);
         if (input.enabled === false && row.is_live)
           throw liveConflict('A live stream cannot be disabled.', 'enabled');
-        if (input.enabled === false) await kick({ tx, endWhip }, id, 'disabled');
+        if (input.enabled === false) await disconnectPublisher({ tx, endWhip }, id, 'disabled');
         const now = clock.now();
         const updated = await repository.updateStream(tx, id, { ...columns(input), updated_at: now });
-        if (!row.record) await admitLate({ tx, recorder }, updated);
+        if (!row.record) await admitLateRecording({ tx, recorder }, updated);
         await logStatus(tx, row, updated, now);
         await logChatSettings(tx, row, updated, now);
         await emitUpdated(tx, append, row, updated, now);
@@ -225,7 +225,7 @@ export function createStreams(deps: StreamDeps): Streams {
     async remove(workspaceId, id) {
       await locked(workspaceId, id, async (tx, row, append) => {
         if (row.is_live) throw liveConflict('Stop the broadcast before deleting the stream.');
-        await kick({ tx, endWhip }, id, 'deleted');
+        await disconnectPublisher({ tx, endWhip }, id, 'deleted');
         const now = clock.now();
         await repository.updateStream(tx, id, { deleted_at: now });
         const sequence = await nextSequence(tx, 'stream', id);
@@ -252,7 +252,7 @@ export function createStreams(deps: StreamDeps): Streams {
     rotateKey: (workspaceId, id) =>
       locked(workspaceId, id, async (tx, _row, append) => {
         const { streamKey, ...key } = mintKey(secrets);
-        await kick({ tx, endWhip }, id, 'key rotated');
+        await disconnectPublisher({ tx, endWhip }, id, 'key rotated');
         const now = clock.now();
         const sequence = await nextSequence(tx, 'stream', id);
         await append(streamKeyRotated, workspaceId, { streamId: id, rotatedAt: now.toISOString(), sequence });
@@ -279,8 +279,8 @@ function assertNotTakenDown({ takedown_reason: reason }: StreamRow): void {
  * Under the lock of the stream: ends the connection of whoever publishes, and of those that are about to by WHIP or
  * as a simulated signal.
  */
-export async function kick(
-  { tx, endWhip }: { tx: Tx; endWhip: EndWhip },
+export async function disconnectPublisher(
+  { tx, endWhip }: { tx: Tx; endWhip: EndWhipSessions },
   streamId: string,
   reason: string,
 ): Promise<void> {

@@ -1,7 +1,7 @@
-import type { ShownStream } from './lists.repository.ts';
+import type { StreamDetails } from './lists.repository.ts';
 
 /** What partners may set of a stream, as the API names it. */
-export function settingsOf(row: ShownStream) {
+export function settingsOf(row: StreamDetails) {
   return {
     title: row.title,
     description: row.description,

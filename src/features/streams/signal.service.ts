@@ -9,7 +9,7 @@ import type {
   IngestSession,
   PublishGrant,
   PublishRequest,
-  RefusalIssue,
+  RejectionIssue,
 } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
 import { hasAny } from '../../platform/db/has-any.ts';
@@ -17,16 +17,16 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import type { StreamHealth } from '../../platform/db/json-columns.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { createSecretLookups } from '../../platform/secret-lookups.ts';
-import type { Facts } from '../facts/index.ts';
+import type { UsageEvents } from '../facts/index.ts';
 import * as bridges from './bridges.repository.ts';
 import type { BroadcastChange, BroadcastRecorder } from './broadcast.service.ts';
 import { admitRecording, countStart, endBroadcast, startLocked, stopLocked } from './broadcast.service.ts';
 import * as grants from './grants.service.ts';
 import {
   announceUpcoming,
-  emitRefusal,
+  emitRejection,
   reportHealth,
-  reportRefusal,
+  recordRejection,
   selectNotices,
   sweepHealth,
 } from './notices.service.ts';
@@ -34,7 +34,7 @@ import type { StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
 import { STREAM_TOPIC } from './service.ts';
-import { commitTransition, type StreamFollower, stateOf } from './transitions.ts';
+import { commitTransition, type StreamTransitionHook, stateOf } from './transitions.ts';
 
 /** A node that has not been heard of for so long has lost its encoders, unless the grace is longer (docs/decisions/streams.md#signal-grace-period). */
 const NODE_LOST_MS = 20_000;
@@ -48,8 +48,8 @@ export interface StreamSignalDeps {
   clock: Clock;
   log: Logger;
   recorder: BroadcastRecorder;
-  follower: StreamFollower;
-  facts: Pick<Facts, 'append'>;
+  follower: StreamTransitionHook;
+  facts: Pick<UsageEvents, 'append'>;
   /** How long a broken connection may take to come back before the signal falls. */
   graceMs: number;
 }
@@ -71,7 +71,7 @@ export interface StreamSignals {
   /** Idempotent by session id. A session of the same stream that is still open is replaced without events. */
   publishStarted(session: IngestSession): Promise<void>;
   /** Tells the creator why the publish, which is still open, is about to be ended. */
-  publishRefused(session: IngestSession, issue: RefusalIssue): Promise<void>;
+  publishRefused(session: IngestSession, issue: RejectionIssue): Promise<void>;
   publishEnded(end: IngestEnd): Promise<void>;
   mediaChanged(session: IngestSession): Promise<void>;
   /** A media node starts: the connections of its former life get their grace from now. */
@@ -97,7 +97,7 @@ export function createStreamSignals(deps: StreamSignalDeps): StreamSignals {
     admitEncoder: (streamId) => grants.admitEncoder(db, streamId),
     admitOffer: (change, grant) => grants.admitOffer(clock.now(), change, grant),
     publishStarted: (session) => publishStarted(deps, session),
-    publishRefused: (session, issue) => reportRefusal(deps, session, issue),
+    publishRefused: (session, issue) => recordRejection(deps, session, issue),
     async publishEnded(end) {
       const now = clock.now();
       const grace = graceOf(end.reason, deps.graceMs);
@@ -116,9 +116,9 @@ export function createStreamSignals(deps: StreamSignalDeps): StreamSignals {
       bus.publish(STREAM_TOPIC, session.streamId);
     },
     nodeStarted: (nodeId) =>
-      repository.loseNodeIngests(db, nodeId, clock.now(), dateFromMs(clock.ms() + deps.graceMs)),
+      repository.disconnectNodeIngests(db, nodeId, clock.now(), dateFromMs(clock.ms() + deps.graceMs)),
     async heartbeat(nodeId, sessionIds) {
-      const open = await repository.touchIngests(db, nodeId, sessionIds, clock.now());
+      const open = await repository.heartbeatIngests(db, nodeId, sessionIds, clock.now());
       const wanted = new Set(open.filter((row) => row.disconnect_reason === null).map((row) => row.id));
       return sessionIds.filter((id) => !wanted.has(id));
     },
@@ -146,7 +146,7 @@ async function publishStarted(deps: StreamSignalDeps, session: IngestSession): P
     if ((await repository.findIngest(tx, session.sessionId)) !== undefined) return;
     const { encoders } = PLANS[account.plan];
     if (!row.has_signal && (await bridges.countEncoders(tx, workspaceId, row.id)) >= encoders) {
-      await emitRefusal(tx, append, row, { session, issue: 'ENCODERS_OVER_PLAN', now });
+      await emitRejection(tx, append, row, { session, issue: 'ENCODERS_OVER_PLAN', now });
       isRefused = true;
       return;
     }
@@ -190,7 +190,7 @@ async function raiseSignal(
   if (wants && !starting) {
     deps.log.warn({ streamId: row.id }, 'autoStart: the plan limit of concurrent broadcasts is reached');
   }
-  let transition = rules.signalUp(stateOf(row), now);
+  let transition = rules.onSignalUp(stateOf(row), now);
   if (starting) {
     // With autoStart the signal is the broadcast: receivers are told ACTIVE
     // (docs/decisions/streams.md#the-four-events).
@@ -224,7 +224,7 @@ async function openSession(change: BroadcastChange, row: StreamRow): Promise<str
     await repository.updateSession(tx, last.id, {
       signal_ended_at: null,
       // The encoder may have been set right since.
-      error: rules.isRefusal(last.error) ? null : last.error,
+      error: rules.isRejectionIssue(last.error) ? null : last.error,
       broadcast_started_at: row.is_live ? (last.broadcast_started_at ?? now) : last.broadcast_started_at,
     });
     if (row.is_live && last.broadcast_started_at === null) {
@@ -270,7 +270,7 @@ async function endIngest(
     await commitTransition(
       { tx, append, now, follower: deps.follower },
       row,
-      rules.signalDown(stateOf(row), now),
+      rules.onSignalDown(stateOf(row), now),
       {
         signal_lost_at: now,
         last_signal_at: now,
@@ -311,7 +311,7 @@ async function tellDue(deps: StreamSignalDeps, id: string, now: Date): Promise<v
     if (limit !== null) {
       await stopLocked(change, row, limit === 'duration' ? 'DURATION_EXCEEDED' : null);
     } else {
-      await commitTransition(change, row, rules.tellBroadcast(stateOf(row), now));
+      await commitTransition(change, row, rules.emitBroadcastState(stateOf(row), now));
     }
   });
   deps.bus.publish(STREAM_TOPIC, id);

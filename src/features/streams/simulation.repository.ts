@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { inGoodStanding } from '../../platform/db/workspace.ts';
+import { isAccountActive } from '../../platform/db/workspace.ts';
 
 /** Simulations of the workspace that are on, but for the one of this stream. */
 export async function countOthers(
@@ -51,7 +51,7 @@ export async function claim(
     from stream
     where stream.id = signal_simulation.stream_id and signal_simulation.stream_id in (
       select s.stream_id from signal_simulation s join stream t on t.id = s.stream_id
-      where s.ends_at > ${now} and t.enabled and t.deleted_at is null and ${inGoodStanding('s.workspace_id')}
+      where s.ends_at > ${now} and t.enabled and t.deleted_at is null and ${isAccountActive('s.workspace_id')}
         and (s.node_id = ${nodeId} or s.node_id is null or s.last_seen_at < ${lostBefore})
       order by s.node_id = ${nodeId} desc nulls last, s.stream_id
       limit ${max} for update of s skip locked)
@@ -60,7 +60,7 @@ export async function claim(
 }
 
 /** What no node has taken yet, or is to last until another time, was wished after the one that has ended: it stays. */
-export async function forget(db: Db, streamId: string, until: Date): Promise<void> {
+export async function deleteSimulation(db: Db, streamId: string, until: Date): Promise<void> {
   await db
     .deleteFrom('signal_simulation')
     .where('stream_id', '=', streamId)
@@ -69,6 +69,6 @@ export async function forget(db: Db, streamId: string, until: Date): Promise<voi
     .execute();
 }
 
-export async function forgetEnded(db: Db, now: Date): Promise<void> {
+export async function deleteEndedSimulations(db: Db, now: Date): Promise<void> {
   await db.deleteFrom('signal_simulation').where('ends_at', '<=', now).execute();
 }

@@ -6,7 +6,7 @@ import type { Db } from '../../platform/db/index.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { assertEnabled } from './broadcast.service.ts';
-import type { ShownStream } from './lists.repository.ts';
+import type { StreamDetails } from './lists.repository.ts';
 import { lockStream } from './repository.ts';
 import { STREAM_TOPIC, type Streams } from './service.ts';
 import * as repository from './simulation.repository.ts';
@@ -17,7 +17,7 @@ export interface SignalSimulations {
    *
    * @throws {AppError} NOT_FOUND; CONFLICT, field `enabled`, for a disabled stream; QUOTA_EXCEEDED over two at once.
    */
-  set(workspaceId: string, streamId: string, wish: { on: boolean; seconds: number }): Promise<ShownStream>;
+  set(workspaceId: string, streamId: string, wish: { on: boolean; seconds: number }): Promise<StreamDetails>;
   /** For the media plane. */
   readonly port: SimulationPort;
 }
@@ -62,12 +62,12 @@ export function createSignalSimulations({ db, bus, clock, secrets, streams }: De
       return stream;
     },
     port: {
-      ended: ({ streamId, until }) => repository.forget(db, streamId, until),
+      ended: ({ streamId, until }) => repository.deleteSimulation(db, streamId, until),
       async wanted(nodeId): Promise<SimulatedSignal[]> {
         const now = clock.now();
         if (now.getTime() - forgottenAtMs >= FORGET_MS) {
           forgottenAtMs = now.getTime();
-          await repository.forgetEnded(db, now);
+          await repository.deleteEndedSimulations(db, now);
         }
         const lostBefore = dateFromMs(now.getTime() - LOST_MS);
         const rows = await repository.claim(db, nodeId, { now, lostBefore, max: MAX_PER_NODE });

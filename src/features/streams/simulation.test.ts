@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
-import { behindLock } from '../../../test/harness/behind-lock.ts';
+import { withLockContention } from '../../../test/harness/behind-lock.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { runCommand } from '../../../test/harness/command-line.ts';
 import type { SimulatedSignal } from '../../media/contract/index.ts';
@@ -143,7 +143,7 @@ describe('a signal is over, and its place is free,', () => {
 
 test('none begins on a stream that is being disabled', async () => {
   const id = await createStream();
-  const [answer] = await behindLock(
+  const [answer] = await withLockContention(
     app.container.sql,
     (tx) => tx`update stream set enabled = false where id = ${id}`,
     [() => simulate(id, { on: true })],

@@ -2,7 +2,7 @@ import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { SnapshotSource, StreamSnapshot } from '../playback/index.ts';
 import * as repository from './repository.ts';
-import { shownHealth } from './rules.ts';
+import { visibleHealth } from './rules.ts';
 import { STREAM_TOPIC } from './service.ts';
 
 /** What playback tells viewers of streams. */
@@ -36,7 +36,7 @@ async function find(db: Db, id: string): Promise<StreamSnapshot | undefined> {
     creator: { username: row.username, name: row.name },
     embedHosts: row.embed_mode === 'OPEN' ? null : row.embed_domains,
     video: row.video,
-    issues: shownHealth(row)?.issues ?? [],
+    issues: visibleHealth(row)?.issues ?? [],
   };
 }
 

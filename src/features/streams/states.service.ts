@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/index.ts';
 import type { StreamStates } from '../stream-tails/index.ts';
-import { shownHealth } from './rules.ts';
+import { visibleHealth } from './rules.ts';
 import * as repository from './viewers.repository.ts';
 
 /** Viewers and health as they are now, for `/viewers` and for tails. */
@@ -12,7 +12,7 @@ export function createStreamStates({ db }: { db: Db }): StreamStates {
         const { viewer_count: current, peak_viewers: peak, unique_viewers: unique } = row;
         return [
           row.id,
-          { viewers: { current, peak: peak ?? 0, unique: unique ?? 0 }, health: shownHealth(row) },
+          { viewers: { current, peak: peak ?? 0, unique: unique ?? 0 }, health: visibleHealth(row) },
         ];
       }),
     );

@@ -3,7 +3,7 @@ import { appendToLog } from '../../events/stream-log.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import type { StreamHealth } from '../../platform/db/json-columns.ts';
 import type { StreamRow } from './repository.ts';
-import { deriveStatus, type StreamStatus, shownHealth } from './rules.ts';
+import { deriveStatus, type StreamStatus, visibleHealth } from './rules.ts';
 
 /** What `GET /streams/{id}/status` and its tail say of a stream (docs/concepts/tails.md#status). */
 export interface Status {
@@ -30,7 +30,7 @@ export function statusOf(row: StatusRow): Status {
     status: deriveStatus({ hasSignal: row.has_signal, isLive: row.is_live, enabled: row.enabled }),
     startedAt: row.started_at?.toISOString() ?? null,
     endedAt: row.ended_at?.toISOString() ?? null,
-    health: shownHealth(row),
+    health: visibleHealth(row),
   };
 }
 

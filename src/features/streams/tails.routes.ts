@@ -1,12 +1,12 @@
 import Type from 'typebox';
-import { reads } from '../../http/access.ts';
-import type { Tail } from '../../http/event-stream.ts';
+import { requiresRead } from '../../http/access.ts';
+import type { EventStreamHandler } from '../../http/event-stream.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { IdParams } from '../../http/schema.ts';
-import { type Caller, holds } from '../../kernel/access.ts';
+import { type Caller, hasPermission } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { FollowOptions, StreamStates, StreamTails } from '../stream-tails/index.ts';
-import type { ShownStream } from './lists.repository.ts';
+import type { StreamDetails } from './lists.repository.ts';
 import { StreamStatus, StreamViewers } from './schemas.ts';
 import type { Streams } from './service.ts';
 import { statusOf } from './status.ts';
@@ -44,7 +44,7 @@ export function streamTailRoutes(deps: Deps): Route[] {
     show: Show,
   ) =>
     defineRoute({
-      ...reads('streams:read'),
+      ...requiresRead('streams:read'),
       operationId: `streams.${name}Tail`,
       method: 'GET',
       path: `/streams/{id}/${name}/tail`,
@@ -57,7 +57,7 @@ export function streamTailRoutes(deps: Deps): Route[] {
     });
   return [
     defineRoute({
-      ...reads('streams:read'),
+      ...requiresRead('streams:read'),
       operationId: 'streams.status',
       method: 'GET',
       path: '/streams/{id}/status',
@@ -67,14 +67,14 @@ export function streamTailRoutes(deps: Deps): Route[] {
       params: Id,
       query: Resume,
       reply: { status: 200, schema: StreamStatus, tail: StreamStatus },
-      async handler({ caller, acceptsEvents }, { params }) {
-        if (acceptsEvents) return open(caller, params.id, STATUS);
+      async handler({ caller, acceptsEventStream }, { params }) {
+        if (acceptsEventStream) return open(caller, params.id, STATUS);
         return statusNow(deps, await streams.get(caller.workspaceId, params.id));
       },
     }),
     always('status', StreamStatus, STATUS),
     defineRoute({
-      ...reads('streams:read'),
+      ...requiresRead('streams:read'),
       operationId: 'streams.viewers',
       method: 'GET',
       path: '/streams/{id}/viewers',
@@ -84,14 +84,14 @@ export function streamTailRoutes(deps: Deps): Route[] {
       params: Id,
       query: Resume,
       reply: { status: 200, schema: StreamViewers, tail: StreamViewers },
-      async handler({ caller, acceptsEvents }, { params }) {
-        if (acceptsEvents) return open(caller, params.id, VIEWERS);
+      async handler({ caller, acceptsEventStream }, { params }) {
+        if (acceptsEventStream) return open(caller, params.id, VIEWERS);
         return viewersNow(deps, await streams.get(caller.workspaceId, params.id));
       },
     }),
     always('viewers', StreamViewers, VIEWERS),
     defineRoute({
-      ...reads('streams:read'),
+      ...requiresRead('streams:read'),
       operationId: 'streams.tail',
       method: 'GET',
       path: '/streams/{id}/tail',
@@ -106,8 +106,8 @@ export function streamTailRoutes(deps: Deps): Route[] {
           name: 'stream',
           logs: [
             'STATUS',
-            ...(holds(caller, 'chat:read') ? (['CHAT'] as const) : []),
-            ...(holds(caller, 'restreams:read') ? (['RESTREAM'] as const) : []),
+            ...(hasPermission(caller, 'chat:read') ? (['CHAT'] as const) : []),
+            ...(hasPermission(caller, 'restreams:read') ? (['RESTREAM'] as const) : []),
           ],
           states: ['viewers', 'health'],
         }),
@@ -115,7 +115,7 @@ export function streamTailRoutes(deps: Deps): Route[] {
   ];
 }
 
-function tailOf(deps: Deps, row: ShownStream, show: Show): Tail {
+function tailOf(deps: Deps, row: StreamDetails, show: Show): EventStreamHandler {
   const { id, workspace_id: workspaceId, created_at: createdAt } = row;
   const snapshot = async () => {
     // Read again: it must not be older than what the tail begins with.
@@ -127,11 +127,11 @@ function tailOf(deps: Deps, row: ShownStream, show: Show): Tail {
   return (out) => deps.tails.follow(show.logs.includes('STATUS') ? { ...options, snapshot } : options, out);
 }
 
-function statusNow({ clock }: Pick<Deps, 'clock'>, row: ShownStream) {
+function statusNow({ clock }: Pick<Deps, 'clock'>, row: StreamDetails) {
   return { ...statusOf(row), changed: [], at: clock.now().toISOString() };
 }
 
-async function viewersNow({ states, clock }: Pick<Deps, 'states' | 'clock'>, { id }: ShownStream) {
+async function viewersNow({ states, clock }: Pick<Deps, 'states' | 'clock'>, { id }: StreamDetails) {
   const { viewers = { current: 0, peak: 0, unique: 0 } } = (await states([id])).get(id) ?? {};
   return { streamId: id, ...viewers, at: clock.now().toISOString() };
 }

@@ -5,7 +5,7 @@ import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { runCommand } from '../../../test/harness/command-line.ts';
 import { openTail, type TailClient } from '../../../test/harness/tail.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { createEncoderStream } from '../../../test/streams/encoder-stream.ts';
 import { systemClock } from '../../kernel/clock.ts';
 
@@ -279,7 +279,7 @@ test('the places of a key are shared by all kinds of tails', async () => {
   refused.assertError('SSE_PER_KEY_CAP');
   assert.equal(refused.headers['retry-after'], '5');
   await tails.pop()?.close();
-  const again = await until(async () => {
+  const again = await waitFor(async () => {
     const open = await tail(`/streams/${stream.id}/status`, { key: made.key });
     if (open.response.status === 200) return open;
     await open.close();
@@ -337,11 +337,11 @@ test('a client that does not read loses the oldest, is told, and delays nobody',
     text += part;
   });
   socket.resume();
-  await until(() => text.includes('event: resync'));
+  await waitFor(() => text.includes('event: resync'));
   const [, dropped] = /"reason":"OVERFLOW","droppedAtLeast":(\d+)/.exec(text) ?? [];
   assert.ok(Number(dropped) > 0);
   const last = `id: ${clock.ms()}-${rounds}\n`;
-  await until(() => text.includes(last), { message: 'the newest entry' });
+  await waitFor(() => text.includes(last), { message: 'the newest entry' });
   const shown = text.match(/^id: \d+-[1-9]\d*$/gm) ?? [];
   assert.equal(shown.length + Number(dropped), rounds, 'what is not shown is said to be lost');
   socket.destroy();

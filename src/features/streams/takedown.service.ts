@@ -3,7 +3,7 @@ import { AppError, notFound } from '../../kernel/errors.ts';
 import { stopLocked } from './broadcast.service.ts';
 import { streamRestored, streamTakenDown } from './events.ts';
 import * as repository from './repository.ts';
-import { kick, STREAM_TOPIC, type StreamDeps } from './service.ts';
+import { disconnectPublisher, STREAM_TOPIC, type StreamDeps } from './service.ts';
 import { logStatus } from './status.ts';
 
 /** What the operator does about a stream of whatever account. An id of none is NOT_FOUND. */
@@ -31,7 +31,7 @@ export function createStreamTakedowns(deps: Deps): StreamTakedowns {
         const now = clock.now();
         const change = { tx, append, recorder, follower, facts, now };
         const stopped = row.is_live ? await stopLocked(change, row) : row;
-        await kick({ tx, endWhip }, id, 'taken down');
+        await disconnectPublisher({ tx, endWhip }, id, 'taken down');
         const takenDownAt = row.taken_down_at ?? now;
         const columns = { taken_down_at: takenDownAt, takedown_reason: reason, enabled: false };
         const updated = await repository.updateStream(tx, id, { ...columns, updated_at: now });

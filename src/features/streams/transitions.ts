@@ -13,23 +13,23 @@ export function stateOf(row: StreamRow): StreamState {
     isLive: row.is_live,
     startedAt: row.started_at,
     endedAt: row.ended_at,
-    startedSaidAt: row.broadcast_started_notified_at,
-    stoppedSaidAt: row.broadcast_stopped_notified_at,
+    startedNotifiedAt: row.broadcast_started_notified_at,
+    stoppedNotifiedAt: row.broadcast_stopped_notified_at,
     signalStopNotifiedAt: row.signal_stop_notified_at,
-    saidLive: row.notified_is_live,
+    notifiedIsLive: row.notified_is_live,
     dueAt: row.broadcast_notify_at,
   };
 }
 
 /** What follows the signal and the broadcast of streams, such as restreams; filled by the composition root. */
-export interface StreamFollower {
+export interface StreamTransitionHook {
   /** In the transaction that has changed them, under the lock of the stream. */
   flagsChanged(change: { tx: Tx; append: AppendEvent; now: Date }, streamId: string): Promise<void>;
 }
 
 /** Writes the new state, its events, what follows and what tails show of it in the caller's transaction. */
 export async function commitTransition(
-  { tx, append, now, follower }: { tx: Tx; append: AppendEvent; now: Date; follower: StreamFollower },
+  { tx, append, now, follower }: { tx: Tx; append: AppendEvent; now: Date; follower: StreamTransitionHook },
   row: StreamRow,
   transition: Transition,
   change: repository.StreamChange = {},
@@ -41,10 +41,10 @@ export async function commitTransition(
     is_live: state.isLive,
     started_at: state.startedAt,
     ended_at: state.endedAt,
-    broadcast_started_notified_at: state.startedSaidAt,
-    broadcast_stopped_notified_at: state.stoppedSaidAt,
+    broadcast_started_notified_at: state.startedNotifiedAt,
+    broadcast_stopped_notified_at: state.stoppedNotifiedAt,
     signal_stop_notified_at: state.signalStopNotifiedAt,
-    notified_is_live: state.saidLive,
+    notified_is_live: state.notifiedIsLive,
     broadcast_notify_at: state.dueAt,
   });
   for (const event of events) await emit(append, row.workspace_id, event);

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { plannedWithValues } from '../../platform/db/page.ts';
+import { CUSTOM_PLAN } from '../../platform/db/page.ts';
 
 /** A stay as the database keeps it. */
-export interface StoredStay {
+export interface StoredViewInterval {
   streamId: string;
   /** In hexadecimal. */
   viewer: string;
@@ -27,7 +27,7 @@ export interface NewViewer {
  *
  * @returns those who were added.
  */
-export async function writeStays(tx: Tx, stays: readonly StoredStay[], now: Date): Promise<NewViewer[]> {
+export async function writeViewIntervals(tx: Tx, stays: readonly StoredViewInterval[], now: Date): Promise<NewViewer[]> {
   const { rows } = await sql<NewViewer>`
     with given as (
       select given.*, decode(given.viewer, 'hex') as hash
@@ -79,7 +79,7 @@ export function lockWatched(tx: Tx): Promise<LockedStream[]> {
 }
 
 /** How many have come to a stream and left it since it was counted last. */
-export interface Moves {
+export interface ViewerDelta {
   streamId: string;
   joins: number;
   leaves: number;
@@ -90,13 +90,13 @@ export interface Moves {
  *
  * @param latest whoever stays for longer was seen by a clock that was wrong.
  */
-export async function countMoves(
+export async function countJoinsAndLeaves(
   tx: Tx,
   streamIds: readonly string[],
   { now, latest }: { now: Date; latest: Date },
-): Promise<Moves[]> {
-  const { rows } = await sql<Moves>`
-    ${plannedWithValues} with moving as (
+): Promise<ViewerDelta[]> {
+  const { rows } = await sql<ViewerDelta>`
+    ${CUSTOM_PLAN} with moving as (
       select v.stream_id, v.viewer, not v.is_counted as is_counted
         from stream_viewer v join stream on stream.id = v.stream_id
         where v.stream_id = any(${streamIds})
@@ -120,7 +120,7 @@ export interface Sample {
 }
 
 /** Samples of the streams that are due: the last one was before `steady`, or, of a number that has changed, `changed`. */
-export async function takeSamples(
+export async function sampleViewerCounts(
   tx: Tx,
   streamIds: readonly string[],
   due: { now: Date; steady: Date; changed: Date },
@@ -148,7 +148,7 @@ export async function countViewers(
   { now, latest }: { now: Date; latest: Date },
 ): Promise<void> {
   await sql`
-    ${plannedWithValues} with crowds as (
+    ${CUSTOM_PLAN} with crowds as (
       select stream_id, count(*)::integer as viewers from stream_viewer
         where stream_id = any(${streamIds}) and present_until > ${now} and present_until <= ${latest}
         group by stream_id, session_id, salt_day
@@ -171,9 +171,9 @@ export async function countViewers(
 }
 
 /** Who watched a broadcast that is over is nobody's business any more. */
-export async function dropSpent(tx: Tx, streamIds: readonly string[], now: Date): Promise<void> {
+export async function deleteEndedViewers(tx: Tx, streamIds: readonly string[], now: Date): Promise<void> {
   await sql`
-    ${plannedWithValues} delete from stream_viewer using stream
+    ${CUSTOM_PLAN} delete from stream_viewer using stream
       where stream.id = stream_viewer.stream_id and stream.id = any(${streamIds})
         and (not stream.is_live or (stream_viewer.present_until <= ${now}
           and stream_viewer.session_id is distinct from stream.current_session_id))`.execute(tx);
@@ -184,7 +184,7 @@ export async function dropSpent(tx: Tx, streamIds: readonly string[], now: Date)
 }
 
 /** Drops whoever was seen outside of these times. */
-export async function dropOld(db: Db, { from, until }: { from: Date; until: Date }): Promise<void> {
+export async function deleteStaleViewers(db: Db, { from, until }: { from: Date; until: Date }): Promise<void> {
   await sql`delete from stream_viewer where present_until < ${from} or present_until > ${until}`.execute(db);
 }
 

@@ -3,16 +3,16 @@ import { type Clock, dateFromMs, utcDay } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import type { Arrival, Arrivals, Salts } from '../arrivals/index.ts';
-import type { Fact, Facts } from '../facts/index.ts';
+import type { ViewerFingerprint, ViewerFingerprints, Salts } from '../arrivals/index.ts';
+import type { UsageEvent, UsageEvents } from '../facts/index.ts';
 import * as repository from './viewers.repository.ts';
 import {
   createPresence,
-  type Sign,
-  STAY_MAX_MS,
-  type Stay,
+  type ViewerSignal,
+  MAX_VIEW_INTERVAL_MS,
+  type ViewInterval,
   type ViewerIdentity,
-  type Watched,
+  type WatchedBroadcast,
 } from './viewers.ts';
 
 /** How often `flush` should run, in milliseconds. */
@@ -36,7 +36,7 @@ export interface Viewers {
    *
    * @param arrivalOf as whom the facts have the viewer; asked once for each.
    */
-  seen(stream: Watched, viewer: ViewerIdentity, arrivalOf: () => Arrival, sign?: Sign): void;
+  seen(stream: WatchedBroadcast, viewer: ViewerIdentity, arrivalOf: () => ViewerFingerprint, sign?: ViewerSignal): void;
   /** Writes what was seen, and counts. Every five seconds; what fails is written the next time. */
   flush(): Promise<void>;
   /** Forgets the salts of days that are over, and what they have hashed. Every hour. */
@@ -48,21 +48,21 @@ interface Deps {
   clock: Clock;
   secrets: Pick<Secrets, 'sign'>;
   salts: Salts;
-  arrivals: Pick<Arrivals, 'viewerOf'>;
-  facts: Pick<Facts, 'append'>;
+  arrivals: Pick<ViewerFingerprints, 'viewerOf'>;
+  facts: Pick<UsageEvents, 'append'>;
 }
 
 export function createViewers(deps: Deps): Viewers {
   const { db, clock, secrets, salts, facts } = deps;
   const presence = createPresence((text) => secrets.sign('viewer', text));
 
-  const write = async (stays: readonly Stay[], now: Date) => {
+  const write = async (stays: readonly ViewInterval[], now: Date) => {
     for (let at = 0; at < stays.length; at += BATCH) {
       const batch = stays.slice(at, at + BATCH);
       const stored = await storedStays(deps, batch);
       await db.transaction().execute(async (tx) => {
-        const added = new Set((await repository.writeStays(tx, stored, now)).map(nameOf));
-        const isAdded = (_stay: Stay, index: number) => added.has(nameOf(stored[index]));
+        const added = new Set((await repository.writeViewIntervals(tx, stored, now)).map(nameOf));
+        const isAdded = (_stay: ViewInterval, index: number) => added.has(nameOf(stored[index]));
         await facts.append(tx, await viewsOf(deps, batch.filter(isAdded)));
       });
       presence.written(batch);
@@ -87,7 +87,7 @@ export function createViewers(deps: Deps): Viewers {
     async forget() {
       const nowMs = clock.ms();
       await salts.forget();
-      await repository.dropOld(db, { from: dateFromMs(nowMs - KEPT_MS), until: dateFromMs(nowMs + DAY_MS) });
+      await repository.deleteStaleViewers(db, { from: dateFromMs(nowMs - KEPT_MS), until: dateFromMs(nowMs + DAY_MS) });
     },
   };
 }
@@ -98,14 +98,14 @@ async function count({ facts }: Deps, tx: Tx, now: Date): Promise<void> {
   if (locked.length === 0) return;
   const ids = locked.map(({ id }) => id);
   const before = (ms: number) => dateFromMs(now.getTime() - ms);
-  const during = { now, latest: before(-STAY_MAX_MS) };
+  const during = { now, latest: before(-MAX_VIEW_INTERVAL_MS) };
   await repository.countViewers(tx, ids, during);
-  const moves = await repository.countMoves(tx, ids, during);
+  const moves = await repository.countJoinsAndLeaves(tx, ids, during);
   const due = { now, steady: before(SAMPLE_MS.steady), changed: before(SAMPLE_MS.changed) };
-  const samples = await repository.takeSamples(tx, ids, due);
-  await repository.dropSpent(tx, ids, now);
+  const samples = await repository.sampleViewerCounts(tx, ids, due);
+  await repository.deleteEndedViewers(tx, ids, now);
   const workspaceOf = new Map(locked.map((stream) => [stream.id, stream.workspace_id]));
-  const factOf = (kind: Fact['kind'], streamId: string, amount: number): Fact => {
+  const factOf = (kind: UsageEvent['kind'], streamId: string, amount: number): UsageEvent => {
     return { kind, workspaceId: workspaceOf.get(streamId) ?? '', subjectId: streamId, at: now, amount };
   };
   await facts.append(tx, [
@@ -118,9 +118,9 @@ async function count({ facts }: Deps, tx: Tx, now: Date): Promise<void> {
 }
 
 /** A view of each viewer who is new to a session: exactly those that its `uniqueViewers` counts. */
-function viewsOf({ arrivals }: Deps, stays: readonly Stay[]): Promise<Fact[]> {
+function viewsOf({ arrivals }: Deps, stays: readonly ViewInterval[]): Promise<UsageEvent[]> {
   return Promise.all(
-    stays.map(async ({ workspaceId, streamId, arrival, sinceMs }): Promise<Fact> => {
+    stays.map(async ({ workspaceId, streamId, arrival, sinceMs }): Promise<UsageEvent> => {
       const at = dateFromMs(sinceMs);
       const viewer = await arrivals.viewerOf(arrival, at);
       return { kind: 'VIEW', workspaceId, subjectId: streamId, at, viewer };
@@ -131,14 +131,14 @@ function viewsOf({ arrivals }: Deps, stays: readonly Stay[]): Promise<Fact[]> {
 const nameOf = (stay: repository.NewViewer | undefined) => `${stay?.streamId} ${stay?.viewer}`;
 
 /** Also sees to it that the salts for `viewsOf` are known before its transaction. */
-async function storedStays({ salts }: Deps, stays: readonly Stay[]): Promise<repository.StoredStay[]> {
+async function storedStays({ salts }: Deps, stays: readonly ViewInterval[]): Promise<repository.StoredViewInterval[]> {
   const saltOf = new Map<string, Buffer>();
   const days = stays.flatMap(({ day, sinceMs }) => [day, utcDay(sinceMs)]);
   for (const day of new Set(days)) saltOf.set(day, await salts.of(day));
   return stays.map((stay) => toStored(stay, saltOf.get(stay.day) ?? Buffer.alloc(0)));
 }
 
-function toStored({ streamId, sessionId, day, who, hasBeacon, untilMs }: Stay, salt: Buffer) {
+function toStored({ streamId, sessionId, day, who, hasBeacon, untilMs }: ViewInterval, salt: Buffer) {
   const text = JSON.stringify([streamId, sessionId, who]);
   const viewer = createHmac('sha256', salt).update(text).digest().subarray(0, HASH_BYTES).toString('hex');
   return { streamId, viewer, sessionId, day, hasBeacon, until: dateFromMs(untilMs) };

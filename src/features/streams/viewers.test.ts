@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import type { TestAccount } from '../../../test/harness/factories.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { createEncoderStream } from '../../../test/streams/encoder-stream.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00.000Z');
@@ -39,7 +39,7 @@ const flush = async () => {
 };
 /** As whom a test has viewers seen. */
 const SOMEBODY = {
-  ...{ mark: 'm', country: 'ZZ', device: null, browser: null, os: null, referrer: null },
+  ...{ ipAgentHash: 'm', country: 'ZZ', device: null, browser: null, os: null, referrer: null },
   ...{ isBot: false, isSelf: false },
 };
 /** How many are noted to have come, gone and watched. */
@@ -265,7 +265,7 @@ describe('players that send beacons', () => {
     const session = await stream.session();
     key = mine;
     await app.container.sql`update account set suspended_at = now() where id = ${suspended.account.id}`;
-    await until(async () => (await stream.ask({}, '', 'master.m3u8')) === 404);
+    await waitFor(async () => (await stream.ask({}, '', 'master.m3u8')) === 404);
     await beacon(session, 'PLAY');
     await flush();
     assert.equal(

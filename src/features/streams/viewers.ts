@@ -1,14 +1,14 @@
-import { addressBlock } from '../../kernel/address.ts';
+import { ipBlock } from '../../kernel/address.ts';
 import { utcDay } from '../../kernel/clock.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/durations.ts';
-import type { Arrival } from '../arrivals/index.ts';
+import type { ViewerFingerprint } from '../arrivals/index.ts';
 
 /** Players ask for a media playlist every two seconds, or four. */
 const PLAYLIST_MS = 15_000;
 /** Beacons come every 15 seconds; one of them may be lost. */
 const BEACON_MS = 35_000;
 /** Whoever is said to stay for longer was seen by a clock that was wrong. */
-export const STAY_MAX_MS = 60_000;
+export const MAX_VIEW_INTERVAL_MS = 60_000;
 /** A viewer's stay is written anew when it has grown by so much. */
 const STEP_MS = 5000;
 /** Whoever left so long ago is forgotten by this process; the database still knows them. */
@@ -28,7 +28,7 @@ export interface ViewerIdentity {
 }
 
 /** The broadcast that a viewer watches. */
-export interface Watched {
+export interface WatchedBroadcast {
   id: string;
   workspaceId: string;
   /** Null until the stream has had a signal. */
@@ -37,10 +37,10 @@ export interface Watched {
 }
 
 /** `playlist`: was given a media playlist. `beacon`: its player says that it plays; `gone`: that it does not. */
-export type Sign = 'playlist' | 'beacon' | 'gone';
+export type ViewerSignal = 'playlist' | 'beacon' | 'gone';
 
 /** A stay to be written. */
-export interface Stay {
+export interface ViewInterval {
   streamId: string;
   sessionId: string | null;
   /** `2026-11-20`: whose salt the viewer's hash takes. */
@@ -51,12 +51,12 @@ export interface Stay {
   untilMs: number;
   workspaceId: string;
   /** As whom the facts have the viewer. */
-  arrival: Arrival;
+  arrival: ViewerFingerprint;
   /** When this stay began. */
   sinceMs: number;
 }
 
-interface Seen extends Stay {
+interface Seen extends ViewInterval {
   /** What the database has. */
   writtenMs: number;
 }
@@ -64,10 +64,10 @@ interface Seen extends Stay {
 /** Remembers signs of viewers until they are written. */
 export interface Presence {
   /** @param arrivalOf is asked once for each viewer. */
-  note(stream: Watched, viewer: ViewerIdentity, sign: Sign, arrivalOf: () => Arrival, nowMs: number): void;
+  note(stream: WatchedBroadcast, viewer: ViewerIdentity, sign: ViewerSignal, arrivalOf: () => ViewerFingerprint, nowMs: number): void;
   /** Stays that the database does not know yet. */
-  unwritten(): Stay[];
-  written(stays: readonly Stay[]): void;
+  unwritten(): ViewInterval[];
+  written(stays: readonly ViewInterval[]): void;
   /** Lets go of those who have left. */
   forget(nowMs: number): void;
 }
@@ -79,12 +79,12 @@ export function createPresence(sign: (text: string) => string): Presence {
 
   const admits = (streamId: string, { ip, token }: ViewerIdentity, nowMs: number) => {
     if (viewers.size >= VIEWERS_MAX) return false;
-    return newcomers.admits(sign(JSON.stringify([streamId, addressBlock(ip), token])), nowMs);
+    return newcomers.admits(sign(JSON.stringify([streamId, ipBlock(ip), token])), nowMs);
   };
   return {
     note({ id, workspaceId, currentSessionId, liveSince }, viewer, kind, arrivalOf, nowMs) {
       const { ip, userAgent, token } = viewer;
-      const who = sign(JSON.stringify([addressBlock(ip), userAgent, token]));
+      const who = sign(JSON.stringify([ipBlock(ip), userAgent, token]));
       const key = `${id} ${currentSessionId} ${who}`;
       const day = saltDay(liveSince, nowMs);
       const hasBeacon = kind !== 'playlist';

@@ -1,8 +1,8 @@
-import type { NewMail } from '../mail/index.ts';
+import type { NewEmail } from '../mail/index.ts';
 import { CONFIRM_DAYS } from './links.ts';
 
 /** Asks whether a creator may write to an address. */
-export function confirmMail({
+export function confirmationEmail({
   to,
   creator,
   confirmUrl,
@@ -12,7 +12,7 @@ export function confirmMail({
   creator: string;
   confirmUrl: string;
   leaveUrl: string;
-}): NewMail {
+}): NewEmail {
   return {
     kind: 'subscriber-confirm',
     to,

@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { among, type Listed, onPageOfEach, within } from '../../platform/db/listed.ts';
+import { idIn, type FilteredTable, pagePerCombination, baseCondition } from '../../platform/db/listed.ts';
 import { containsText, likePattern, searchPage } from '../../platform/db/search.ts';
 import {
   type SubscriberAddressTable,
@@ -50,7 +50,7 @@ export async function updateAddress(
 }
 
 /** Forgets who was asked before; those who have left are kept. */
-export async function forgetAddresses(db: Db, before: Date): Promise<void> {
+export async function deleteStaleAddresses(db: Db, before: Date): Promise<void> {
   await db
     .deleteFrom('subscriber_address')
     .where('unsubscribed_at', 'is', null)
@@ -116,23 +116,23 @@ export function listSubscribers(
     .selectAll()
     .where(
       q === undefined
-        ? onPageOfEach(page, listed, { status: [statuses, VALUES.subscriber.status] })
-        : among(listed, searched({ statuses, q }, listed, page)),
+        ? pagePerCombination(page, listed, { status: [statuses, VALUES.subscriber.status] })
+        : idIn(listed, searched({ statuses, q }, listed, page)),
     )
     .orderBy('id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 
 /** Text of the index: email address and name. */
 const TEXT = "(email || ' ' || coalesce(name, ''))";
 
-function searched({ statuses, q }: SubscriberFilters & { q: string }, listed: Listed, page: PageRequest) {
+function searched({ statuses, q }: SubscriberFilters & { q: string }, listed: FilteredTable, page: PageRequest) {
   const pattern = likePattern(q);
   const isOf = statuses === undefined ? sql`true` : sql`status = any(${statuses}::text[])`;
   return searchPage(page, {
     table: 'subscriber',
-    within: within(page, listed),
+    within: baseCondition(page, listed),
     matching: sql`${containsText(TEXT, q)} and (email ilike ${pattern} or name ilike ${pattern}) and ${isOf}`,
   });
 }

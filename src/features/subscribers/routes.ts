@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { reads, writes } from '../../http/access.ts';
+import { requiresRead, requiresWrite } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
-import { defineRoute, Existing, type Route } from '../../http/route.ts';
+import { defineRoute, ExistingResource, type Route } from '../../http/route.ts';
 import { CommaList, Deleted, IdParams, parseList } from '../../http/schema.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { HOUR_SEC } from '../../kernel/durations.ts';
@@ -20,7 +20,7 @@ interface Deps {
 export function subscriberRoutes({ subscribers, cursors }: Deps): Route[] {
   return [
     defineRoute({
-      ...writes('subscribers:write'),
+      ...requiresWrite('subscribers:write'),
       operationId: 'subscribers.add',
       method: 'POST',
       path: '/subscribers',
@@ -34,11 +34,11 @@ export function subscriberRoutes({ subscribers, cursors }: Deps): Route[] {
         const source = body.source?.trim() || (actor.kind === 'key' ? 'API' : 'DASHBOARD');
         const { row, isNew } = await subscribers.add(workspaceId, { ...body, source });
         const out = toSubscriber(row, mode);
-        return isNew ? out : new Existing(out);
+        return isNew ? out : new ExistingResource(out);
       },
     }),
     defineRoute({
-      ...reads('subscribers:read'),
+      ...requiresRead('subscribers:read'),
       operationId: 'subscribers.list',
       method: 'GET',
       path: '/subscribers',
@@ -59,7 +59,7 @@ export function subscriberRoutes({ subscribers, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...writes('subscribers:write'),
+      ...requiresWrite('subscribers:write'),
       operationId: 'subscribers.delete',
       method: 'DELETE',
       path: '/subscribers/{id}',

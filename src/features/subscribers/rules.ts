@@ -3,7 +3,7 @@
 export type Status = 'PENDING' | 'CONFIRMED' | 'UNSUBSCRIBED';
 
 /** What is known of an address. */
-export interface Known {
+export interface AddressState {
   /** Null: it is not on the list. */
   status: Status | null;
   /** It has left the list once, whatever became of its row. */
@@ -21,7 +21,7 @@ export interface Outcome {
 }
 
 /** @param hasConsent whoever adds it says when the person agreed: this is no answer to one who has left. */
-export function addedTo({ status, hasLeft, askedAt }: Known, hasConsent: boolean, now: Date): Outcome {
+export function addedTo({ status, hasLeft, askedAt }: AddressState, hasConsent: boolean, now: Date): Outcome {
   if (status === 'CONFIRMED') return { status, isAdded: false, isAsked: false };
   const isConfirmed = hasConsent && !hasLeft;
   return {

@@ -1,13 +1,13 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { SubscriberRow } from './repository.ts';
 
-named('SubscriberStatus', OneOf(VALUES.subscriber.status));
+namedSchema('SubscriberStatus', OneOf(VALUES.subscriber.status));
 
-export const SubscriberIn = named(
+export const SubscriberIn = namedSchema(
   'SubscriberCreate',
   Type.Object({
     email: Type.String({ minLength: 1, maxLength: 320, description: 'Trimmed and lowercased.' }),
@@ -30,7 +30,7 @@ export const SubscriberIn = named(
 );
 export type SubscriberIn = Static<typeof SubscriberIn>;
 
-export const Subscriber = named(
+export const Subscriber = namedSchema(
   'Subscriber',
   Type.Object({
     id: IdOf('sbr'),

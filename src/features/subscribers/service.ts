@@ -7,10 +7,10 @@ import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import type { MailCaps, NewMail } from '../mail/index.ts';
+import type { MailCaps, NewEmail } from '../mail/index.ts';
 import { subscriberAdded, subscriberRemoved } from './events.ts';
 import type { SubscriberLinks } from './links.ts';
-import { confirmMail } from './mails.ts';
+import { confirmationEmail } from './mails.ts';
 import type { AddressRow, SubscriberFilters, SubscriberRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { addedTo } from './rules.ts';
@@ -49,7 +49,7 @@ interface Deps {
   clock: Clock;
   secrets: Pick<Secrets, 'sign'>;
   links: SubscriberLinks;
-  mailbox: { enqueue(tx: Tx, mail: NewMail): Promise<void> };
+  mailbox: { enqueue(tx: Tx, mail: NewEmail): Promise<void> };
   mailCaps: Pick<MailCaps, 'from'>;
 }
 
@@ -103,7 +103,7 @@ export function createSubscribers(deps: Deps): Subscribers {
       if (known !== undefined)
         await changing(deps, known, (work, row, address) => leave(deps, work, row, address));
     },
-    cleanUp: () => repository.forgetAddresses(db, dateFromMs(clock.ms() - ASKED_KEPT_MS)),
+    cleanUp: () => repository.deleteStaleAddresses(db, dateFromMs(clock.ms() - ASKED_KEPT_MS)),
   };
 }
 
@@ -190,7 +190,7 @@ async function ask(deps: Deps, tx: Tx, row: SubscriberRow, address: AddressRow):
   await mailCaps.from({ actorId: row.workspace_id })(row.email);
   const urls = { confirmUrl: links.confirmUrl(row), leaveUrl: links.leaveUrl(row.id) };
   await repository.updateAddress(tx, address, { confirmation_sent_at: clock.now() });
-  await mailbox.enqueue(tx, confirmMail({ to: row.email, creator: name, ...urls }));
+  await mailbox.enqueue(tx, confirmationEmail({ to: row.email, creator: name, ...urls }));
 }
 
 async function tell(

@@ -1,7 +1,7 @@
 import formBody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WebAssets } from '../../http/assets.ts';
-import { refuseOtherSites, sendFailure, textOf } from '../../http/forms.ts';
+import { rejectCrossSite, sendFailure, formField } from '../../http/forms.ts';
 import { sendPage } from '../../http/page.ts';
 import type { Subscribers } from './service.ts';
 import * as views from './subscriber.views.ts';
@@ -16,7 +16,7 @@ type Asked = FastifyRequest<{ Params: { id: string }; Querystring: Record<string
 const FORM_BYTES = 16_384;
 
 /** Of the address, else of the form. */
-const tokenOf = ({ query, body }: Asked) => textOf(query, 'token') || textOf(body, 'token');
+const tokenOf = ({ query, body }: Asked) => formField(query, 'token') || formField(body, 'token');
 
 /**
  * `/subscribers/:id/confirm` and `/subscribers/:id/unsubscribe`, by links in mails
@@ -34,8 +34,8 @@ export function subscriberPages({ subscribers, assets }: Deps): (app: FastifyIns
         { parseAs: 'buffer', bodyLimit: FORM_BYTES },
         (_request, _bytes, done) => done(null, {}),
       );
-      scope.addHook('onRequest', refuseOtherSites);
-      scope.setErrorHandler((error, _request, reply) => sendFailure(assets, error, reply, views.failedPage));
+      scope.addHook('onRequest', rejectCrossSite);
+      scope.setErrorHandler((error, _request, reply) => sendFailure(assets, error, reply, views.errorPage));
       scope.get('/subscribers/:id/confirm', async (request: Asked, reply) => {
         const token = tokenOf(request);
         const whose = await subscribers.asked(request.params.id, token);
@@ -48,11 +48,11 @@ export function subscriberPages({ subscribers, assets }: Deps): (app: FastifyIns
       scope.get('/subscribers/:id/unsubscribe', async (request: Asked, reply) => {
         const token = tokenOf(request);
         const whose = await subscribers.leaving(request.params.id, token);
-        return sendPage(reply, assets, whose === null ? views.leftPage() : views.leavePage(whose, token));
+        return sendPage(reply, assets, whose === null ? views.unsubscribedPage() : views.unsubscribePage(whose, token));
       });
       scope.post('/subscribers/:id/unsubscribe', async (request: Asked, reply) => {
         await subscribers.leave(request.params.id, tokenOf(request));
-        return sendPage(reply, assets, views.leftPage());
+        return sendPage(reply, assets, views.unsubscribedPage());
       });
     });
   };

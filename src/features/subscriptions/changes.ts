@@ -1,12 +1,12 @@
 import { nextSequence } from '../../events/index.ts';
-import { subscriptionUpdated, TOLD } from './events.ts';
+import { subscriptionUpdated, EVENT_BY_TRANSITION } from './events.ts';
 import * as mails from './mails.ts';
-import type { SubscriptionPorts, Work } from './ports.ts';
+import type { SubscriptionPorts, TransactionContext } from './ports.ts';
 import * as repository from './repository.ts';
 import type { Change, SubscriptionRow } from './rules.ts';
 
 /** What the events about a subscription say. */
-export function toldOf(row: SubscriptionRow, sequence: number) {
+export function eventDataOf(row: SubscriptionRow, sequence: number) {
   return {
     subscriptionId: row.id,
     tierId: row.tier_id,
@@ -25,7 +25,7 @@ export function toldOf(row: SubscriptionRow, sequence: number) {
  */
 export async function apply(
   ports: SubscriptionPorts,
-  { tx, append }: Work,
+  { tx, append }: TransactionContext,
   row: SubscriptionRow,
   { patch, told }: Change,
   wasClaimed = false,
@@ -35,22 +35,22 @@ export async function apply(
   const moved = changesOf(row, after);
   if (Object.keys(moved).length > 0) {
     const sequence = await nextSequence(tx, 'subscription', row.id);
-    const data = { ...toldOf(after, sequence), changes: moved };
+    const data = { ...eventDataOf(after, sequence), changes: moved };
     await append(subscriptionUpdated, row.workspace_id, data);
   }
   if (told !== null && told !== 'updated') {
     const sequence = await nextSequence(tx, 'subscription', row.id);
-    await append(TOLD[told], row.workspace_id, toldOf(after, sequence));
+    await append(EVENT_BY_TRANSITION[told], row.workspace_id, eventDataOf(after, sequence));
   }
   if (told === 'canceled' || told === 'cancel_scheduled') {
-    await mailMember(ports, tx, mails.canceledMail(await about(ports, tx, after)));
+    await mailMember(ports, tx, mails.subscriptionCanceledEmail(await emailContext(ports, tx, after)));
   }
   return after;
 }
 
 async function movePlaces(
   { places }: SubscriptionPorts,
-  tx: Work['tx'],
+  tx: TransactionContext['tx'],
   before: SubscriptionRow,
   after: SubscriptionRow,
   wasClaimed: boolean,
@@ -67,7 +67,7 @@ async function movePlaces(
 /** The charge that was under way does not bring the other tier it was for. */
 export async function releaseClaim(
   { places }: Pick<SubscriptionPorts, 'places'>,
-  tx: Work['tx'],
+  tx: TransactionContext['tx'],
   { charge_tier_id: claimed, tier_id: present }: SubscriptionRow,
 ): Promise<void> {
   if (claimed !== null && claimed !== present) await places.release(tx, claimed);
@@ -89,7 +89,7 @@ function changesOf(before: SubscriptionRow, after: SubscriptionRow) {
  */
 export async function mailMember(
   { mailbox, mailCaps }: Pick<SubscriptionPorts, 'mailbox' | 'mailCaps'>,
-  tx: Work['tx'],
+  tx: TransactionContext['tx'],
   mail: mails.Mail,
 ): Promise<boolean> {
   if (!(await mailCaps.mayMail(mail.to, null))) return false;
@@ -98,11 +98,11 @@ export async function mailMember(
 }
 
 /** What its mails say. */
-export async function about(
+export async function emailContext(
   { memberPage }: Pick<SubscriptionPorts, 'memberPage'>,
-  tx: Work['tx'],
+  tx: TransactionContext['tx'],
   row: SubscriptionRow,
-): Promise<mails.About> {
-  const facts = await repository.findForMail(tx, row.id);
+): Promise<mails.EmailContext> {
+  const facts = await repository.findEmailContext(tx, row.id);
   return { ...facts, row, page: memberPage(facts) };
 }

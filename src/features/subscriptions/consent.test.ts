@@ -4,7 +4,7 @@ import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { runTask } from '../../../test/harness/parts.ts';
 import { memberPage } from '../../../test/money/member-page.ts';
-import { type Shop, selling } from '../../../test/money/shop.ts';
+import { type Shop, checkoutClient } from '../../../test/money/shop.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
 
 let app: TestApp;
@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => app.close());
 
-const { shop, tier, code, open, read, pay } = selling(() => app);
+const { shop, tier, code, open, read, pay } = checkoutClient(() => app);
 const VICTIM = 'ann@example.com';
 const VICTIMS_CARD = '4242 4242 4242 4242';
 const STRANGERS_CARD = '4000 0000 0000 0077';

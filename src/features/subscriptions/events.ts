@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
-import type { Told } from './moves.rules.ts';
+import type { SubscriptionEventName } from './moves.rules.ts';
 
 const fields = {
   subscriptionId: Type.String(),
@@ -14,7 +14,7 @@ const fields = {
   clientReferenceId: Nullable(Type.String()),
   sequence: Type.Integer({ minimum: 1, description: 'Increases with each event about this subscription.' }),
 };
-const data = named('SubscriptionEventData', Type.Object(fields));
+const data = namedSchema('SubscriptionEventData', Type.Object(fields));
 const sample = {
   subscriptionId: 'sub_01kafe3n4pfx2v9yq6m8d7t5zr',
   tierId: 'tier_01kafe3n4pfx2v9yq6m8d7t5zr',
@@ -74,7 +74,7 @@ const ended = (body: string): Pick<EventDefinition<typeof data>, 'notice'> => ({
 });
 
 /** What a change of state tells; a switch says what has changed, and is told apart. */
-export const TOLD: Readonly<Record<Exclude<Told, 'updated'>, EventDefinition<typeof data>>> = {
+export const EVENT_BY_TRANSITION: Readonly<Record<Exclude<SubscriptionEventName, 'updated'>, EventDefinition<typeof data>>> = {
   activated: told('subscription.activated', 'A trial ended and its first period was paid.'),
   renewed: told('subscription.renewed', 'A subscription was renewed for the next period.'),
   payment_failed: told(
@@ -110,5 +110,5 @@ export const TOLD: Readonly<Record<Exclude<Told, 'updated'>, EventDefinition<typ
 export const subscriptionEvents: EventDefinition[] = [
   subscriptionCreated,
   subscriptionUpdated,
-  ...Object.values(TOLD),
+  ...Object.values(EVENT_BY_TRANSITION),
 ];

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Span } from '../../kernel/time-range.ts';
+import type { Interval } from '../../kernel/time-range.ts';
 import type { Db } from '../../platform/db/index.ts';
-import { plannedWithValues } from '../../platform/db/page.ts';
+import { CUSTOM_PLAN } from '../../platform/db/page.ts';
 
 export interface MembersAt {
   /** With those on trial, and those whose renewal failed and is tried again. */
@@ -13,7 +13,7 @@ export interface MembersAt {
 /** Who was a member at each of these moments. */
 export async function membersAt(db: Db, workspaceId: string, moments: readonly Date[]): Promise<MembersAt[]> {
   const { rows } = await sql<MembersAt>`
-    ${plannedWithValues} select found.* from unnest(${moments.map((at) => at.toISOString())}::timestamptz[])
+    ${CUSTOM_PLAN} select found.* from unnest(${moments.map((at) => at.toISOString())}::timestamptz[])
       with ordinality as moment (at, position),
       lateral (select count(*)::bigint as members,
           coalesce(sum(case interval when 'YEAR' then price_cents / 12 else price_cents end) filter (
@@ -34,12 +34,12 @@ export interface MemberChanges {
 export async function memberChanges(
   db: Db,
   workspaceId: string,
-  spans: readonly Span[],
+  spans: readonly Interval[],
 ): Promise<MemberChanges[]> {
   const begins = spans.map(({ from }) => from.toISOString());
   const ends = spans.map(({ to }) => to.toISOString());
   const { rows } = await sql<MemberChanges>`
-    ${plannedWithValues} select found.* from unnest(${begins}::timestamptz[], ${ends}::timestamptz[])
+    ${CUSTOM_PLAN} select found.* from unnest(${begins}::timestamptz[], ${ends}::timestamptz[])
       with ordinality as span (begins, ends, position),
       lateral (select
           count(*) filter (where created_at >= span.begins and created_at < span.ends)::bigint as began,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
-import { selling } from '../../../test/money/shop.ts';
+import { checkoutClient } from '../../../test/money/shop.ts';
 
 const MIGRATION = join(import.meta.dirname, '../../../migrations/0200_cards_of_subscriptions.sql');
 
@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => app.close());
 
-const { shop, tier, open, read, pay } = selling(() => app);
+const { shop, tier, open, read, pay } = checkoutClient(() => app);
 
 test('a card of a customer becomes the one of a subscription only where history proves it', async () => {
   const { sql } = app.container;

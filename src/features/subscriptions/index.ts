@@ -8,10 +8,10 @@ import { memberChanges, membersAt } from './figures.repository.ts';
 export { createSubscriptionConsumers } from './consumers.ts';
 export { subscriptionEvents } from './events.ts';
 export type { SubscriptionPorts } from './ports.ts';
-export type { ShownSubscription } from './repository.ts';
+export type { SubscriptionDetails } from './repository.ts';
 export { subscriptionRoutes } from './routes.ts';
 export { createSubscriptions, type NewSubscription, type Subscriptions } from './service.ts';
 export { createSimulations } from './simulation.service.ts';
 
 /** How many members there are, and what they bring, for whoever counts. */
-export const memberFigures = { at: membersAt, changes: memberChanges };
+export const memberMetrics = { at: membersAt, changes: memberChanges };

@@ -15,7 +15,7 @@ export const STEPS = [
 export type Step = (typeof STEPS)[number];
 
 /** The events about a subscription, without their prefix. */
-export type Told =
+export type SubscriptionEventName =
   | 'activated'
   | 'renewed'
   | 'recovered'
@@ -26,13 +26,13 @@ export type Told =
   | 'canceled'
   | 'updated';
 
-export interface Move {
+export interface Transition {
   to: SubscriptionStatus;
   /** Null: nothing that a receiver could act on. */
-  told: Told | null;
+  told: SubscriptionEventName | null;
 }
 
-type Moves = Partial<Record<SubscriptionStatus, Move>>;
+type Moves = Partial<Record<SubscriptionStatus, Transition>>;
 
 /** Where each step leads from each state; from those that are not named it cannot be taken. */
 const MOVES: Readonly<Record<Step, Moves>> = {
@@ -77,6 +77,6 @@ const MOVES: Readonly<Record<Step, Moves>> = {
 };
 
 /** @returns null where the step does not apply: it changes nothing. */
-export function move(status: SubscriptionStatus, step: Step): Move | null {
+export function applyStep(status: SubscriptionStatus, step: Step): Transition | null {
   return MOVES[step][status] ?? null;
 }

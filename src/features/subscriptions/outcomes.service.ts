@@ -1,8 +1,8 @@
 import { AppError } from '../../kernel/errors.ts';
-import type { PaymentTold } from '../payments/index.ts';
-import { about, apply, mailMember, releaseClaim } from './changes.ts';
+import type { PaymentEventData } from '../payments/index.ts';
+import { emailContext, apply, mailMember, releaseClaim } from './changes.ts';
 import * as mails from './mails.ts';
-import type { SubscriptionPorts, Work } from './ports.ts';
+import type { SubscriptionPorts, TransactionContext } from './ports.ts';
 import * as repository from './repository.ts';
 import type { SubscriptionRow } from './rules.ts';
 import * as rules from './rules.ts';
@@ -10,11 +10,11 @@ import * as switches from './switch.rules.ts';
 
 /** What payments mean for subscriptions, in the transaction that tells of them. */
 export interface PaymentOutcomes {
-  succeeded(work: Work, told: PaymentTold): Promise<void>;
-  failed(work: Work, told: PaymentTold): Promise<void>;
-  refunded(work: Work, told: PaymentTold): Promise<void>;
-  disputed(work: Work, told: PaymentTold): Promise<void>;
-  disputeClosed(work: Work, told: PaymentTold): Promise<void>;
+  succeeded(work: TransactionContext, told: PaymentEventData): Promise<void>;
+  failed(work: TransactionContext, told: PaymentEventData): Promise<void>;
+  refunded(work: TransactionContext, told: PaymentEventData): Promise<void>;
+  disputed(work: TransactionContext, told: PaymentEventData): Promise<void>;
+  disputeClosed(work: TransactionContext, told: PaymentEventData): Promise<void>;
 }
 
 export function createPaymentOutcomes(ports: SubscriptionPorts): PaymentOutcomes {
@@ -34,7 +34,7 @@ export function createPaymentOutcomes(ports: SubscriptionPorts): PaymentOutcomes
         await repository.updateSubscription(work.tx, row.id, rules.NO_CHARGE);
         await ports.payments.abandon(work.tx, told.purchaseId);
       } else if (row.charge_kind === 'CONFIRMATION') {
-        await repository.updateSubscription(work.tx, row.id, rules.unconfirmed(row, ports.clock.now()));
+        await repository.updateSubscription(work.tx, row.id, rules.onPaymentUnconfirmed(row, ports.clock.now()));
       } else await declined(ports, work, row, told);
     },
     async refunded(work, told) {
@@ -62,9 +62,9 @@ export function createPaymentOutcomes(ports: SubscriptionPorts): PaymentOutcomes
 /** @returns whether the purchase paid for an upgrade of the present period, which is taken back. */
 async function downgrade(
   ports: SubscriptionPorts,
-  work: Work,
+  work: TransactionContext,
   row: SubscriptionRow,
-  { purchaseId }: PaymentTold,
+  { purchaseId }: PaymentEventData,
 ): Promise<boolean> {
   const reversed = switches.downgraded(row, purchaseId);
   if (reversed === null) return false;
@@ -76,7 +76,7 @@ async function downgrade(
   return true;
 }
 
-async function subscriptionOf(tx: Work['tx'], { kind, resourceId }: PaymentTold) {
+async function subscriptionOf(tx: TransactionContext['tx'], { kind, resourceId }: PaymentEventData) {
   return kind === 'SUBSCRIPTION' && resourceId !== null ? repository.lockAny(tx, resourceId) : undefined;
 }
 
@@ -88,9 +88,9 @@ function paysFor(row: SubscriptionRow, purchaseId: string): boolean {
 /** The charge under way has succeeded. */
 async function charged(
   ports: SubscriptionPorts,
-  work: Work,
+  work: TransactionContext,
   row: SubscriptionRow,
-  { paymentId, purchaseId }: PaymentTold,
+  { paymentId, purchaseId }: PaymentEventData,
 ): Promise<void> {
   const { tx } = work;
   const terms = rules.chargedTerms(row, await ports.payments.purchaseOf(tx, purchaseId));
@@ -105,7 +105,7 @@ async function charged(
 }
 
 function paidChange(row: SubscriptionRow, terms: rules.Terms, purchaseId: string, now: Date) {
-  if (row.charge_kind !== 'SWITCH') return rules.renewed(row, rules.chargedPeriod(row), terms, purchaseId);
+  if (row.charge_kind !== 'SWITCH') return rules.completeRenewal(row, rules.chargedPeriod(row), terms, purchaseId);
   return row.status === 'TRIALING'
     ? switches.switchedInTrial(row, terms, purchaseId, now)
     : switches.switched(row, terms, purchaseId);
@@ -113,30 +113,30 @@ function paidChange(row: SubscriptionRow, terms: rules.Terms, purchaseId: string
 
 async function declined(
   ports: SubscriptionPorts,
-  work: Work,
+  work: TransactionContext,
   row: SubscriptionRow,
-  { purchaseId, failureCode }: PaymentTold,
+  { purchaseId, failureCode }: PaymentEventData,
 ): Promise<void> {
-  const change = rules.declined(row, ports.clock.now());
+  const change = rules.onPaymentDeclined(row, ports.clock.now());
   if (change === null) return;
   // Its claim is given back already.
   const after = await apply(ports, work, { ...row, charge_tier_id: null }, change);
   if (change.told === 'expired') await ports.payments.abandon(work.tx, purchaseId);
   const isTold = change.told === 'payment_failed' || change.told === 'expired';
   if (!isTold) return;
-  const facts = await about(ports, work.tx, after);
+  const facts = await emailContext(ports, work.tx, after);
   const tried = rules.chargedTerms(row, await ports.payments.purchaseOf(work.tx, purchaseId));
   const { priceCents } = tried ?? rules.nextTerms(row);
   const failure = { priceCents, failureCode, next: after.next_charge_at };
-  await mailMember(ports, work.tx, mails.failedCardMail(facts, failure));
+  await mailMember(ports, work.tx, mails.paymentFailedEmail(facts, failure));
 }
 
 /** What was paid for a subscription that is over, or does not wait for it, is refunded in full. */
 async function giveBack(
   ports: SubscriptionPorts,
-  work: Work,
+  work: TransactionContext,
   row: SubscriptionRow,
-  { purchaseId }: PaymentTold,
+  { purchaseId }: PaymentEventData,
 ): Promise<void> {
   const reason =
     row.ended_at === null
@@ -147,7 +147,7 @@ async function giveBack(
 
 async function refund(
   { payments }: SubscriptionPorts,
-  { tx }: Work,
+  { tx }: TransactionContext,
   { workspace_id: workspaceId }: SubscriptionRow,
   purchaseId: string,
   reason: string,
@@ -163,7 +163,7 @@ async function refund(
   });
 }
 
-async function dispute({ tx }: Work, told: PaymentTold, isDisputed: boolean): Promise<void> {
+async function dispute({ tx }: TransactionContext, told: PaymentEventData, isDisputed: boolean): Promise<void> {
   const row = await subscriptionOf(tx, told);
   if (row === undefined || row.ended_at !== null || !paysFor(row, told.purchaseId)) return;
   await repository.updateSubscription(tx, row.id, { is_disputed: isDisputed });

@@ -4,7 +4,7 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { MailCaps } from '../mail/index.ts';
 import type { Payments } from '../payments/index.ts';
-import type { TierPlaces } from '../tiers/index.ts';
+import type { TierCapacity } from '../tiers/index.ts';
 
 /** What subscriptions are built on. */
 export interface SubscriptionPorts {
@@ -24,7 +24,7 @@ export interface SubscriptionPorts {
     | 'saveMethod'
     | 'unpaidOf'
   >;
-  places: TierPlaces;
+  places: TierCapacity;
   mailbox: {
     enqueue(tx: Tx, mail: { kind: string; to: string; subject: string; text: string }): Promise<void>;
   };
@@ -35,7 +35,7 @@ export interface SubscriptionPorts {
 }
 
 /** A transaction, and what it appends. */
-export interface Work {
+export interface TransactionContext {
   tx: Tx;
   append: AppendEvent;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { CARDS } from '../../../test/money/buyer.ts';
 import { creator } from '../../../test/money/subscriber.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
@@ -225,7 +225,7 @@ test('a switch does not begin at a price that changes at that moment', async () 
   const answer = at.post(member.id, 'switch', { tierId: large });
   const waiting = () => sql`
     select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  await until(async () => (await waiting()).length > 0);
+  await waitFor(async () => (await waiting()).length > 0);
   held.resolve();
   await raising;
   (await answer).assertError('CONFLICT', 'tierId');

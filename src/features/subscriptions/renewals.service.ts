@@ -5,7 +5,7 @@ import { newUuid } from '../../kernel/ids.ts';
 import { isSuspended } from '../../platform/db/workspace.ts';
 import type { NewCharge } from '../payments/index.ts';
 import { apply } from './changes.ts';
-import type { SubscriptionPorts, Work } from './ports.ts';
+import type { SubscriptionPorts, TransactionContext } from './ports.ts';
 import * as repository from './repository.ts';
 import type { SubscriptionRow } from './rules.ts';
 import * as rules from './rules.ts';
@@ -45,7 +45,7 @@ export function createRenewals(ports: SubscriptionPorts): Renewals {
   return {
     async renewDue() {
       for (let batch = 0; batch < BATCHES_PER_RUN; batch++) {
-        const ids = await repository.due(db, clock.now(), BATCH);
+        const ids = await repository.listDue(db, clock.now(), BATCH);
         for (const id of ids) await renewIfPossible(ports, id);
         if (ids.length < BATCH) return;
       }
@@ -69,7 +69,7 @@ async function renewIfPossible(ports: SubscriptionPorts, id: string): Promise<vo
 async function postpone({ db, clock }: SubscriptionPorts, id: string): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const row = await repository.lockAny(tx, id);
-    if (row === undefined || rules.duty(row, clock.now()) === 'NONE') return;
+    if (row === undefined || rules.dueAction(row, clock.now()) === 'NONE') return;
     await repository.updateSubscription(tx, id, { next_charge_at: dateFromMs(clock.ms() + DAY_MS) });
   });
 }
@@ -84,7 +84,7 @@ interface Way {
 /** Phase one in a transaction, then phase two. @returns false when there was nothing to be done. */
 async function renew(ports: SubscriptionPorts, id: string, way: Way): Promise<boolean> {
   const done = await ports.events.transaction(async (tx, append) => {
-    const row = await repository.takeAny(tx, id);
+    const row = await repository.lockAnySkipLocked(tx, id);
     return row === undefined ? null : renewLocked(ports, { tx, append }, row, way);
   });
   if (done === null) return false;
@@ -105,13 +105,13 @@ type Begun = { paymentId: string | null };
 
 async function renewLocked(
   ports: SubscriptionPorts,
-  work: Work,
+  work: TransactionContext,
   row: SubscriptionRow,
   way: Way,
 ): Promise<Begun | null> {
   const now = ports.clock.now();
   const dueAt = row.next_charge_at ?? now;
-  const duty = rules.duty(row, way.isEarly && dueAt > now ? dueAt : now);
+  const duty = rules.dueAction(row, way.isEarly && dueAt > now ? dueAt : now);
   if (duty === 'NONE') return null;
   if (duty === 'END') {
     const change = rules.ended(row, 'PERIOD_ENDED', row.cancel_reason ?? 'MEMBER_CANCELED', now);
@@ -123,7 +123,7 @@ async function renewLocked(
   const period = rules.nextPeriod(able, now);
   if (rules.dueCents(able) === 0) {
     const purchaseId = await payByCode(ports, work, able);
-    const change = rules.renewed(able, period, rules.nextTerms(able), purchaseId);
+    const change = rules.completeRenewal(able, period, rules.nextTerms(able), purchaseId);
     if (change !== null) await apply(ports, work, able, change, isClaimed);
     return { paymentId: null };
   }
@@ -138,7 +138,7 @@ async function renewLocked(
 /** A period that a code makes free is a purchase of 0. @returns null for one that costs nothing by itself. */
 async function payByCode(
   { payments }: SubscriptionPorts,
-  { tx, append }: Work,
+  { tx, append }: TransactionContext,
   row: SubscriptionRow,
 ): Promise<string | null> {
   const { tierId, priceCents } = rules.nextTerms(row);
@@ -196,12 +196,12 @@ async function payNow(
 /** With a place in the tier of the next period; where that has none, the member stays in the present one. */
 async function withPlace(
   { places }: SubscriptionPorts,
-  { tx }: Work,
+  { tx }: TransactionContext,
   row: SubscriptionRow,
 ): Promise<SubscriptionRow> {
   const { tierId } = rules.nextTerms(row);
   if (tierId === row.tier_id || (await places.claim(tx, tierId))) return row;
-  return repository.updateSubscription(tx, row.id, rules.turnedAway(row));
+  return repository.updateSubscription(tx, row.id, rules.onPlannedTierFull(row));
 }
 
 interface Asked extends Pick<NewCharge, 'method' | 'onSession' | 'key'> {
@@ -211,7 +211,7 @@ interface Asked extends Pick<NewCharge, 'method' | 'onSession' | 'key'> {
 
 async function charge(
   ports: SubscriptionPorts,
-  { tx, append }: Work,
+  { tx, append }: TransactionContext,
   row: SubscriptionRow,
   { kind, period, method, onSession, key }: Asked,
 ): Promise<string> {
@@ -236,6 +236,6 @@ async function charge(
     method,
     onSession,
   });
-  await repository.updateSubscription(tx, row.id, rules.renewing(row, period, { paymentId, kind }));
+  await repository.updateSubscription(tx, row.id, rules.startRenewal(row, period, { paymentId, kind }));
   return paymentId;
 }

@@ -2,13 +2,13 @@ import { type Insertable, type SqlBool, sql, type Updateable } from 'kysely';
 import type { Mode } from '../../kernel/access.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { onPageOfAll, onPageOfEach } from '../../platform/db/listed.ts';
+import { pageByIndexOrder, pagePerCombination } from '../../platform/db/listed.ts';
 import {
   type SubscriptionStatus,
   type SubscriptionTable,
   VALUES,
 } from '../../platform/db/tables.generated.ts';
-import { inGoodStanding } from '../../platform/db/workspace.ts';
+import { isAccountActive } from '../../platform/db/workspace.ts';
 import type { SubscriptionRow } from './rules.ts';
 
 export function insertSubscription(tx: Tx, row: Insertable<SubscriptionTable>): Promise<SubscriptionRow> {
@@ -25,9 +25,9 @@ function selectShown(db: Db) {
     .select(['tier.name as tier_name', 'customer.email as customer_email', 'customer.name as customer_name']);
 }
 
-export type ShownSubscription = Awaited<ReturnType<typeof findShown>> & object;
+export type SubscriptionDetails = Awaited<ReturnType<typeof findSubscriptionDetails>> & object;
 
-export function findShown(db: Db, workspaceId: string, id: string) {
+export function findSubscriptionDetails(db: Db, workspaceId: string, id: string) {
   return selectShown(db)
     .where('subscription.workspace_id', '=', workspaceId)
     .where('subscription.id', '=', id)
@@ -39,26 +39,26 @@ export interface SubscriptionFilter {
   tierId: string | undefined;
 }
 
-export function listShown(
+export function listSubscriptionDetails(
   db: Db,
   workspaceId: string,
   { status, tierId }: SubscriptionFilter,
   page: PageRequest,
-): Promise<ShownSubscription[]> {
+): Promise<SubscriptionDetails[]> {
   const of = tierId === undefined ? { workspace_id: workspaceId } : { tier_id: tierId };
   const listed = { table: 'subscription', prefix: 'sub', of } as const;
   // The index of a tier's subscriptions has them by status alone.
-  const onPage = tierId === undefined ? onPageOfEach : onPageOfAll;
+  const onPage = tierId === undefined ? pagePerCombination : pageByIndexOrder;
   return selectShown(db)
     .where('subscription.workspace_id', '=', workspaceId)
     .where(onPage(page, listed, { status: [status, VALUES.subscription.status] }))
     .orderBy('subscription.id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 
 /** All that a customer has or had, newest first. */
-export function listOfCustomer(db: Db, customerId: string): Promise<ShownSubscription[]> {
+export function listOfCustomer(db: Db, customerId: string): Promise<SubscriptionDetails[]> {
   return selectShown(db)
     .where('subscription.customer_id', '=', customerId)
     .orderBy('subscription.id', 'desc')
@@ -105,7 +105,7 @@ export function updateSubscription(
 }
 
 /** The same, unless another node works on it. */
-export function takeAny(tx: Tx, id: string): Promise<SubscriptionRow | undefined> {
+export function lockAnySkipLocked(tx: Tx, id: string): Promise<SubscriptionRow | undefined> {
   return tx
     .selectFrom('subscription')
     .selectAll()
@@ -116,7 +116,7 @@ export function takeAny(tx: Tx, id: string): Promise<SubscriptionRow | undefined
 }
 
 /** What is to be renewed or ended by now, the longest waiting first; not of suspended accounts. */
-export async function due(db: Db, now: Date, limit: number): Promise<string[]> {
+export async function listDue(db: Db, now: Date, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('subscription')
     .select('id')
@@ -125,7 +125,7 @@ export async function due(db: Db, now: Date, limit: number): Promise<string[]> {
     .where('payment_id', 'is', null)
     .where(sql<SqlBool>`(cancel_at_period_end or not is_disputed
       and (pending_price_cents is null or price_change_notified_at is not null))`)
-    .where(inGoodStanding('subscription.workspace_id'))
+    .where(isAccountActive('subscription.workspace_id'))
     .orderBy('next_charge_at')
     .limit(limit)
     .execute();
@@ -170,7 +170,7 @@ export async function migratePrice(tx: Tx, tierId: string, priceCents: number, n
 }
 
 /** Members whose next price is another one, and who were not told of it; after a charge that is under way. */
-export function listUntold(db: Db, limit: number): Promise<{ id: string }[]> {
+export function listUnnotifiedPriceChanges(db: Db, limit: number): Promise<{ id: string }[]> {
   return db
     .selectFrom('subscription')
     .select('id')
@@ -184,7 +184,7 @@ export function listUntold(db: Db, limit: number): Promise<{ id: string }[]> {
 }
 
 /** Yearly ones that end in this time and of whose renewal nobody was told. */
-export function listUnreminded(db: Db, until: Date, limit: number): Promise<{ id: string }[]> {
+export function listDueRenewalReminders(db: Db, until: Date, limit: number): Promise<{ id: string }[]> {
   return db
     .selectFrom('subscription')
     .select('id')
@@ -193,7 +193,7 @@ export function listUnreminded(db: Db, until: Date, limit: number): Promise<{ id
     .where('status', 'in', ['TRIALING', 'ACTIVE'])
     .where('cancel_at_period_end', '=', false)
     .where(sql<SqlBool>`renewal_reminder_period is distinct from next_period_month`)
-    .where(inGoodStanding('subscription.workspace_id'))
+    .where(isAccountActive('subscription.workspace_id'))
     .orderBy('id')
     .limit(limit)
     .execute();
@@ -216,14 +216,14 @@ export function listExpiring(
     .where('payment_method', 'is not', null)
     .where(sql<SqlBool>`(${expYear}, ${expMonth}) <= (${year}::integer, ${month}::integer)`)
     .where(sql<SqlBool>`subscription.card_expiry_notified_for is distinct from ${card}`)
-    .where(inGoodStanding('subscription.workspace_id'))
+    .where(isAccountActive('subscription.workspace_id'))
     .orderBy('subscription.id')
     .limit(limit)
     .execute();
 }
 
 /** What the mails about a subscription say. */
-export function findForMail(db: Db, id: string) {
+export function findEmailContext(db: Db, id: string) {
   return db
     .selectFrom('subscription')
     .innerJoin('customer', 'customer.id', 'subscription.customer_id')
@@ -243,7 +243,7 @@ export function findForMail(db: Db, id: string) {
     .executeTakeFirstOrThrow();
 }
 
-export type MailFacts = Awaited<ReturnType<typeof findForMail>>;
+export type EmailContextRow = Awaited<ReturnType<typeof findEmailContext>>;
 
 /** The zone in which the days of a workspace are counted. */
 export async function zoneOf(db: Db, workspaceId: string): Promise<{ timezone: string; mode: Mode }> {
@@ -277,7 +277,7 @@ export function findTier(db: Db, workspaceId: string, id: string) {
 }
 
 /** Does the customer have something that opens one of these tiers, or any where none is named? */
-export async function opensTier(
+export async function hasTierAccess(
   db: Db,
   customerId: string,
   { workspaceId, tierIds }: { workspaceId: string; tierIds: readonly string[] },

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { gated } from '../../http/access.ts';
+import { requiresGate } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaList, IdParams, parseList } from '../../http/schema.ts';
@@ -31,7 +31,7 @@ export function subscriptionRoutes({ subscriptions, simulations, cursors }: Deps
   return [
     ...readRoutes({ subscriptions, cursors }),
     defineRoute({
-      ...gated('finance-write'),
+      ...requiresGate('finance-write'),
       operationId: 'subscriptions.cancel',
       method: 'POST',
       path: '/me/subscriptions/{id}/cancel',
@@ -47,7 +47,7 @@ export function subscriptionRoutes({ subscriptions, simulations, cursors }: Deps
       },
     }),
     defineRoute({
-      ...gated('finance-write'),
+      ...requiresGate('finance-write'),
       operationId: 'subscriptions.resume',
       method: 'POST',
       path: '/me/subscriptions/{id}/resume',
@@ -60,7 +60,7 @@ export function subscriptionRoutes({ subscriptions, simulations, cursors }: Deps
         toSubscription(await subscriptions.resume(caller.workspaceId, params.id), caller.mode),
     }),
     defineRoute({
-      ...gated('finance-write'),
+      ...requiresGate('finance-write'),
       operationId: 'subscriptions.switch',
       method: 'POST',
       path: '/me/subscriptions/{id}/switch',
@@ -81,7 +81,7 @@ export function subscriptionRoutes({ subscriptions, simulations, cursors }: Deps
         ),
     }),
     defineRoute({
-      ...gated('finance-write'),
+      ...requiresGate('finance-write'),
       onlyMode: 'test',
       operationId: 'subscriptions.simulate',
       method: 'POST',
@@ -104,7 +104,7 @@ export function subscriptionRoutes({ subscriptions, simulations, cursors }: Deps
 function readRoutes({ subscriptions, cursors }: Pick<Deps, 'subscriptions' | 'cursors'>): Route[] {
   return [
     defineRoute({
-      ...gated('finance-read'),
+      ...requiresGate('finance-read'),
       operationId: 'subscriptions.list',
       method: 'GET',
       path: '/me/subscriptions',
@@ -126,7 +126,7 @@ function readRoutes({ subscriptions, cursors }: Pick<Deps, 'subscriptions' | 'cu
       },
     }),
     defineRoute({
-      ...gated('finance-read'),
+      ...requiresGate('finance-read'),
       operationId: 'subscriptions.get',
       method: 'GET',
       path: '/me/subscriptions/{id}',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { at, MONTHLY, row, START } from '../../../test/money/subscription-row.ts';
 import { ZONES } from '../../../test/money/zones.ts';
-import { daysAfter, monthsAfter, periodFrom } from '../../kernel/periods.ts';
+import { daysAfter, monthsAfter, billingPeriodAt } from '../../kernel/periods.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import * as moves from './moves.rules.ts';
 import * as rules from './rules.ts';
@@ -38,9 +38,9 @@ test('the wall time stays when the clocks change, and a time that a day does not
 
 test('periods that have passed altogether are left out', () => {
   const anchor = { anchorAt: START, timezone: 'UTC' };
-  const next = periodFrom(anchor, 'MONTH', { month: 1, now: at('2026-02-28T10:00:00Z') });
+  const next = billingPeriodAt(anchor, 'MONTH', { month: 1, now: at('2026-02-28T10:00:00Z') });
   assert.deepEqual([next.month, isoDay(next.start), isoDay(next.end)], [1, '2026-02-28', '2026-03-31']);
-  const later = periodFrom(anchor, 'MONTH', { month: 1, now: at('2026-05-31T10:00:00Z') });
+  const later = billingPeriodAt(anchor, 'MONTH', { month: 1, now: at('2026-05-31T10:00:00Z') });
   assert.deepEqual([later.month, isoDay(later.start), isoDay(later.end)], [4, '2026-05-31', '2026-06-30']);
 });
 
@@ -75,7 +75,7 @@ test('every step from every state', () => {
     for (const status of VALUES.subscription.status) {
       const known = MOVES.find(([from, by]) => from === status && by === step);
       const expected = known === undefined ? null : { to: known[2], told: known[3] };
-      assert.deepEqual(moves.move(status, step), expected, `${status} ${step}`);
+      assert.deepEqual(moves.applyStep(status, step), expected, `${status} ${step}`);
     }
   }
 });
@@ -95,11 +95,11 @@ test('it begins with a period, or with a trial from whose end the periods are co
 test('a renewal begins the next period where the last one ended, however late it is paid', () => {
   let now = at('2026-02-28T10:00:00Z');
   let subscription = row();
-  const failure = rules.declined(subscription, now);
+  const failure = rules.onPaymentDeclined(subscription, now);
   assert.equal(failure?.told, 'payment_failed');
   subscription = row({ ...failure?.patch });
   now = at('2026-03-03T10:00:00Z');
-  const paid = rules.renewed(subscription, rules.nextPeriod(subscription, now), MONTHLY, 'pur_2');
+  const paid = rules.completeRenewal(subscription, rules.nextPeriod(subscription, now), MONTHLY, 'pur_2');
   assert.equal(paid?.told, 'recovered');
   assert.equal(paid?.patch.current_period_start?.toISOString(), '2026-02-28T10:00:00.000Z');
   assert.equal(paid?.patch.current_period_end?.toISOString(), '2026-03-31T10:00:00.000Z');
@@ -111,13 +111,13 @@ test('a declined renewal is tried on days 1, 3, 5 and 7, and then it is over', (
   let now = subscription.current_period_end;
   const days: (string | undefined)[] = [];
   for (let tries = 0; tries < 4; tries++) {
-    const change = rules.declined(subscription, now);
+    const change = rules.onPaymentDeclined(subscription, now);
     subscription = row({ ...subscription, ...change?.patch });
     now = subscription.next_charge_at ?? now;
     days.push(isoDay(now));
   }
   assert.deepEqual(days, ['2026-03-01', '2026-03-03', '2026-03-05', '2026-03-07']);
-  const last = rules.declined(subscription, now);
+  const last = rules.onPaymentDeclined(subscription, now);
   assert.equal(last?.told, 'expired');
   assert.equal(last?.patch.status, 'EXPIRED');
   assert.equal(last?.patch.ended_at, now);
@@ -126,25 +126,25 @@ test('a declined renewal is tried on days 1, 3, 5 and 7, and then it is over', (
 
 test('retries that were missed do not follow at once', () => {
   const now = at('2026-03-20T10:00:00Z');
-  const change = rules.declined(row(), now);
+  const change = rules.onPaymentDeclined(row(), now);
   assert.equal(change?.patch.next_charge_at?.toISOString(), '2026-03-21T10:00:00.000Z');
 });
 
 test('who did not pay while they were there has lost no try', () => {
   const now = row().current_period_end;
-  const failed = row({ ...rules.declined(row(), now)?.patch });
+  const failed = row({ ...rules.onPaymentDeclined(row(), now)?.patch });
   assert.ok(rules.isConfirmable(failed) && !rules.isConfirmable(row()));
   assert.ok(!rules.isConfirmable({ ...failed, is_disputed: true }));
   assert.ok(!rules.isConfirmable({ ...failed, pending_price_cents: 700 }), 'nor at an untold price');
   const period = rules.nextPeriod(failed, now);
-  const asked = rules.renewing(failed, period, { paymentId: 'pay_1', kind: 'CONFIRMATION' });
-  const after = row({ ...failed, ...asked, ...rules.unconfirmed(failed, now) });
+  const asked = rules.startRenewal(failed, period, { paymentId: 'pay_1', kind: 'CONFIRMATION' });
+  const after = row({ ...failed, ...asked, ...rules.onPaymentUnconfirmed(failed, now) });
   assert.deepEqual(after, failed);
 });
 
 test('what is due is charged, renewed without a charge, ended, or left alone', () => {
   const due = row().current_period_end;
-  const cases: [rules.Duty, Partial<rules.SubscriptionRow>][] = [
+  const cases: [rules.DueAction, Partial<rules.SubscriptionRow>][] = [
     ['CHARGE', {}],
     ['RENEW_FREE', { price_cents: 0 }],
     ['CHARGE', { price_cents: 0, pending_price_cents: 500, price_change_notified_at: START }],
@@ -157,8 +157,8 @@ test('what is due is charged, renewed without a charge, ended, or left alone', (
     ['NONE', { ended_at: START }],
     ['NONE', { next_charge_at: null }],
   ];
-  for (const [expected, change] of cases) assert.equal(rules.duty(row(change), due), expected);
-  assert.equal(rules.duty(row(), START), 'NONE');
+  for (const [expected, change] of cases) assert.equal(rules.dueAction(row(change), due), expected);
+  assert.equal(rules.dueAction(row(), START), 'NONE');
 });
 
 test('cancel at the end of the period, and think again', () => {
@@ -211,7 +211,7 @@ test('a switch from months to years keeps the day', () => {
   const now = subscription.current_period_end;
   const period = rules.nextPeriod(subscription, now);
   assert.deepEqual([isoDay(period.start), isoDay(period.end)], ['2026-02-28', '2027-02-28']);
-  const after = row({ ...rules.renewed(subscription, period, year, 'pur_2')?.patch });
+  const after = row({ ...rules.completeRenewal(subscription, period, year, 'pur_2')?.patch });
   assert.equal(after.tier_id, 'tier_b');
   assert.equal(after.pending_tier_id, null);
   const month = row({ ...after, ...switches.pendingSwitch(after, MONTHLY, now)?.patch });
@@ -232,7 +232,7 @@ test('who thinks again about leaving pays the price that was migrated meanwhile'
   }
   const due = row(told);
   const period = rules.nextPeriod(due, due.current_period_end);
-  const renewed = rules.renewed(due, period, rules.nextTerms(due), 'pur_2');
+  const renewed = rules.completeRenewal(due, period, rules.nextTerms(due), 'pur_2');
   assert.deepEqual([renewed?.patch.price_cents, renewed?.patch.migrated_price_cents], [700, null]);
 });
 
@@ -240,21 +240,21 @@ test('a price that changes while a renewal is charged waits for the one after it
   const due = row();
   const period = rules.nextPeriod(due, due.current_period_end);
   const underWay = row({
-    ...rules.renewing(due, period, { paymentId: 'pay_1', kind: 'RENEWAL' }),
+    ...rules.startRenewal(due, period, { paymentId: 'pay_1', kind: 'RENEWAL' }),
     pending_price_cents: 700,
   });
   const terms = rules.chargedTerms(underWay, { amount_cents: 500, discount_cents: 0 });
   assert.deepEqual(terms, MONTHLY);
-  const after = rules.renewed(underWay, rules.chargedPeriod(underWay), terms ?? MONTHLY, 'pur_2');
+  const after = rules.completeRenewal(underWay, rules.chargedPeriod(underWay), terms ?? MONTHLY, 'pur_2');
   assert.equal(after?.patch.price_cents, 500);
   assert.equal(after?.patch.pending_price_cents, undefined);
 });
 
 test('a tier that had no place is left at the price of those who stay, and they are not told of it twice', () => {
   const planned = { pending_tier_id: 'tier_b', pending_price_cents: 300, price_change_notified_at: START };
-  const raised = rules.turnedAway(row({ ...planned, migrated_price_cents: 700 }));
+  const raised = rules.onPlannedTierFull(row({ ...planned, migrated_price_cents: 700 }));
   assert.deepEqual([raised.pending_price_cents, raised.price_change_notified_at], [700, START]);
-  assert.deepEqual(rules.turnedAway(row(planned)), rules.NO_PENDING);
+  assert.deepEqual(rules.onPlannedTierFull(row(planned)), rules.NO_PENDING);
 });
 
 test('whoever plans a switch before they are told of their own price is told of it all the same', () => {
@@ -297,7 +297,7 @@ test('what is paid is what was charged, and a price that was raised meanwhile wa
   });
   const paid = rules.chargedTerms(renewal, { amount_cents: 800, discount_cents: 100 });
   assert.deepEqual(paid, to);
-  const next = rules.renewed(renewal, rules.chargedPeriod(renewal), to, 'pur_2')?.patch;
+  const next = rules.completeRenewal(renewal, rules.chargedPeriod(renewal), to, 'pur_2')?.patch;
   assert.deepEqual(
     [next?.price_cents, next?.pending_tier_id, next?.pending_price_cents, next?.migrated_price_cents],
     [900, null, 1500, 1500],
@@ -309,7 +309,7 @@ test('a price that was taken back while it was charged comes with the next perio
   const renewal = row({ ...charged, charge_kind: 'RENEWAL', charge_price_cents: 500 });
   const paid = rules.chargedTerms(renewal, { amount_cents: 900, discount_cents: 0 });
   assert.ok(paid !== null);
-  const next = rules.renewed(renewal, rules.chargedPeriod(renewal), paid, 'pur_2')?.patch;
+  const next = rules.completeRenewal(renewal, rules.chargedPeriod(renewal), paid, 'pur_2')?.patch;
   assert.deepEqual(
     [
       next?.price_cents,
@@ -351,13 +351,13 @@ for (const timezone of ZONES) {
       const renewals = interval === 'MONTH' ? 60 : 5;
       for (let count = 1; count <= renewals; count++) {
         const now = subscription.current_period_end;
-        assert.equal(rules.duty(subscription, now), 'CHARGE');
+        assert.equal(rules.dueAction(subscription, now), 'CHARGE');
         const period = rules.nextPeriod(subscription, now);
         assert.deepEqual(period.start, now, 'no gap and no overlap');
         const start = wall(period.start);
         assert.equal(start.day, Math.min(anchor.day, start.daysInMonth));
         assert.ok(start.toPlainTime().equals(anchor.toPlainTime()), `${start} keeps the time of ${anchor}`);
-        const change = rules.renewed(subscription, period, rules.nextTerms(subscription), `pur_${count}`);
+        const change = rules.completeRenewal(subscription, period, rules.nextTerms(subscription), `pur_${count}`);
         subscription = { ...subscription, ...change?.patch };
       }
       const end = wall(subscription.current_period_end);

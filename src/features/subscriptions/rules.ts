@@ -1,11 +1,11 @@
 import type { Selectable } from 'kysely';
-import { daysAfter, MONTHS, monthsAfter, type Period, periodFrom } from '../../kernel/periods.ts';
+import { daysAfter, MONTHS, monthsAfter, type Period, billingPeriodAt } from '../../kernel/periods.ts';
 import type {
   SubscriptionCancelReason,
   SubscriptionInterval,
   SubscriptionTable,
 } from '../../platform/db/tables.generated.ts';
-import { type Move, move, type Told } from './moves.rules.ts';
+import { type Transition, applyStep, type SubscriptionEventName } from './moves.rules.ts';
 
 export type SubscriptionRow = Selectable<SubscriptionTable>;
 export type Patch = Partial<SubscriptionRow>;
@@ -13,10 +13,10 @@ export type Patch = Partial<SubscriptionRow>;
 /** What a step changes, and what is told of it. */
 export interface Change {
   patch: Patch;
-  told: Told | null;
+  told: SubscriptionEventName | null;
 }
 
-export function changed({ to, told }: Move, patch: Patch): Change {
+export function changed({ to, told }: Transition, patch: Patch): Change {
   return { patch: { ...patch, status: to }, told };
 }
 
@@ -46,20 +46,20 @@ export const NO_PENDING = {
 } satisfies Patch;
 
 /** Whoever stays in the present tier pays the price that its creator has set for its members meanwhile. */
-export function staying({ migrated_price_cents: cents }: SubscriptionRow): Patch {
+export function withCurrentTierPrice({ migrated_price_cents: cents }: SubscriptionRow): Patch {
   return { ...NO_PENDING, pending_price_cents: cents };
 }
 
 /** The tier that was planned has no place: they stay, at the price that they were told of for that. */
-export function turnedAway(row: SubscriptionRow): Patch {
+export function onPlannedTierFull(row: SubscriptionRow): Patch {
   return {
-    ...staying(row),
+    ...withCurrentTierPrice(row),
     price_change_notified_at: row.migrated_price_cents === null ? null : row.price_change_notified_at,
   };
 }
 
 /** Has something that comes next, or may come, a price that the member was not told of? Then nothing is charged yet. */
-export function isUntold(row: SubscriptionRow): boolean {
+export function hasUnnotifiedPrice(row: SubscriptionRow): boolean {
   return row.pending_price_cents !== null && row.price_change_notified_at === null;
 }
 
@@ -99,7 +99,7 @@ export function nextTerms(row: SubscriptionRow): Terms {
 /** The period that the next charge pays for. */
 export function nextPeriod(row: SubscriptionRow, now: Date): Period {
   const anchor = { anchorAt: row.anchor_at, timezone: row.timezone };
-  return periodFrom(anchor, nextTerms(row).interval, { month: row.next_period_month, now });
+  return billingPeriodAt(anchor, nextTerms(row).interval, { month: row.next_period_month, now });
 }
 
 /** The renewal's key for the provider: nodes that charge at once, or again after a crash, charge once. */
@@ -107,15 +107,15 @@ export function renewalKey(row: SubscriptionRow, period: Period): string {
   return `${row.id}:${period.start.toISOString()}:${row.failed_attempts + 1}`;
 }
 
-export type Duty = 'NONE' | 'END' | 'CHARGE' | 'RENEW_FREE';
+export type DueAction = 'NONE' | 'END' | 'CHARGE' | 'RENEW_FREE';
 
 /** What is to be done with a subscription that is due. */
-export function duty(row: SubscriptionRow, now: Date): Duty {
+export function dueAction(row: SubscriptionRow, now: Date): DueAction {
   const isDue = row.next_charge_at !== null && row.next_charge_at <= now;
   if (row.ended_at !== null || row.payment_id !== null || !isDue) return 'NONE';
   if (row.cancel_at_period_end) return 'END';
   // While a bank decides about the present period nothing more is taken.
-  if (row.is_disputed || isUntold(row)) return 'NONE';
+  if (row.is_disputed || hasUnnotifiedPrice(row)) return 'NONE';
   return dueCents(row) === 0 ? 'RENEW_FREE' : 'CHARGE';
 }
 
@@ -130,12 +130,12 @@ export function dueCents(row: SubscriptionRow): number {
 
 /** May its member pay the renewal that was declined, being there? */
 export function isConfirmable(row: SubscriptionRow): boolean {
-  const isHeld = row.is_disputed || row.cancel_at_period_end || isUntold(row);
+  const isHeld = row.is_disputed || row.cancel_at_period_end || hasUnnotifiedPrice(row);
   return row.status === 'PAST_DUE' && !isHeld && dueCents(row) > 0;
 }
 
 /** A renewal is being charged. */
-export function renewing(
+export function startRenewal(
   row: SubscriptionRow,
   period: Period,
   charge: { paymentId: string; kind: 'RENEWAL' | 'CONFIRMATION' },
@@ -173,8 +173,8 @@ export function waiting(row: SubscriptionRow, terms: Terms): Patch {
 }
 
 /** The next period begins: its charge has succeeded, or it costs nothing. */
-export function renewed(row: SubscriptionRow, period: Period, terms: Terms, purchaseId: string | null) {
-  const by = move(row.status, 'PAID');
+export function completeRenewal(row: SubscriptionRow, period: Period, terms: Terms, purchaseId: string | null) {
+  const by = applyStep(row.status, 'PAID');
   if (by === null) return null;
   return changed(by, {
     ...NO_CHARGE,
@@ -224,15 +224,15 @@ export function chargedPeriod(row: SubscriptionRow): Period {
 export const RETRY_DAYS = [1, 3, 5, 7] as const;
 
 /** A renewal was declined: it is tried again, until nothing is left to try. */
-export function declined(row: SubscriptionRow, now: Date): Change | null {
+export function onPaymentDeclined(row: SubscriptionRow, now: Date): Change | null {
   const isFirst = row.failed_attempts === 0;
   const retryDays = RETRY_DAYS[row.failed_attempts];
   if (row.cancel_at_period_end) return ended(row, 'PERIOD_ENDED', 'MEMBER_CANCELED', now);
   if (retryDays === undefined) {
-    const by = move(row.status, 'GAVE_UP');
+    const by = applyStep(row.status, 'GAVE_UP');
     return by && changed(by, { ...endedAt(now), ...NO_CHARGE, cancel_reason: 'PAYMENT_FAILED' });
   }
-  const by = move(row.status, 'DECLINED');
+  const by = applyStep(row.status, 'DECLINED');
   if (by === null) return null;
   return changed(isFirst ? by : { ...by, told: null }, {
     ...NO_CHARGE,
@@ -248,7 +248,7 @@ function nextTry(row: SubscriptionRow, retryDays: number, now: Date): Date {
 }
 
 /** The member did not pay, being there: it is tried again when it was to be anyway. */
-export function unconfirmed(row: SubscriptionRow, now: Date): Patch {
+export function onPaymentUnconfirmed(row: SubscriptionRow, now: Date): Patch {
   const retryDays = RETRY_DAYS[row.failed_attempts - 1] ?? RETRY_DAYS[0];
   return { ...NO_CHARGE, next_charge_at: nextTry(row, retryDays, now) };
 }
@@ -264,7 +264,7 @@ export function ended(
   reason: SubscriptionCancelReason,
   now: Date,
 ): Change | null {
-  const by = move(row.status, step);
+  const by = applyStep(row.status, step);
   if (by === null) return null;
   const canceled = { canceled_at: row.canceled_at ?? now, cancel_reason: row.cancel_reason ?? reason };
   return changed(by, { ...endedAt(now), ...NO_CHARGE, ...canceled });
@@ -276,7 +276,7 @@ export function cancelAtPeriodEnd(
   reason: SubscriptionCancelReason,
   now: Date,
 ): Change | null {
-  const by = move(row.status, 'CANCEL_SCHEDULED');
+  const by = applyStep(row.status, 'CANCEL_SCHEDULED');
   if (by === null) return ended(row, 'ENDED', reason, now);
   return changed(by, {
     cancel_at_period_end: true,
@@ -288,9 +288,9 @@ export function cancelAtPeriodEnd(
 
 /** @returns null when nothing was to be canceled. */
 export function resumed(row: SubscriptionRow): Change | null {
-  const by = row.cancel_at_period_end ? move(row.status, 'RESUMED') : null;
+  const by = row.cancel_at_period_end ? applyStep(row.status, 'RESUMED') : null;
   const goesOn = { cancel_at_period_end: false, canceled_at: null, cancel_reason: null };
-  return by && changed(by, { ...goesOn, ...staying(row) });
+  return by && changed(by, { ...goesOn, ...withCurrentTierPrice(row) });
 }
 
 const REMINDER_DAYS = 7;

@@ -1,13 +1,13 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
-import type { ShownSubscription } from './repository.ts';
+import type { SubscriptionDetails } from './repository.ts';
 
-named('SubscriptionStatus', OneOf(VALUES.subscription.status));
+namedSchema('SubscriptionStatus', OneOf(VALUES.subscription.status));
 
-export const CancelIn = named(
+export const CancelIn = namedSchema(
   'SubscriptionCancel',
   Type.Object({
     atPeriodEnd: Type.Boolean({
@@ -18,7 +18,7 @@ export const CancelIn = named(
   { atPeriodEnd: true },
 );
 
-export const SwitchIn = named(
+export const SwitchIn = namedSchema(
   'SubscriptionSwitch',
   Type.Object({
     tierId: Type.String({ minLength: 1, maxLength: 64, description: 'ID of one of your tiers.' }),
@@ -38,13 +38,13 @@ export const SIMULATIONS = [
 ] as const;
 export type Simulation = (typeof SIMULATIONS)[number];
 
-export const SimulateIn = named(
+export const SimulateIn = namedSchema(
   'SubscriptionSimulation',
   Type.Object({ event: OneOf(SIMULATIONS, { description: 'Event to simulate.' }) }),
   { event: 'RENEWED' },
 );
 
-export const Subscription = named(
+export const Subscription = namedSchema(
   'Subscription',
   Type.Object({
     id: IdOf('sub'),
@@ -108,7 +108,7 @@ export const Subscription = named(
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
 
-export function toSubscription(row: ShownSubscription, mode: Mode): Static<typeof Subscription> {
+export function toSubscription(row: SubscriptionDetails, mode: Mode): Static<typeof Subscription> {
   return {
     id: row.id,
     tierId: row.tier_id,

@@ -5,13 +5,13 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import type { PaymentMethod } from '../../platform/db/json-columns.ts';
 import type { SubscriptionCancelReason } from '../../platform/db/tables.generated.ts';
 import type { CollectedCard } from '../payments/index.ts';
-import { apply, toldOf } from './changes.ts';
+import { apply, eventDataOf } from './changes.ts';
 import { subscriptionCreated } from './events.ts';
-import { createLetters, type Letters } from './letters.service.ts';
+import { createReminderEmails, type ReminderEmails } from './letters.service.ts';
 import { createPaymentOutcomes, type PaymentOutcomes } from './outcomes.service.ts';
-import type { SubscriptionPorts, Work } from './ports.ts';
+import type { SubscriptionPorts, TransactionContext } from './ports.ts';
 import { createRenewals, type Renewals } from './renewals.service.ts';
-import type { ShownSubscription, SubscriptionFilter } from './repository.ts';
+import type { SubscriptionDetails, SubscriptionFilter } from './repository.ts';
 import * as repository from './repository.ts';
 import type { SubscriptionRow, Terms } from './rules.ts';
 import * as rules from './rules.ts';
@@ -46,21 +46,21 @@ export interface Cancellation {
 /** Subscriptions of a workspace (docs/concepts/subscriptions.md). An id that is not the workspace's is NOT_FOUND. */
 export interface Subscriptions {
   /** In the transaction of what paid for it. */
-  begin(work: Work, input: NewSubscription): Promise<SubscriptionRow>;
+  begin(work: TransactionContext, input: NewSubscription): Promise<SubscriptionRow>;
   /** Days of the trial that a customer gets: one with each creator. Null: nobody in particular. */
   trialDaysFor(db: Db, customerId: string | null, trialDays: number): Promise<number>;
-  list(workspaceId: string, filter: SubscriptionFilter, page: PageRequest): Promise<ShownSubscription[]>;
-  listOfCustomer(customerId: string): Promise<ShownSubscription[]>;
-  get(workspaceId: string, id: string): Promise<ShownSubscription>;
+  list(workspaceId: string, filter: SubscriptionFilter, page: PageRequest): Promise<SubscriptionDetails[]>;
+  listOfCustomer(customerId: string): Promise<SubscriptionDetails[]>;
+  get(workspaceId: string, id: string): Promise<SubscriptionDetails>;
   /** @throws {AppError} CONFLICT when it is over. */
-  cancel(workspaceId: string, id: string, how: Cancellation): Promise<ShownSubscription>;
+  cancel(workspaceId: string, id: string, how: Cancellation): Promise<SubscriptionDetails>;
   /** @throws {AppError} CONFLICT unless it is canceled and not over yet. */
-  resume(workspaceId: string, id: string): Promise<ShownSubscription>;
+  resume(workspaceId: string, id: string): Promise<SubscriptionDetails>;
   /**
    * @throws {AppError} BAD_REQUEST, field `tierId`; CONFLICT, also for a declined card, and where a program would charge
    * a subscription that has no card of its own: its member is mailed where to agree; SERVICE_UNAVAILABLE.
    */
-  switchTier(workspaceId: string, id: string, request: SwitchRequest): Promise<ShownSubscription>;
+  switchTier(workspaceId: string, id: string, request: SwitchRequest): Promise<SubscriptionDetails>;
   /** A card that its holder gave at the provider: for the subscription of a checkout, or on the member page. */
   giveCard(card: CollectedCard): Promise<void>;
   /** Saves a card that a member gave on the member page; no subscription is charged to it before they choose it. */
@@ -74,9 +74,9 @@ export interface Subscriptions {
   /** Does the customer have one that opens what is for these tiers (none named: for any)? */
   opens(customerId: string, guarded: { workspaceId: string; tierIds: readonly string[] }): Promise<boolean>;
   /** The members of a tier pay this price from their next period on. */
-  migratePrice(work: Work, workspaceId: string, tierId: string): Promise<void>;
+  migratePrice(work: TransactionContext, workspaceId: string, tierId: string): Promise<void>;
   readonly renewals: Renewals;
-  readonly letters: Letters;
+  readonly letters: ReminderEmails;
   readonly outcomes: PaymentOutcomes;
 }
 
@@ -84,14 +84,14 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
   const { db, clock } = ports;
   const renewals = createRenewals(ports);
   const get = async (workspaceId: string, id: string) => {
-    const row = await repository.findShown(db, workspaceId, id);
+    const row = await repository.findSubscriptionDetails(db, workspaceId, id);
     if (row === undefined) throw notFound();
     return row;
   };
   const locked = async <T>(
     workspaceId: string,
     id: string,
-    work: (work: Work, row: SubscriptionRow) => Promise<T>,
+    work: (work: TransactionContext, row: SubscriptionRow) => Promise<T>,
   ) =>
     ports.events.transaction(async (tx, append) => {
       const row = await repository.lockSubscription(tx, workspaceId, id);
@@ -101,14 +101,14 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
   return {
     get,
     renewals,
-    letters: createLetters(ports),
+    letters: createReminderEmails(ports),
     outcomes: createPaymentOutcomes(ports),
     begin: (work, input) => begin(ports, work, input),
     async trialDaysFor(where, customerId, trialDays) {
       if (trialDays === 0 || customerId === null) return trialDays;
       return (await repository.hadTrial(where, customerId)) ? 0 : trialDays;
     },
-    list: (workspaceId, filter, page) => repository.listShown(db, workspaceId, filter, page),
+    list: (workspaceId, filter, page) => repository.listSubscriptionDetails(db, workspaceId, filter, page),
     listOfCustomer: (customerId) => repository.listOfCustomer(db, customerId),
     async cancel(workspaceId, id, how) {
       await locked(workspaceId, id, (work, row) => cancel(ports, work, row, how));
@@ -146,7 +146,7 @@ export function createSubscriptions(ports: SubscriptionPorts): Subscriptions {
         if (method === null) throw conflict('Save a card first.');
         await useCard(ports, tx, row, method);
       }),
-    opens: (customerId, guarded) => repository.opensTier(db, customerId, guarded),
+    opens: (customerId, guarded) => repository.hasTierAccess(db, customerId, guarded),
     async migratePrice({ tx }, workspaceId, tierId) {
       const tier = await repository.findTier(tx, workspaceId, tierId);
       if (tier === undefined) throw badRequest('tierId', 'Tier not found.');
@@ -161,7 +161,7 @@ function conflict(message: string): AppError {
 
 async function begin(
   ports: SubscriptionPorts,
-  { tx, append }: Work,
+  { tx, append }: TransactionContext,
   input: NewSubscription,
 ): Promise<SubscriptionRow> {
   const { workspaceId, trialDays } = input;
@@ -183,13 +183,13 @@ async function begin(
     updated_at: now,
   });
   await ports.places.join(tx, row.tier_id, input.wasClaimed);
-  await append(subscriptionCreated, workspaceId, toldOf(row, 1));
+  await append(subscriptionCreated, workspaceId, eventDataOf(row, 1));
   return row;
 }
 
 async function cancel(
   ports: SubscriptionPorts,
-  work: Work,
+  work: TransactionContext,
   row: SubscriptionRow,
   { atPeriodEnd, by }: Cancellation,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import { move } from './moves.rules.ts';
+import { applyStep } from './moves.rules.ts';
 import {
   begin,
   type Change,
@@ -7,7 +7,7 @@ import {
   NO_PENDING,
   type Patch,
   type SubscriptionRow,
-  staying,
+  withCurrentTierPrice,
   type Terms,
   waiting,
 } from './rules.ts';
@@ -41,7 +41,7 @@ export function switching(to: Terms, paymentId: string): Patch {
 
 /** The difference is paid: the dearer tier begins, in the same period. */
 export function switched(row: SubscriptionRow, to: Terms, purchaseId: string): Change | null {
-  const by = move(row.status, 'SWITCHED');
+  const by = applyStep(row.status, 'SWITCHED');
   if (by === null) return null;
   const upgrade = { purchaseId, tierId: row.tier_id, priceCents: row.price_cents };
   return changed(by, {
@@ -60,7 +60,7 @@ export function switchedInTrial(
   purchaseId: string,
   now: Date,
 ): Change | null {
-  const by = move(row.status, 'PAID');
+  const by = applyStep(row.status, 'PAID');
   if (by === null) return null;
   const { timezone } = row;
   const first = begin(to, { now, timezone, trialDays: 0 });
@@ -86,7 +86,7 @@ export function downgraded(
 ): { change: Change; dropped: string[] } | null {
   const at = row.upgrades.findIndex((upgrade) => upgrade.purchaseId === purchaseId);
   const before = row.upgrades[at];
-  const by = move(row.status, 'UPGRADE_REVERSED');
+  const by = applyStep(row.status, 'UPGRADE_REVERSED');
   if (before === undefined || by === null) return null;
   const dropped = row.upgrades.slice(at + 1).map((upgrade) => upgrade.purchaseId);
   const change = changed(by, {
@@ -102,7 +102,7 @@ export function downgraded(
 
 /** The tier of the next period, or none but the present one. */
 export function pendingSwitch(row: SubscriptionRow, to: Terms | null, now: Date): Change | null {
-  const by = move(row.status, 'SWITCHED');
+  const by = applyStep(row.status, 'SWITCHED');
   if (by === null) return null;
   const knowsOwn = row.migrated_price_cents === null || row.price_change_notified_at !== null;
   const pending = to && {
@@ -112,5 +112,5 @@ export function pendingSwitch(row: SubscriptionRow, to: Terms | null, now: Date)
     // Whoever asks for a tier has seen its price, but not what it costs by now to stay.
     price_change_notified_at: knowsOwn ? now : null,
   };
-  return changed(by, pending ?? staying(row));
+  return changed(by, pending ?? withCurrentTierPrice(row));
 }

@@ -1,8 +1,8 @@
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import type { PaymentMethod } from '../../platform/db/json-columns.ts';
-import { about, apply, mailMember } from './changes.ts';
+import { emailContext, apply, mailMember } from './changes.ts';
 import * as mails from './mails.ts';
-import type { SubscriptionPorts, Work } from './ports.ts';
+import type { SubscriptionPorts, TransactionContext } from './ports.ts';
 import * as repository from './repository.ts';
 import type { SubscriptionRow, Terms } from './rules.ts';
 import * as rules from './rules.ts';
@@ -27,7 +27,7 @@ export type BegunSwitch = { paymentId: string } | 'DONE' | { asks: Terms & { due
  */
 export async function beginSwitch(
   ports: SubscriptionPorts,
-  work: Work,
+  work: TransactionContext,
   row: SubscriptionRow,
   { tierId, by }: SwitchRequest,
 ): Promise<BegunSwitch> {
@@ -58,7 +58,7 @@ export async function beginSwitch(
  */
 async function methodFor(
   { payments }: SubscriptionPorts,
-  { tx }: Work,
+  { tx }: TransactionContext,
   row: SubscriptionRow,
   by: SwitchRequest['by'],
 ): Promise<PaymentMethod | null> {
@@ -82,7 +82,7 @@ function assertSwitchable(row: SubscriptionRow): void {
 }
 
 /** The present tier keeps the member's own price. */
-async function termsOf(tx: Work['tx'], row: SubscriptionRow, tierId: string): Promise<Terms> {
+async function termsOf(tx: TransactionContext['tx'], row: SubscriptionRow, tierId: string): Promise<Terms> {
   if (tierId === row.tier_id) return { tierId, priceCents: row.price_cents, interval: row.interval };
   const tier = await repository.findTier(tx, row.workspace_id, tierId);
   if (tier === undefined) throw badRequest('tierId', 'Tier not found.');
@@ -94,7 +94,7 @@ async function termsOf(tx: Work['tx'], row: SubscriptionRow, tierId: string): Pr
 
 async function switchNow(
   ports: SubscriptionPorts,
-  work: Work,
+  work: TransactionContext,
   row: SubscriptionRow,
   { to, dueCents, method }: { to: Terms; dueCents: number; method: PaymentMethod },
 ): Promise<string> {
@@ -121,7 +121,7 @@ async function switchNow(
   return paymentId;
 }
 
-async function attemptOf(tx: Work['tx'], { id }: SubscriptionRow): Promise<number> {
+async function attemptOf(tx: TransactionContext['tx'], { id }: SubscriptionRow): Promise<number> {
   return (await repository.countPurchases(tx, id)) + 1;
 }
 
@@ -148,7 +148,7 @@ export async function askMember(
     const row = await repository.lockSubscription(tx, workspaceId, id);
     const tier = await repository.findTier(tx, workspaceId, asked.tierId);
     if (row === undefined || tier === undefined) return;
-    const facts = await about(ports, tx, row);
+    const facts = await emailContext(ports, tx, row);
     await mailMember(ports, tx, mails.switchMail(facts, { ...asked, tierName: tier.name }));
   });
   const message =

@@ -1,3 +1,3 @@
 /** What a workspace has, in numbers (docs/concepts/usage.md#summary), and the counts that are kept for it. */
-export { foldCounts, recount, videoMs } from './repository.ts';
+export { mergeCounterRows, recount, videoMs } from './repository.ts';
 export { summaryRoutes } from './routes.ts';

@@ -86,7 +86,7 @@ const MANY = 8;
 const MOST_AT_ONCE = 1000;
 
 /** Makes one row of many: at each moment their sum is the same. In order, as the rows refer to workspaces that others lock. */
-export async function foldCounts(db: Db): Promise<void> {
+export async function mergeCounterRows(db: Db): Promise<void> {
   await sql`
     with many as (select workspace_id, name from counter_delta group by 1, 2
       having count(*) > ${sql.lit(MANY)} limit ${sql.lit(MOST_AT_ONCE)}),

@@ -1,6 +1,6 @@
 import { anyKey } from '../../http/access.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
-import { memberOf } from '../../kernel/access.ts';
+import { teamMemberIdOf } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Db } from '../../platform/db/index.ts';
 import { summaryOf } from './repository.ts';
@@ -20,7 +20,7 @@ export function summaryRoutes({ db, clock }: { db: Db; clock: Clock }): Route[] 
       reply: { status: 200, schema: Summary },
       async handler({ caller }) {
         const { workspaceId, accountId } = caller;
-        const memberId = memberOf(caller);
+        const memberId = teamMemberIdOf(caller);
         return toSummary(await summaryOf(db, { workspaceId, accountId, memberId, now: clock.now() }));
       },
     }),

@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import type { SummaryRow } from './repository.ts';
 
 const count = Type.Integer();
 
-export const Summary = named(
+export const Summary = namedSchema(
   'Summary',
   Type.Object({
     videos: Type.Object({ total: count, ready: count, processing: count, failed: count }),

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { gated } from '../../http/access.ts';
-import { named } from '../../http/named.ts';
+import { requiresGate } from '../../http/access.ts';
+import { namedSchema } from '../../http/named.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaList, IdOf, IdParams, Nullable, NullableObject, OneOf, parseList } from '../../http/schema.ts';
@@ -26,12 +26,12 @@ const whose = {
     }),
   ),
 };
-const AdminTicket = named('AdminTicket', Type.Object({ ...Ticket.properties, ...whose }));
-const AdminTicketWithMessages = named(
+const AdminTicket = namedSchema('AdminTicket', Type.Object({ ...Ticket.properties, ...whose }));
+const AdminTicketWithMessages = namedSchema(
   'AdminTicketWithMessages',
   Type.Object({ ...TicketWithMessages.properties, ...whose }),
 );
-const Change = named(
+const Change = namedSchema(
   'AdminTicketUpdate',
   Type.Object({
     status: Type.Optional(OneOf(['RESOLVED', 'CLOSED'])),
@@ -53,7 +53,7 @@ export function adminSupportRoutes(deps: Deps): Route[] {
   const show = (row: TicketRow) => toAdminTicket(deps, row);
   return [
     defineRoute({
-      ...gated('admin'),
+      ...requiresGate('admin'),
       operationId: 'support.adminList',
       method: 'GET',
       path,
@@ -72,7 +72,7 @@ export function adminSupportRoutes(deps: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...gated('admin'),
+      ...requiresGate('admin'),
       operationId: 'support.adminGet',
       method: 'GET',
       path: `${path}/{id}`,
@@ -86,7 +86,7 @@ export function adminSupportRoutes(deps: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...gated('admin'),
+      ...requiresGate('admin'),
       operationId: 'support.adminReply',
       method: 'POST',
       path: `${path}/{id}/messages`,
@@ -100,7 +100,7 @@ export function adminSupportRoutes(deps: Deps): Route[] {
       handler: async (_context, { params, body }) => toMessage(await support.answer(params.id, body.message)),
     }),
     defineRoute({
-      ...gated('admin'),
+      ...requiresGate('admin'),
       operationId: 'support.adminUpdate',
       method: 'PATCH',
       path: `${path}/{id}`,

@@ -1,9 +1,9 @@
 import formBody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WebAssets } from '../../http/assets.ts';
-import { refuseOtherSites, sendFailure, textOf } from '../../http/forms.ts';
+import { rejectCrossSite, sendFailure, formField } from '../../http/forms.ts';
 import { sendPage } from '../../http/page.ts';
-import { countAddress } from '../../http/plugins/limits.ts';
+import { limitByIp } from '../../http/plugins/limits.ts';
 import type { RequestCounters } from '../../http/ports.ts';
 import type { Limit } from '../../http/route.ts';
 import { AppError, notFound } from '../../kernel/errors.ts';
@@ -29,7 +29,7 @@ export function reportPages({ reports, assets, counters }: Deps): (app: FastifyI
     // A scope of its own: everywhere else bodies are JSON.
     app.register(async (scope) => {
       await scope.register(formBody, { bodyLimit: FORM_BYTES });
-      scope.addHook('onRequest', refuseOtherSites);
+      scope.addHook('onRequest', rejectCrossSite);
       scope.setErrorHandler((error, _request, reply) => sendFailure(assets, error, reply, views.failedPage));
       scope.get('/report/:subject', async ({ params }: Asked, reply) =>
         sendPage(reply, assets, views.reportPage(subjectOf(params), views.EMPTY)),
@@ -37,11 +37,11 @@ export function reportPages({ reports, assets, counters }: Deps): (app: FastifyI
       scope.post('/report/:subject', async ({ params, body, ip }: Asked, reply) => {
         const subject = subjectOf(params);
         const input = {
-          reason: REASONS.find((reason) => reason === textOf(body, 'reason')) ?? 'Something else',
-          message: textOf(body, 'message'),
-          email: textOf(body, 'email'),
+          reason: REASONS.find((reason) => reason === formField(body, 'reason')) ?? 'Something else',
+          message: formField(body, 'message'),
+          email: formField(body, 'email'),
         };
-        await countAddress({ counters }, REPORTS, ip);
+        await limitByIp({ counters }, REPORTS, ip);
         try {
           await reports.report(params.subject, input);
         } catch (error) {
@@ -49,7 +49,7 @@ export function reportPages({ reports, assets, counters }: Deps): (app: FastifyI
           const problem = { field: error.field, text: error.message };
           return sendPage(reply, assets, views.reportPage(subject, { ...input, problem }));
         }
-        return sendPage(reply, assets, views.sentPage(subject));
+        return sendPage(reply, assets, views.submittedPage(subject));
       });
     });
   };

@@ -1,5 +1,5 @@
 import { failurePage } from '../../http/forms.ts';
-import { notice, type Page, siteFrame } from '../../http/page.ts';
+import { messagePage, type Page, siteLayout } from '../../http/page.ts';
 import type { AppError } from '../../kernel/errors.ts';
 import { html } from '../../platform/html.ts';
 import { MAX_REPORT, REASONS, type Reported } from './rules.ts';
@@ -15,16 +15,16 @@ const NOUNS: Readonly<Record<Reported['type'], string>> = {
 const noindex = html`<meta name="robots" content="noindex">`;
 
 /** What was written, and what is wrong with it. */
-export interface Filled {
+export interface FormState {
   reason: string;
   message: string;
   email: string;
   problem: { field: string; text: string } | null;
 }
 
-export const EMPTY: Filled = { reason: REASONS[0], message: '', email: '', problem: null };
+export const EMPTY: FormState = { reason: REASONS[0], message: '', email: '', problem: null };
 
-export function reportPage({ type, path }: Reported, { reason, message, email, problem }: Filled): Page {
+export function reportPage({ type, path }: Reported, { reason, message, email, problem }: FormState): Page {
   const title = `Report this ${NOUNS[type]}`;
   const wrong = (field: string) =>
     problem?.field === field &&
@@ -35,7 +35,7 @@ export function reportPage({ type, path }: Reported, { reason, message, email, p
     status: problem === null ? 200 : 400,
     title: `${title} · Marquee`,
     head: noindex,
-    body: siteFrame(
+    body: siteLayout(
       'page notice',
       html`<h1>${title}</h1>
 <p>Your report about <a href="${path}">${path}</a> goes to the operator of this platform, not to the creator. No account is required.</p>
@@ -58,12 +58,12 @@ ${wrong('email')}
   };
 }
 
-export function sentPage({ path }: Reported): Page {
+export function submittedPage({ path }: Reported): Page {
   return {
     status: 200,
     title: 'Thank you · Marquee',
     head: noindex,
-    body: notice({
+    body: messagePage({
       heading: 'Thank you',
       text: 'Your report was sent to the operator of this platform.',
       links: html`<p><a href="${path}">Back</a></p>`,

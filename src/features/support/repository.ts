@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { onPageOfEach } from '../../platform/db/listed.ts';
+import { pagePerCombination } from '../../platform/db/listed.ts';
 import {
   type SupportMessageTable,
   type SupportTicketTable,
@@ -18,16 +18,16 @@ export interface TicketFilter {
 }
 
 /** Whose tickets: an account's, or all for the operator. */
-export type Whose = { accountId: string } | 'ANY';
+export type TicketScope = { accountId: string } | 'ANY';
 
-function selectTickets(db: Db, whose: Whose) {
+function selectTickets(db: Db, whose: TicketScope) {
   const tickets = db.selectFrom('support_ticket').selectAll();
   return whose === 'ANY' ? tickets : tickets.where('account_id', '=', whose.accountId);
 }
 
 export function listTickets(
   db: Db,
-  whose: Whose,
+  whose: TicketScope,
   { status, category }: TicketFilter,
   page: PageRequest,
 ): Promise<TicketRow[]> {
@@ -38,18 +38,18 @@ export function listTickets(
   return db
     .selectFrom('support_ticket')
     .selectAll()
-    .where(onPageOfEach(page, listed, each))
+    .where(pagePerCombination(page, listed, each))
     .orderBy('id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 
-export function findTicket(db: Db, whose: Whose, id: string): Promise<TicketRow | undefined> {
+export function findTicket(db: Db, whose: TicketScope, id: string): Promise<TicketRow | undefined> {
   return selectTickets(db, whose).where('id', '=', id).executeTakeFirst();
 }
 
 /** The row under a lock, which every change of the ticket and its messages takes first. */
-export function lockTicket(tx: Tx, whose: Whose, id: string): Promise<TicketRow | undefined> {
+export function lockTicket(tx: Tx, whose: TicketScope, id: string): Promise<TicketRow | undefined> {
   return selectTickets(tx, whose).where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
 }
 
@@ -120,7 +120,7 @@ export async function nextReport(tx: Tx): Promise<number> {
 }
 
 /** Addresses of reports that were closed before that are not needed any more. */
-export async function forgetReporters(db: Db, closedBefore: Date): Promise<void> {
+export async function deleteReporterEmails(db: Db, closedBefore: Date): Promise<void> {
   await db
     .updateTable('support_ticket')
     .set({ reporter_email: null })

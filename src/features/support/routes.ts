@@ -1,4 +1,4 @@
-import { reads, writes } from '../../http/access.ts';
+import { requiresRead, requiresWrite } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Limit, type Route } from '../../http/route.ts';
 import { CommaList, IdParams, parseList } from '../../http/schema.ts';
@@ -40,7 +40,7 @@ function listRoutes({ support, cursors }: Deps): Route[] {
   const { status, category } = VALUES.support_ticket;
   return [
     defineRoute({
-      ...writes('support:write'),
+      ...requiresWrite('support:write'),
       operationId: 'support.create',
       method: 'POST',
       path,
@@ -53,7 +53,7 @@ function listRoutes({ support, cursors }: Deps): Route[] {
       handler: async ({ caller }, { body }) => toTicket(await support.open(caller, body)),
     }),
     defineRoute({
-      ...reads('support:read'),
+      ...requiresRead('support:read'),
       operationId: 'support.list',
       method: 'GET',
       path,
@@ -76,7 +76,7 @@ function listRoutes({ support, cursors }: Deps): Route[] {
 function singleRoutes({ support }: Deps): Route[] {
   return [
     defineRoute({
-      ...reads('support:read'),
+      ...requiresRead('support:read'),
       operationId: 'support.get',
       method: 'GET',
       path: `${path}/{id}`,
@@ -90,7 +90,7 @@ function singleRoutes({ support }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...writes('support:write'),
+      ...requiresWrite('support:write'),
       operationId: 'support.reply',
       method: 'POST',
       path: `${path}/{id}/messages`,
@@ -105,7 +105,7 @@ function singleRoutes({ support }: Deps): Route[] {
         toMessage(await support.reply(caller.accountId, params.id, body.message)),
     }),
     defineRoute({
-      ...writes('support:write'),
+      ...requiresWrite('support:write'),
       operationId: 'support.close',
       method: 'POST',
       path: `${path}/{id}/close`,

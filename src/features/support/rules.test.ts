@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { VALUES } from '../../platform/db/tables.generated.ts';
-import { DEEDS, nextStatus } from './rules.ts';
+import { TICKET_ACTIONS, nextStatus } from './rules.ts';
 
 /** What each deed makes of each state; a dash is refused. */
 const TABLE = `
@@ -17,7 +17,7 @@ const [head = [], ...rows] = TABLE.trim()
   .map((line) => line.trim().split(/\s+/));
 
 test('the table has every state and every deed', () => {
-  assert.deepEqual(head.slice(1), [...DEEDS]);
+  assert.deepEqual(head.slice(1), [...TICKET_ACTIONS]);
   assert.deepEqual(
     rows.map(([state]) => state),
     [...VALUES.support_ticket.status],
@@ -25,7 +25,7 @@ test('the table has every state and every deed', () => {
 });
 
 for (const status of VALUES.support_ticket.status) {
-  for (const [index, deed] of DEEDS.entries()) {
+  for (const [index, deed] of TICKET_ACTIONS.entries()) {
     const expected = rows.find(([state]) => state === status)?.[index + 1];
     test(`${status}, ${deed}: ${expected}`, () => {
       assert.equal(nextStatus(status, deed) ?? '-', expected);

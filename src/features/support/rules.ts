@@ -6,18 +6,18 @@ export const MAX_MESSAGE = 10_000;
 /** Of one ticket, before the partner has to open another one. */
 export const MAX_MESSAGES = 200;
 /** Of one account that are not CLOSED. */
-export const MAX_UNCLOSED = 25;
+export const MAX_OPEN_TICKETS = 25;
 /** So long a RESOLVED ticket waits for an objection. */
 export const RESOLVED_MS = 7 * 86_400_000;
 
 /** After a report is closed, the address of whoever made it is kept so long. */
-export const REPORTER_KEPT_MS = 90 * 86_400_000;
+export const REPORTER_EMAIL_RETENTION_MS = 90 * 86_400_000;
 
-export const DEEDS = ['PARTNER_REPLIES', 'STAFF_REPLIES', 'RESOLVE', 'CLOSE'] as const;
-export type Deed = (typeof DEEDS)[number];
+export const TICKET_ACTIONS = ['PARTNER_REPLIES', 'STAFF_REPLIES', 'RESOLVE', 'CLOSE'] as const;
+export type TicketAction = (typeof TICKET_ACTIONS)[number];
 
 /** docs/concepts/support.md#states; null is refused. */
-const NEXT: Record<Deed, Record<SupportTicketStatus, SupportTicketStatus | null>> = {
+const NEXT: Record<TicketAction, Record<SupportTicketStatus, SupportTicketStatus | null>> = {
   PARTNER_REPLIES: { OPEN: 'OPEN', PENDING: 'OPEN', RESOLVED: 'OPEN', CLOSED: null },
   STAFF_REPLIES: { OPEN: 'PENDING', PENDING: 'PENDING', RESOLVED: 'PENDING', CLOSED: null },
   RESOLVE: { OPEN: 'RESOLVED', PENDING: 'RESOLVED', RESOLVED: 'RESOLVED', CLOSED: null },
@@ -25,7 +25,7 @@ const NEXT: Record<Deed, Record<SupportTicketStatus, SupportTicketStatus | null>
 };
 
 /** Where the deed takes a ticket; null where it is refused. */
-export function nextStatus(status: SupportTicketStatus, deed: Deed): SupportTicketStatus | null {
+export function nextStatus(status: SupportTicketStatus, deed: TicketAction): SupportTicketStatus | null {
   return NEXT[deed][status];
 }
 

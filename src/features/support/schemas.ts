@@ -1,17 +1,17 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { MessageRow, TicketRow } from './repository.ts';
 import { MAX_MESSAGE, MAX_SUBJECT } from './rules.ts';
 
 const { category, priority, status } = VALUES.support_ticket;
-const Category = named('SupportCategory', OneOf(category));
-const Priority = named('SupportPriority', OneOf(priority));
+const Category = namedSchema('SupportCategory', OneOf(category));
+const Priority = namedSchema('SupportPriority', OneOf(priority));
 
 const text = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: '\\S' });
 
-export const TicketIn = named(
+export const TicketIn = namedSchema(
   'SupportTicketCreate',
   Type.Object({
     subject: text(MAX_SUBJECT),
@@ -35,11 +35,11 @@ export const TicketIn = named(
 );
 export type TicketIn = Static<typeof TicketIn>;
 
-export const MessageIn = named('SupportMessageCreate', Type.Object({ message: text(MAX_MESSAGE) }), {
+export const MessageIn = namedSchema('SupportMessageCreate', Type.Object({ message: text(MAX_MESSAGE) }), {
   message: 'It works again, thank you.',
 });
 
-export const Message = named(
+export const Message = namedSchema(
   'SupportMessage',
   Type.Object({
     id: IdOf('tkm'),
@@ -79,9 +79,9 @@ const example = {
   createdAt: '2026-11-20T09:00:00.000Z',
 } as const;
 
-export const Ticket = named('SupportTicket', Type.Object(members), example);
+export const Ticket = namedSchema('SupportTicket', Type.Object(members), example);
 
-export const TicketWithMessages = named(
+export const TicketWithMessages = namedSchema(
   'SupportTicketWithMessages',
   Type.Object({ ...members, messages: Type.Array(Message, { description: 'Oldest first.' }) }),
   {

@@ -6,15 +6,15 @@ import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { lockWorkspace, workspaceOf } from '../../platform/db/workspace.ts';
 import { supportTicketClosed, supportTicketReplied } from './events.ts';
-import type { MessageRow, TicketFilter, TicketRow, Whose } from './repository.ts';
+import type { MessageRow, TicketFilter, TicketRow, TicketScope } from './repository.ts';
 import * as repository from './repository.ts';
 import {
-  type Deed,
+  type TicketAction,
   MAX_MESSAGE,
   MAX_MESSAGES,
-  MAX_UNCLOSED,
+  MAX_OPEN_TICKETS,
   nextStatus,
-  REPORTER_KEPT_MS,
+  REPORTER_EMAIL_RETENTION_MS,
   RESOLVED_MS,
 } from './rules.ts';
 import type { TicketIn } from './schemas.ts';
@@ -45,12 +45,12 @@ export interface Conversation {
 export interface Support {
   /** @throws {AppError} CONFLICT when the account has too many that are not closed. */
   open(opener: Opener, input: TicketIn): Promise<TicketRow>;
-  list(whose: Whose, filter: TicketFilter, page: PageRequest): Promise<TicketRow[]>;
-  get(whose: Whose, id: string): Promise<Conversation>;
+  list(whose: TicketScope, filter: TicketFilter, page: PageRequest): Promise<TicketRow[]>;
+  get(whose: TicketScope, id: string): Promise<Conversation>;
   /** By the partner. @throws {AppError} CONFLICT when it is closed or has too many messages. */
   reply(accountId: string, id: string, message: string): Promise<MessageRow>;
   /** Again changes nothing. */
-  close(whose: Whose, id: string): Promise<TicketRow>;
+  close(whose: TicketScope, id: string): Promise<TicketRow>;
   /** By the operator. @throws {AppError} BAD_REQUEST, field `message`; CONFLICT when it is closed. */
   answer(id: string, message: string): Promise<MessageRow>;
   /** By the operator; again changes nothing. @throws {AppError} CONFLICT for resolving one that is closed. */
@@ -84,7 +84,7 @@ interface Change {
 export function createSupport(deps: Deps): Support {
   const { db, events, clock, mailbox } = deps;
 
-  const locked = <T>(whose: Whose, id: string, work: (change: Change) => Promise<T>): Promise<T> =>
+  const locked = <T>(whose: TicketScope, id: string, work: (change: Change) => Promise<T>): Promise<T> =>
     events.transaction(async (tx, append) => {
       const ticket = await repository.lockTicket(tx, whose, id);
       if (ticket === undefined) throw notFound();
@@ -144,7 +144,7 @@ export function createSupport(deps: Deps): Support {
           if (resolvedAt !== null && resolvedAt <= before) await move(change, 'CLOSE');
         });
       }
-      await repository.forgetReporters(db, dateFromMs(clock.ms() - REPORTER_KEPT_MS));
+      await repository.deleteReporterEmails(db, dateFromMs(clock.ms() - REPORTER_EMAIL_RETENTION_MS));
     },
   };
 }
@@ -155,7 +155,7 @@ function openTicket({ events, clock }: Deps, opener: Opener, input: TicketIn): P
     // Both modes count together, so they take one lock.
     await lockWorkspace(tx, await workspaceOf(tx, accountId, 'live'));
     const { all, unclosed } = await repository.countTickets(tx, accountId);
-    if (unclosed >= MAX_UNCLOSED) {
+    if (unclosed >= MAX_OPEN_TICKETS) {
       const message = `The account has ${unclosed} open tickets. Reply to one of them, or close some.`;
       throw new AppError('CONFLICT', { message });
     }
@@ -203,7 +203,7 @@ async function addMessage(
 }
 
 /** The state table of docs/concepts/support.md#states, each step with its event. */
-async function move({ tx, append, ticket, now }: Change, deed: Deed): Promise<TicketRow> {
+async function move({ tx, append, ticket, now }: Change, deed: TicketAction): Promise<TicketRow> {
   const status = nextStatus(ticket.status, deed);
   if (status === null) {
     throw new AppError('CONFLICT', { message: 'The ticket is closed. Open a new one.' });

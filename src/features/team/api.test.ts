@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { Browser } from '../../../test/auth/browser.ts';
 import { type AuthFixture, PASSWORD, type Person, startAuthFixture } from '../../../test/auth/fixture.ts';
 import type { TestApp } from '../../../test/harness/app.ts';
-import { behindLock } from '../../../test/harness/behind-lock.ts';
+import { withLockContention } from '../../../test/harness/behind-lock.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import type { TestResponse } from '../../../test/harness/response.ts';
 
@@ -60,7 +60,7 @@ async function eventsOf(key: string): Promise<string[]> {
 
 /** Requests that have all passed the chain and wait for the team of the account, one behind the other. */
 function inTurn(accountId: string, requests: (() => Promise<TestResponse>)[]): Promise<TestResponse[]> {
-  return behindLock(
+  return withLockContention(
     app.container.sql,
     (tx) => tx`select from workspace where account_id = ${accountId} for update`,
     requests,
@@ -316,7 +316,7 @@ describe('members', () => {
       const { guest, browser, headers, rotate, remove, secret } = await rotated();
       const body = { email: 'somebody@example.com', teamRole: 'EDITOR' };
       (await browser.send('POST', '/team/invitations', { body, headers })).assertOk(201);
-      const [removed, late] = await behindLock(
+      const [removed, late] = await withLockContention(
         app.container.sql,
         // Their keys have ended, and their invitations are about to.
         (tx) => tx`select from team_invitation where invited_by = ${guest.id} for update`,
@@ -329,7 +329,7 @@ describe('members', () => {
 
     test('and it ends with them when they have just done so', async () => {
       const { owner, keyId, rotate, remove, secret } = await rotated();
-      const [made, removed] = await behindLock(
+      const [made, removed] = await withLockContention(
         app.container.sql,
         // They are known to be in the team, and the old secrets are about to end.
         (tx) =>

@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { OneOf } from '../../http/schema.ts';
 import { TEAM_ROLES } from '../../kernel/access.ts';
 
-const data = named(
+const data = namedSchema(
   'TeamEventData',
   Type.Object({
     memberId: Type.String(),

@@ -9,17 +9,17 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import { lockWorkspace, workspaceOf } from '../../platform/db/workspace.ts';
 import { hashSecret, newSecret } from '../../platform/tokens.ts';
 import type { MailCaps } from '../mail/index.ts';
-import { invitationMail } from './mails.ts';
+import { invitationEmail } from './mails.ts';
 import type { InvitationRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
 import type { InvitationIn } from './schemas.ts';
 
 /** Who changes the team. */
-export type Acting = Pick<Caller, 'accountId' | 'workspaceId' | 'actor' | 'mode'>;
+export type TeamActor = Pick<Caller, 'accountId' | 'workspaceId' | 'actor' | 'mode'>;
 
 /** What an invitation says to whom it was sent. */
-export interface Shown {
+export interface InvitationPreview {
   accountName: string;
   invitation: InvitationRow;
 }
@@ -33,16 +33,16 @@ export interface Invitations {
    * @throws {AppError} BAD_REQUEST, field `email`; CONFLICT, field `email`, for who is in the team or invited
    * already; MINT_CEILING_EXCEEDED, PERMISSION_DENIED; QUOTA_EXCEEDED when all seats are taken; RATE_LIMITED.
    */
-  invite(by: Acting, input: InvitationIn): Promise<InvitationRow>;
+  invite(by: TeamActor, input: InvitationIn): Promise<InvitationRow>;
   invitations(
     accountId: string,
     filter: { status: readonly InvitationRow['status'][] | undefined },
     page: PageRequest,
   ): Promise<InvitationRow[]>;
   /** Again changes nothing. @throws {AppError} CONFLICT when it was accepted; PERMISSION_DENIED. */
-  revoke(by: Acting, id: string): Promise<void>;
+  revoke(by: TeamActor, id: string): Promise<void>;
   /** For whoever has the link. @throws {AppError} NOT_FOUND. */
-  preview(token: string): Promise<Shown>;
+  preview(token: string): Promise<InvitationPreview>;
 }
 
 /** What becomes of mails. */
@@ -57,7 +57,7 @@ export interface RegistrationGate {
 }
 
 /** As API keys know it. */
-export type RightsNow = (tx: Tx, by: Acting, beside?: string) => Promise<Authority>;
+export type LoadPermissions = (tx: Tx, by: TeamActor, beside?: string) => Promise<Authority>;
 
 interface Deps {
   db: Db;
@@ -65,7 +65,7 @@ interface Deps {
   mailbox: MailOutbox;
   mailCaps: Pick<MailCaps, 'from'>;
   registration: RegistrationGate;
-  apiKeys: { rightsNow: RightsNow };
+  apiKeys: { rightsNow: LoadPermissions };
   publicUrl: string;
 }
 
@@ -105,7 +105,7 @@ export function createInvitations(deps: Deps): Invitations {
 async function invite(
   { clock, mailbox, mailCaps, registration, apiKeys, publicUrl }: Deps,
   tx: Tx,
-  by: Acting,
+  by: TeamActor,
   { email, teamRole }: InvitationIn,
 ): Promise<InvitationRow> {
   const { accountId, actor } = by;
@@ -114,7 +114,7 @@ async function invite(
   // Under the lock: what a member has invited is taken back when they go, and nothing may come after.
   const rights = await apiKeys.rightsNow(tx, by);
   rules.assertMayWrite(rights);
-  rules.assertMayGive(rights, teamRole);
+  rules.assertCanAssign(rights, teamRole);
   const now = clock.now();
   await repository.expireInvitations(tx, accountId, now);
   const owner = await repository.findOwner(tx, accountId);
@@ -144,7 +144,7 @@ async function invite(
   await registration.allow(tx, { hash, email, expiresAt });
   const link = `${publicUrl}/dashboard/invitations/${token}`;
   const accountName = owner.name ?? owner.username;
-  await mailbox.enqueue(tx, invitationMail({ email, teamRole, accountName, link }));
+  await mailbox.enqueue(tx, invitationEmail({ email, teamRole, accountName, link }));
   return row;
 }
 

@@ -1,6 +1,6 @@
-import type { GivenRole } from './repository.ts';
+import type { AssignableRole } from './repository.ts';
 
-const ROLES: Record<GivenRole, string> = {
+const ROLES: Record<AssignableRole, string> = {
   ADMIN: 'administrator',
   EDITOR: 'editor',
   ANALYST: 'analyst',
@@ -8,14 +8,14 @@ const ROLES: Record<GivenRole, string> = {
 
 interface Invitation {
   email: string;
-  teamRole: GivenRole;
+  teamRole: AssignableRole;
   /** Of the account that invites. */
   accountName: string;
   link: string;
 }
 
 /** Plain text; what somebody chose as their name stands on one line. */
-export function invitationMail({ email, teamRole, accountName, link }: Invitation) {
+export function invitationEmail({ email, teamRole, accountName, link }: Invitation) {
   return {
     kind: 'team-invitation',
     to: email,

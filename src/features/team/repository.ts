@@ -5,7 +5,7 @@ import { pageCondition } from '../../platform/db/page.ts';
 import type { TeamInvitationTable, TeamMemberTable } from '../../platform/db/tables.generated.ts';
 
 export type InvitationRow = Selectable<TeamInvitationTable>;
-export type GivenRole = Selectable<TeamMemberTable>['team_role'];
+export type AssignableRole = Selectable<TeamMemberTable>['team_role'];
 
 /** Somebody who may act for an account, as its team sees them. */
 export interface Person {
@@ -59,7 +59,7 @@ function selectMembers(db: Db, accountId: string) {
     .where('team_member.account_id', '=', accountId);
 }
 
-export type Member = Person & { id: string; teamRole: GivenRole };
+export type Member = Person & { id: string; teamRole: AssignableRole };
 
 /** In the order in which they came. */
 export function listMembers(db: Db, accountId: string): Promise<Member[]> {
@@ -89,7 +89,7 @@ export async function insertMember(tx: Tx, row: Insertable<TeamMemberTable>): Pr
   await tx.insertInto('team_member').values(row).execute();
 }
 
-export async function updateRole(tx: Tx, id: string, role: GivenRole): Promise<void> {
+export async function updateRole(tx: Tx, id: string, role: AssignableRole): Promise<void> {
   await tx.updateTable('team_member').set({ team_role: role }).where('id', '=', id).execute();
 }
 
@@ -199,5 +199,5 @@ export function listInvitations(
     then 'EXPIRED' else status end`;
   let query = db.selectFrom('team_invitation').selectAll().where('account_id', '=', accountId);
   if (status !== undefined) query = query.where(shown, 'in', status);
-  return query.where(pageCondition(page)).orderBy('id', page.order).limit(page.take).execute();
+  return query.where(pageCondition(page)).orderBy('id', page.order).limit(page.fetchLimit).execute();
 }

@@ -12,7 +12,7 @@ import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { joinTeam } from '../../../test/harness/factories.ts';
 import type { TestResponse } from '../../../test/harness/response.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import type { Route } from '../../http/route.ts';
 import { TEAM_ROLES, type TeamRole } from '../../kernel/access.ts';
 import { apiRoutes } from '../../main/api.ts';
@@ -70,7 +70,7 @@ describe('a role and every route', () => {
   function refusal(role: TeamRole, route: Route, isKey: boolean): string | null {
     const isFull = role === 'OWNER' || role === 'ADMIN';
     const isWriting = route.writes ?? route.method !== 'GET';
-    if (route.personal === true && !isKey) return null;
+    if (route.selfService === true && !isKey) return null;
     const [noun = '', action] = route.permission?.split(':') ?? [];
     switch (route.gate) {
       case 'admin':
@@ -317,8 +317,8 @@ describe('a key that a member made', () => {
       (await team.browser.get('/me', team.there)).assertError('NOT_FOUND', 'X-Account-Id');
       (await team.browser.get('/me')).assertOk(200);
       (await app.request('GET', '/me', { key })).assertError('KEY_DISABLED');
-      await until(async () => (await browser.get('/me', team.there)).status === 404);
-      await until(async () => (await node.request('GET', '/me', { key })).status === 401);
+      await waitFor(async () => (await browser.get('/me', team.there)).status === 404);
+      await waitFor(async () => (await node.request('GET', '/me', { key })).status === 401);
       // Whoever comes again makes new ones.
       await joinTeam(app.container.db, {
         accountId: team.owner.id,

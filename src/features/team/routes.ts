@@ -1,4 +1,4 @@
-import { keyless, reads, signedIn, writes } from '../../http/access.ts';
+import { noKey, requiresRead, sessionOnly, requiresWrite } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Limit, type Route } from '../../http/route.ts';
 import { CommaList, Deleted, IdParams, parseList } from '../../http/schema.ts';
@@ -49,7 +49,7 @@ export function teamRoutes(deps: Deps): Route[] {
 function memberRoutes({ team }: Deps): Route[] {
   return [
     defineRoute({
-      ...reads('team:read'),
+      ...requiresRead('team:read'),
       operationId: 'team.get',
       method: 'GET',
       path: '/team',
@@ -62,7 +62,7 @@ function memberRoutes({ team }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...writes('team:write'),
+      ...requiresWrite('team:write'),
       onlyMode: 'live',
       operationId: 'team.updateMember',
       method: 'PATCH',
@@ -78,7 +78,7 @@ function memberRoutes({ team }: Deps): Route[] {
         toMember(await team.setRole(caller, params.id, body.teamRole)),
     }),
     defineRoute({
-      ...writes('team:write'),
+      ...requiresWrite('team:write'),
       onlyMode: 'live',
       operationId: 'team.removeMember',
       method: 'DELETE',
@@ -101,7 +101,7 @@ function invitationRoutes({ team, cursors, clock }: Deps): Route[] {
   const { status } = VALUES.team_invitation;
   return [
     defineRoute({
-      ...writes('team:write'),
+      ...requiresWrite('team:write'),
       onlyMode: 'live',
       operationId: 'team.invite',
       method: 'POST',
@@ -116,7 +116,7 @@ function invitationRoutes({ team, cursors, clock }: Deps): Route[] {
       handler: async ({ caller }, { body }) => toInvitation(await team.invite(caller, body), clock.ms()),
     }),
     defineRoute({
-      ...reads('team:read'),
+      ...requiresRead('team:read'),
       operationId: 'team.invitations',
       method: 'GET',
       path,
@@ -132,7 +132,7 @@ function invitationRoutes({ team, cursors, clock }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...writes('team:write'),
+      ...requiresWrite('team:write'),
       onlyMode: 'live',
       operationId: 'team.revokeInvitation',
       method: 'DELETE',
@@ -154,7 +154,7 @@ function invitationRoutes({ team, cursors, clock }: Deps): Route[] {
 function personRoutes({ team, clock }: Deps): Route[] {
   return [
     defineRoute({
-      ...keyless,
+      ...noKey,
       operationId: 'team.previewInvitation',
       method: 'POST',
       path: `${path}/preview`,
@@ -176,7 +176,7 @@ function personRoutes({ team, clock }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...signedIn,
+      ...sessionOnly,
       operationId: 'team.acceptInvitation',
       method: 'POST',
       path: `${path}/accept`,
@@ -189,7 +189,7 @@ function personRoutes({ team, clock }: Deps): Route[] {
       handler: ({ caller: { actor } }, { body: { token } }) => team.accept(actor.userId, token),
     }),
     defineRoute({
-      ...signedIn,
+      ...sessionOnly,
       operationId: 'team.leave',
       method: 'POST',
       path: '/team/leave',

@@ -1,11 +1,11 @@
-import { type Authority, covers, mayWrite, RIGHTS, type TeamRole } from '../../kernel/access.ts';
+import { type Authority, includesAuthority, mayWrite, ROLE_PERMISSIONS, type TeamRole } from '../../kernel/access.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
 import { AppError } from '../../kernel/errors.ts';
-import type { GivenRole, InvitationRow } from './repository.ts';
+import type { AssignableRole, InvitationRow } from './repository.ts';
 
 export const INVITATION_MS = 7 * DAY_MS;
 /** What can be given: the owner is whose account it is. */
-export const GIVEN_ROLES = ['ADMIN', 'EDITOR', 'ANALYST'] as const satisfies readonly GivenRole[];
+export const ASSIGNABLE_ROLES = ['ADMIN', 'EDITOR', 'ANALYST'] as const satisfies readonly AssignableRole[];
 
 /** The owner has no row: an id that follows from that of the account. */
 export function ownerMemberId(accountId: string): string {
@@ -31,8 +31,8 @@ export function assertMayWrite(by: Authority): void {
  *
  * @throws {AppError} MINT_CEILING_EXCEEDED, field `teamRole`.
  */
-export function assertMayGive(by: Authority, role: TeamRole): void {
-  if (covers(by, RIGHTS[role])) return;
+export function assertCanAssign(by: Authority, role: TeamRole): void {
+  if (includesAuthority(by, ROLE_PERMISSIONS[role])) return;
   throw new AppError('MINT_CEILING_EXCEEDED', {
     field: 'teamRole',
     message: `You cannot assign the role ${role}, which has more permissions than yours.`,
@@ -41,7 +41,7 @@ export function assertMayGive(by: Authority, role: TeamRole): void {
 
 /** @throws {AppError} PERMISSION_DENIED for a member who may do more than who acts. */
 export function assertMayChange(by: Authority, role: TeamRole): void {
-  if (covers(by, RIGHTS[role])) return;
+  if (includesAuthority(by, ROLE_PERMISSIONS[role])) return;
   throw new AppError('PERMISSION_DENIED', {
     message: `You cannot change this member: the role ${role} has more permissions than yours.`,
   });

@@ -1,15 +1,15 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { TEAM_ROLES, type TeamRole } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { InvitationRow, Person } from './repository.ts';
-import { GIVEN_ROLES, statusAt } from './rules.ts';
+import { ASSIGNABLE_ROLES, statusAt } from './rules.ts';
 
-const TeamRoleName = named('TeamRole', OneOf(TEAM_ROLES));
-const GivenRoleName = named('GivenTeamRole', OneOf(GIVEN_ROLES));
+const TeamRoleName = namedSchema('TeamRole', OneOf(TEAM_ROLES));
+const GivenRoleName = namedSchema('GivenTeamRole', OneOf(ASSIGNABLE_ROLES));
 
-export const Member = named(
+export const Member = namedSchema(
   'TeamMember',
   Type.Object({
     id: IdOf('mem'),
@@ -38,7 +38,7 @@ export const Member = named(
   },
 );
 
-export const TeamOut = named(
+export const TeamOut = namedSchema(
   'Team',
   Type.Object({
     accountId: IdOf('usr'),
@@ -48,7 +48,7 @@ export const TeamOut = named(
   }),
 );
 
-export const InvitationIn = named(
+export const InvitationIn = namedSchema(
   'TeamInvitationCreate',
   Type.Object({
     email: Type.String({ maxLength: 300, description: 'At most 254 characters; trimmed and lowercased.' }),
@@ -58,11 +58,11 @@ export const InvitationIn = named(
 );
 export type InvitationIn = Static<typeof InvitationIn>;
 
-export const RoleIn = named('TeamMemberUpdate', Type.Object({ teamRole: GivenRoleName }), {
+export const RoleIn = namedSchema('TeamMemberUpdate', Type.Object({ teamRole: GivenRoleName }), {
   teamRole: 'ANALYST',
 });
 
-export const Invitation = named(
+export const Invitation = namedSchema(
   'TeamInvitation',
   Type.Object({
     id: IdOf('inv'),
@@ -84,13 +84,13 @@ export const Invitation = named(
   },
 );
 
-export const TokenIn = named(
+export const TokenIn = namedSchema(
   'TeamInvitationToken',
   Type.Object({ token: Type.String({ maxLength: 100, description: 'Token from the link in the email.' }) }),
   { token: 'Yq7k2Jw0p3b1l9e6u4s8x5z7r2t0v1n3m6c9d8f5g4h' },
 );
 
-export const Preview = named(
+export const Preview = namedSchema(
   'TeamInvitationPreview',
   Type.Object({
     accountName: Type.String({ description: 'Name of the account the team belongs to.' }),
@@ -108,7 +108,7 @@ export const Preview = named(
   },
 );
 
-export const Accepted = named(
+export const Accepted = namedSchema(
   'TeamInvitationAccepted',
   Type.Object({
     accountId: IdOf('usr', 'Account ID for `X-Account-Id`.'),
@@ -118,7 +118,7 @@ export const Accepted = named(
   { accountId: 'usr_01kafe3n4pfx2v9yq6m8d7t5zr', name: 'Ada Lovelace', teamRole: 'EDITOR' },
 );
 
-export const LeaveIn = named(
+export const LeaveIn = namedSchema(
   'TeamLeave',
   Type.Object({
     accountId: Type.String({ maxLength: 100, description: 'ID of the account whose team to leave.' }),
@@ -126,7 +126,7 @@ export const LeaveIn = named(
   { accountId: 'usr_01kafe3n4pfx2v9yq6m8d7t5zr' },
 );
 
-export const Left = named('TeamLeft', Type.Object({ accountId: IdOf('usr'), left: Type.Literal(true) }), {
+export const Left = namedSchema('TeamLeft', Type.Object({ accountId: IdOf('usr'), left: Type.Literal(true) }), {
   accountId: 'usr_01kafe3n4pfx2v9yq6m8d7t5zr',
   left: true,
 });

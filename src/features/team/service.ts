@@ -1,23 +1,23 @@
 import { type AppendEvent, type Events, nextSequence } from '../../events/index.ts';
-import { holds, RIGHTS, type TeamRole } from '../../kernel/access.ts';
+import { hasPermission, ROLE_PERMISSIONS, type TeamRole } from '../../kernel/access.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { AppError, notFound, quotaExceeded } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { PLANS } from '../../kernel/plans.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { lockWorkspace, ownerOf, workspaceOf } from '../../platform/db/workspace.ts';
+import { lockWorkspace, getWorkspaceOwner, workspaceOf } from '../../platform/db/workspace.ts';
 import { hashSecret } from '../../platform/tokens.ts';
 import type { MailCaps } from '../mail/index.ts';
 import { teamMemberAdded, teamMemberRemoved, teamRoleChanged } from './events.ts';
 import {
-  type Acting,
+  type TeamActor,
   createInvitations,
   type Invitations,
   type MailOutbox,
   type RegistrationGate,
-  type RightsNow,
+  type LoadPermissions,
 } from './invitations.service.ts';
-import type { GivenRole, Member, Person } from './repository.ts';
+import type { AssignableRole, Member, Person } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
 
@@ -38,11 +38,11 @@ export interface Team extends Invitations {
    * @throws {AppError} NOT_FOUND for an unknown token; CONFLICT, field `token`, when it is good no more, or for
    * another address; QUOTA_EXCEEDED when the plan has become smaller.
    */
-  accept(userId: string, token: string): Promise<{ accountId: string; name: string; teamRole: GivenRole }>;
+  accept(userId: string, token: string): Promise<{ accountId: string; name: string; teamRole: AssignableRole }>;
   /** @throws {AppError} CONFLICT for the owner; MINT_CEILING_EXCEEDED, PERMISSION_DENIED. */
-  setRole(by: Acting, id: string, role: GivenRole): Promise<Member>;
+  setRole(by: TeamActor, id: string, role: AssignableRole): Promise<Member>;
   /** Their keys and sessions end, too. @throws {AppError} CONFLICT for the owner; PERMISSION_DENIED. */
-  remove(by: Acting, id: string): Promise<void>;
+  remove(by: TeamActor, id: string): Promise<void>;
   /** By the member. @throws {AppError} NOT_FOUND when they are none. */
   leave(userId: string, accountId: string): Promise<void>;
 }
@@ -54,7 +54,7 @@ export interface Deps {
   mailbox: MailOutbox;
   registration: RegistrationGate;
   apiKeys: {
-    rightsNow: RightsNow;
+    rightsNow: LoadPermissions;
     /** What a member has made of an account ends. */
     revokeMadeBy(tx: Tx, append: AppendEvent, accountId: string, userId: string): Promise<void>;
     /** What is remembered of keys and sessions is read again, on every node. */
@@ -86,7 +86,7 @@ export function createTeam(deps: Deps): Team {
       const owner = await repository.findOwner(db, accountId);
       if (owner === undefined) throw notFound();
       const workspaceId = await workspaceOf(db, accountId, 'live');
-      const { plan } = await ownerOf(db, workspaceId);
+      const { plan } = await getWorkspaceOwner(db, workspaceId);
       const first = { ...owner, id: rules.ownerMemberId(accountId), teamRole: 'OWNER' } as const;
       return {
         seatsUsed: await used(accountId),
@@ -94,7 +94,7 @@ export function createTeam(deps: Deps): Team {
         members: [first, ...(await repository.listMembers(db, accountId))],
       };
     },
-    seatsUsed: async (workspaceId) => used((await ownerOf(db, workspaceId)).accountId),
+    seatsUsed: async (workspaceId) => used((await getWorkspaceOwner(db, workspaceId)).accountId),
     async accept(userId, token) {
       const accepted = await accept(deps, userId, token);
       apiKeys.forget();
@@ -127,7 +127,7 @@ export function createTeam(deps: Deps): Team {
 /** One change of a member, under the lock that every change of the team takes. */
 async function changed(
   { events }: Deps,
-  { accountId }: Pick<Acting, 'accountId'>,
+  { accountId }: Pick<TeamActor, 'accountId'>,
   id: string,
   work: (change: Change) => Promise<void>,
 ): Promise<Member> {
@@ -145,15 +145,15 @@ async function changed(
   });
 }
 
-async function setRole(deps: Deps, change: Change, by: Acting, role: GivenRole): Promise<void> {
+async function setRole(deps: Deps, change: Change, by: TeamActor, role: AssignableRole): Promise<void> {
   const { tx, append, workspaceId, member } = change;
   const rights = await deps.apiKeys.rightsNow(tx, by);
   rules.assertMayWrite(rights);
-  rules.assertMayGive(rights, role);
+  rules.assertCanAssign(rights, role);
   rules.assertMayChange(rights, member.teamRole);
   if (member.teamRole === role) return;
   await repository.updateRole(tx, member.id, role);
-  if (!holds(RIGHTS[role], 'team:write')) await takeBack(deps, tx, by.accountId, member.userId);
+  if (!hasPermission(ROLE_PERMISSIONS[role], 'team:write')) await takeBack(deps, tx, by.accountId, member.userId);
   await append(teamRoleChanged, workspaceId, await told(tx, { ...member, teamRole: role }));
 }
 

@@ -7,4 +7,4 @@ export { tierEvents, tierUpdated } from './events.ts';
 export { type AssertOwnTiers, assertOwnTiers } from './own.ts';
 export type { TierRow } from './repository.ts';
 export { tierRoutes } from './routes.ts';
-export { createTiers, type KnownCreator, type TierPlaces, type Tiers, tierPlaces } from './service.ts';
+export { createTiers, type KnownCreator, type TierCapacity, type Tiers, tierCapacity } from './service.ts';

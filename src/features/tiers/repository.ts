@@ -3,7 +3,7 @@ import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { pageCondition } from '../../platform/db/page.ts';
 import type { TierTable } from '../../platform/db/tables.generated.ts';
-import { inGoodStanding } from '../../platform/db/workspace.ts';
+import { isAccountActive } from '../../platform/db/workspace.ts';
 
 export type TierRow = Selectable<TierTable>;
 export type TierChange = Omit<Updateable<TierTable>, 'id' | 'workspace_id' | 'event_sequence'>;
@@ -24,7 +24,7 @@ export function findOpenTier(db: Db, id: string): Promise<TierRow | undefined> {
     .where('id', '=', id)
     .where('is_active', '=', true)
     .where('archived_at', 'is', null)
-    .where(inGoodStanding('tier.workspace_id'))
+    .where(isAccountActive('tier.workspace_id'))
     .executeTakeFirst();
 }
 
@@ -43,17 +43,17 @@ export function listTiers(
     .$if(onlyOpen, (query) => query.where('is_active', '=', true).where('archived_at', 'is', null))
     .where(pageCondition(page))
     .orderBy('id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 
 /** So that nobody refers to it any more: it waits for those that just begin to. */
-export function lockTierAlone(tx: Tx, workspaceId: string, id: string): Promise<TierRow | undefined> {
+export function lockTierForUpdate(tx: Tx, workspaceId: string, id: string): Promise<TierRow | undefined> {
   return select(tx, workspaceId).where('id', '=', id).forUpdate().executeTakeFirst();
 }
 
 /** For what is to refer to it: it stays until the transaction ends. */
-export function keepTier(tx: Tx, workspaceId: string, id: string): Promise<TierRow | undefined> {
+export function lockTierKeyShare(tx: Tx, workspaceId: string, id: string): Promise<TierRow | undefined> {
   return select(tx, workspaceId).where('id', '=', id).forKeyShare().executeTakeFirst();
 }
 
@@ -97,7 +97,7 @@ export async function deleteUnused(tx: Tx, id: string): Promise<boolean> {
 }
 
 /** Claims a place for somebody who pays. @returns false when there is none, or the tier takes nobody. */
-export async function claimPlace(tx: Tx, id: string): Promise<boolean> {
+export async function reserveSpot(tx: Tx, id: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('tier')
     .set({ reserved_count: sql`reserved_count + 1` })
@@ -110,7 +110,7 @@ export async function claimPlace(tx: Tx, id: string): Promise<boolean> {
 }
 
 /** Moves the two counts by so much. */
-export async function moveCounts(tx: Tx, id: string, by: { claimed: number; members: number }) {
+export async function adjustMemberCounts(tx: Tx, id: string, by: { claimed: number; members: number }) {
   await tx
     .updateTable('tier')
     .set({

@@ -1,9 +1,9 @@
 import Type from 'typebox';
-import { anyKey, gated } from '../../http/access.ts';
-import { ListReader, shortListQuery } from '../../http/pagination.ts';
+import { anyKey, requiresGate } from '../../http/access.ts';
+import { ListReader, unpagedListQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { IdParams } from '../../http/schema.ts';
-import { type Caller, holds } from '../../kernel/access.ts';
+import { type Caller, hasPermission } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import type { TierRow } from './repository.ts';
 import { Tier, TierEnded, TierIn, TierPatch, toTier } from './schemas.ts';
@@ -12,7 +12,7 @@ import type { Tiers } from './service.ts';
 const Id = IdParams('tier', 'tier');
 
 /** All that are not archived in one page: there are no more of them. */
-const ListQuery = shortListQuery({
+const ListQuery = unpagedListQuery({
   username: Type.Optional(Type.String({ maxLength: 64, description: 'Username of the creator.' })),
 });
 
@@ -25,11 +25,11 @@ interface Deps {
 export function tierRoutes({ tiers, cursors }: Deps): Route[] {
   const out = async (caller: Caller, row: TierRow) => {
     const creator = await tiers.creatorOf(caller.accountId);
-    return toTier(row, { creator, mode: caller.mode, seesMembers: holds(caller, 'finance:read') });
+    return toTier(row, { creator, mode: caller.mode, seesMembers: hasPermission(caller, 'finance:read') });
   };
   return [
     defineRoute({
-      ...gated('finance-write'),
+      ...requiresGate('finance-write'),
       operationId: 'tiers.create',
       method: 'POST',
       path: '/tiers',
@@ -53,7 +53,7 @@ export function tierRoutes({ tiers, cursors }: Deps): Route[] {
       async handler({ caller }, { query }) {
         const list = new ListReader(cursors, `tiers:${caller.workspaceId}`, query);
         const { rows, creator, isOwn } = await tiers.list(caller, query.username, list.request);
-        const seesMembers = isOwn && holds(caller, 'finance:read');
+        const seesMembers = isOwn && hasPermission(caller, 'finance:read');
         return list.page(rows, (row) => toTier(row, { creator, mode: caller.mode, seesMembers }));
       },
     }),
@@ -71,12 +71,12 @@ export function tierRoutes({ tiers, cursors }: Deps): Route[] {
         return toTier(row, {
           creator,
           mode: caller.mode,
-          seesMembers: isOwn && holds(caller, 'finance:read'),
+          seesMembers: isOwn && hasPermission(caller, 'finance:read'),
         });
       },
     }),
     defineRoute({
-      ...gated('finance-write'),
+      ...requiresGate('finance-write'),
       operationId: 'tiers.update',
       method: 'PATCH',
       path: '/tiers/{id}',
@@ -90,7 +90,7 @@ export function tierRoutes({ tiers, cursors }: Deps): Route[] {
         out(caller, await tiers.update(caller.workspaceId, params.id, body)),
     }),
     defineRoute({
-      ...gated('finance-write'),
+      ...requiresGate('finance-write'),
       operationId: 'tiers.delete',
       method: 'DELETE',
       path: '/tiers/{id}',

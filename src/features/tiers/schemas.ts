@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { Deleted, IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
@@ -24,7 +24,7 @@ const currency = OneOf(['USD'] as const);
 
 const { name, priceCents, interval, ...others } = settings;
 
-export const TierIn = named(
+export const TierIn = namedSchema(
   'TierCreate',
   Type.Object({
     name,
@@ -37,7 +37,7 @@ export const TierIn = named(
 );
 export type TierIn = Static<typeof TierIn>;
 
-export const TierPatch = named(
+export const TierPatch = namedSchema(
   'TierUpdate',
   Type.Partial(
     Type.Object({
@@ -53,7 +53,7 @@ export const TierPatch = named(
 );
 export type TierPatch = Static<typeof TierPatch>;
 
-export const Tier = named(
+export const Tier = namedSchema(
   'Tier',
   Type.Object({
     id: IdOf('tier'),
@@ -88,7 +88,7 @@ export const Tier = named(
 );
 
 /** The archived tier, or what is gone. */
-export const TierEnded = named('TierEnded', Type.Union([Tier, Deleted]), {
+export const TierEnded = namedSchema('TierEnded', Type.Union([Tier, Deleted]), {
   id: 'tier_01kafe3n4pfx2v9yq6m8d7t5zr',
   deleted: true,
 });

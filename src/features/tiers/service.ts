@@ -1,12 +1,12 @@
 import { type AppendEvent, type Events, nextSequence } from '../../events/index.ts';
 import type { Mode } from '../../kernel/access.ts';
-import { changesBetween, defined } from '../../kernel/changes.ts';
+import { diffFields, omitUndefined } from '../../kernel/changes.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { AppError, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { lockWorkspace, type Owner } from '../../platform/db/workspace.ts';
+import { lockWorkspace, type WorkspaceOwner } from '../../platform/db/workspace.ts';
 import { tierArchived, tierCreated, tierUpdated } from './events.ts';
 import type { TierChange, TierRow } from './repository.ts';
 import * as repository from './repository.ts';
@@ -26,7 +26,7 @@ interface Deps {
   /** By the name of the channel. @throws {AppError} NOT_FOUND for nobody's, and one who is suspended. */
   creatorNamed(username: string): Promise<KnownCreator>;
   workspaceOf(accountId: string, mode: Mode): Promise<string>;
-  ownerOf(workspaceId: string): Promise<Pick<Owner, 'accountId' | 'mode'>>;
+  ownerOf(workspaceId: string): Promise<Pick<WorkspaceOwner, 'accountId' | 'mode'>>;
 }
 
 interface Asking {
@@ -65,7 +65,7 @@ export interface Tiers {
 }
 
 /** The places of a tier, in the transaction of what takes or frees them. */
-export interface TierPlaces {
+export interface TierCapacity {
   /** For a buyer who pays now. @returns false when the tier is full, not active or archived. */
   claim(tx: Tx, tierId: string): Promise<boolean>;
   /** The buyer did not pay. */
@@ -78,7 +78,7 @@ export interface TierPlaces {
 
 const MAX_TIERS = 100;
 const ALL: PageRequest = {
-  take: MAX_TIERS,
+  fetchLimit: MAX_TIERS,
   limit: MAX_TIERS,
   order: 'desc',
   after: null,
@@ -86,11 +86,11 @@ const ALL: PageRequest = {
   createdBefore: null,
 };
 
-export const tierPlaces: TierPlaces = {
-  claim: repository.claimPlace,
-  release: (tx, id) => repository.moveCounts(tx, id, { claimed: -1, members: 0 }),
-  join: (tx, id, wasClaimed) => repository.moveCounts(tx, id, { claimed: wasClaimed ? -1 : 0, members: 1 }),
-  leave: (tx, id) => repository.moveCounts(tx, id, { claimed: 0, members: -1 }),
+export const tierCapacity: TierCapacity = {
+  claim: repository.reserveSpot,
+  release: (tx, id) => repository.adjustMemberCounts(tx, id, { claimed: -1, members: 0 }),
+  join: (tx, id, wasClaimed) => repository.adjustMemberCounts(tx, id, { claimed: wasClaimed ? -1 : 0, members: 1 }),
+  leave: (tx, id) => repository.adjustMemberCounts(tx, id, { claimed: 0, members: -1 }),
 };
 
 export function createTiers(deps: Deps): Tiers {
@@ -107,7 +107,7 @@ export function createTiers(deps: Deps): Tiers {
         }
         const now = clock.now();
         const row = await repository.insertTier(tx, {
-          ...defined(toColumns(input)),
+          ...omitUndefined(toColumns(input)),
           id: newId('tier'),
           workspace_id: workspaceId,
           name: input.name,
@@ -140,12 +140,12 @@ export function createTiers(deps: Deps): Tiers {
       if (mode === 'test' || owner.mode === 'test') throw notFound();
       return { row, creator: await deps.creatorOf(owner.accountId), isOwn: false };
     },
-    keep: async (tx, workspaceId, id) => there(await repository.keepTier(tx, workspaceId, id)),
+    keep: async (tx, workspaceId, id) => there(await repository.lockTierKeyShare(tx, workspaceId, id)),
     update: (workspaceId, id, input) =>
       events.transaction((tx, append) => update({ tx, append, now: clock.now() }, workspaceId, id, input)),
     remove: (workspaceId, id) =>
       events.transaction(async (tx, append) => {
-        const row = there(await repository.lockTierAlone(tx, workspaceId, id));
+        const row = there(await repository.lockTierForUpdate(tx, workspaceId, id));
         if (row.archived_at !== null) return row;
         const sequence = await nextSequence(tx, 'tier', id);
         await append(tierArchived, workspaceId, { tierId: id, name: row.name, sequence });
@@ -175,11 +175,11 @@ async function update(
     const message = 'The interval of a tier cannot be changed. Create another tier.';
     throw new AppError('CONFLICT', { field: 'interval', message });
   }
-  const wished = { ...before, ...defined(toColumns(input)) };
-  const changes = changesBetween(settingsOf(before), settingsOf(wished));
+  const wished = { ...before, ...omitUndefined(toColumns(input)) };
+  const changes = diffFields(settingsOf(before), settingsOf(wished));
   const migrateExisting = input.migrateExisting ?? false;
   if (Object.keys(changes).length === 0 && !migrateExisting) return before;
-  const after = await repository.updateTier(tx, id, { ...defined(toColumns(input)), updated_at: now });
+  const after = await repository.updateTier(tx, id, { ...omitUndefined(toColumns(input)), updated_at: now });
   const sequence = await nextSequence(tx, 'tier', id);
   await append(tierUpdated, workspaceId, {
     tierId: id,

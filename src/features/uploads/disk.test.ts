@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { insertReadyVideo } from '../../../test/harness/videos.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { startImportFixture } from '../../../test/imports/fixture.ts';
 import { file } from '../../../test/imports/source.ts';
 import { call, TUS } from '../../../test/uploads/fixture.ts';
@@ -40,7 +40,7 @@ test('an import waits, and fails for nothing', async () => {
   );
   fixture.work();
   const id = await fixture.create(key, { sourceUrl: `${fixture.source.url}/a.mp4` });
-  await until(async () => {
+  await waitFor(async () => {
     const rows = await fixture.app.container.sql`select from job where state = 'waiting' and fence > 0`;
     return rows.length === 1;
   });

@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import type { BlobStore, PartialState, VideoErrorCode } from '../../media/contract/index.ts';
 import type { Db } from '../../platform/db/index.ts';
-import type { DiskRoom } from '../../platform/disk.ts';
+import type { DiskSpace } from '../../platform/disk.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { VideoIntake } from '../videos/index.ts';
 import { uploadExpired } from './events.ts';
@@ -16,7 +16,7 @@ export interface EndingDeps {
   db: Db;
   events: Events;
   store: BlobStore;
-  disk: Pick<DiskRoom, 'admit'>;
+  disk: Pick<DiskSpace, 'admit'>;
   clock: Clock;
   log: Logger;
   /** What becomes of the video and its storage. */
@@ -25,7 +25,7 @@ export interface EndingDeps {
 }
 
 /** Why a session ends without a file. */
-export interface Ending {
+export interface FailureReason {
   status: 'CANCELED' | 'EXPIRED' | 'FAILED';
   /** Of the video; an upload that failed has it too. */
   code: VideoErrorCode;
@@ -33,7 +33,7 @@ export interface Ending {
 }
 
 /** How upload sessions end. Each function may be repeated, by another process too: a crash in between is finished. */
-export interface Endings {
+export interface UploadCompletion {
   /**
    * Completes a session whose bytes are all there: the file gets its key, its SHA-256 is checked where one was
    * promised, and the video is queued. Otherwise nothing changes.
@@ -44,7 +44,7 @@ export interface Endings {
   /** A COMPLETED session's file against a sum that is told now; a wrong one fails session and video. */
   verify(row: UploadRow, sha256: string): Promise<UploadRow>;
   /** @returns the session; unchanged when it has ended already. */
-  giveUp(row: UploadRow, ending: Ending): Promise<UploadRow>;
+  giveUp(row: UploadRow, ending: FailureReason): Promise<UploadRow>;
   /** Removes the bytes of a session that ended without a file. */
   clear(row: UploadRow): Promise<void>;
   /** Cancels, expires, finishes and clears what is due. */
@@ -52,23 +52,23 @@ export interface Endings {
 }
 
 const SWEEP_BATCH = 100;
-const MISMATCH: Ending = {
+const MISMATCH: FailureReason = {
   status: 'FAILED',
   code: 'CHECKSUM_MISMATCH',
   message: 'The received file does not match the expected SHA-256 checksum.',
 };
-const EXPIRED: Ending = {
+const EXPIRED: FailureReason = {
   status: 'EXPIRED',
   code: 'UPLOAD_EXPIRED',
   message: 'The upload received no data for seven days.',
 };
-const WITHDRAWN: Ending = {
+const WITHDRAWN: FailureReason = {
   status: 'CANCELED',
   code: 'UPLOAD_EXPIRED',
   message:
     'The upload was canceled: its key was revoked, or its creator can no longer upload to this workspace.',
 };
-export const CANCELED: Ending = {
+export const CANCELED: FailureReason = {
   status: 'CANCELED',
   code: 'UPLOAD_EXPIRED',
   message: 'The upload was canceled.',
@@ -87,11 +87,11 @@ export function assertCanceled(row: UploadRow): void {
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: an object of short methods that share their steps.
-export function createEndings(deps: EndingDeps): Endings {
+export function createUploadCompletion(deps: EndingDeps): UploadCompletion {
   const { db, store, clock, log, hashes } = deps;
   const finishing = new Map<string, Promise<UploadRow>>();
 
-  const giveUp = async (row: UploadRow, ending: Ending) => {
+  const giveUp = async (row: UploadRow, ending: FailureReason) => {
     const ended = await endSession(deps, row, ending);
     if (ended.status === ending.status) await clear(ended);
     return ended;
@@ -186,7 +186,7 @@ function completeSession(
       has_bytes: !isWanted,
       received_bytes: sizeBytes,
       sha256,
-      ...repository.NOBODY,
+      ...repository.NO_WRITER,
       ended_at: clock.now(),
     });
   });
@@ -196,7 +196,7 @@ function completeSession(
 function endSession(
   { events, clock, intake }: EndingDeps,
   { id, workspace_id: workspaceId, video_id: videoId }: UploadRow,
-  { status, code, message }: Ending,
+  { status, code, message }: FailureReason,
 ): Promise<UploadRow> {
   return events.transaction(async (tx, append) => {
     await intake.lock(tx, { workspaceId, videoId });
@@ -213,7 +213,7 @@ function endSession(
       ...(status === 'FAILED' ? { error_code: code, error_message: message } : {}),
       // A video that plays keeps its original, whatever was said of it afterwards.
       has_bytes: isRefuted ? hasFailed : row.has_bytes,
-      ...repository.NOBODY,
+      ...repository.NO_WRITER,
       ended_at: clock.now(),
     });
   });

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 
 /** The body of a request that may be broken off from either side. */
-export interface Incoming {
+export interface RequestBody {
   /** Each is good until the next one is asked for. */
   chunks: AsyncIterable<Uint8Array>;
   /** Gives the connection up; `chunks` fails. */
@@ -16,7 +16,7 @@ const SLAB_BYTES = BATCH_BYTES + 2 ** 16;
 const OWN_MEMORY_BYTES = 2 ** 13;
 
 /** A body in large chunks: what comes while one is being written becomes the next. */
-export function incomingOf(body: Readable): Incoming {
+export function toRequestBody(body: Readable): RequestBody {
   return { chunks: batches(body), abort: () => void body.destroy() };
 }
 
@@ -118,7 +118,7 @@ interface Reading {
 const IDLE_MS = 60_000;
 
 /** The bytes of a body, watched: nothing beyond the room passes, and a long silence ends it. */
-export function readIncoming(body: Incoming, reading: Reading) {
+export function readIncoming(body: RequestBody, reading: Reading) {
   let hasOverflowed = false;
   async function* chunks(): AsyncGenerator<Uint8Array> {
     let at = 0;

@@ -2,9 +2,9 @@ import { dateFromMs } from '../../kernel/clock.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { ContentDigest, PartialState } from '../../media/contract/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { ReservedAhead } from '../videos/index.ts';
+import type { GrowingReservation } from '../videos/index.ts';
 import type { EndingDeps } from './ending.service.ts';
-import type { Incoming } from './incoming.ts';
+import type { RequestBody } from './incoming.ts';
 import type { UploadRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
@@ -14,7 +14,7 @@ import type { Writer } from './writers.ts';
 const RENEW_MS = 2000;
 
 /** One request's bytes and what it says of them. */
-export interface Piece {
+export interface UploadPart {
   protocol: 'TUS' | 'PUT';
   /** Where they belong; null begins the file anew. */
   offset: number | null;
@@ -23,11 +23,11 @@ export interface Piece {
   /** Of this piece; null when the request does not tell it. */
   pieceBytes: number | null;
   digest: ContentDigest | null;
-  body: Incoming;
+  body: RequestBody;
 }
 
 /** A piece, and who brings it. */
-export interface Writing extends Piece {
+export interface PartWriter extends UploadPart {
   writer: Writer;
   lease: string;
 }
@@ -37,7 +37,7 @@ export function busy(): AppError {
 }
 
 /** @throws {AppError} CONFLICT when the writer has lost its turn. */
-export function ours(row: UploadRow | undefined): UploadRow {
+export function assertHoldsLease(row: UploadRow | undefined): UploadRow {
   if (row === undefined) throw busy();
   return row;
 }
@@ -51,14 +51,14 @@ export class Progress {
   refusal: AppError | null = null;
   readonly #deps: EndingDeps;
   readonly #row: UploadRow;
-  readonly #writing: Writing;
+  readonly #writing: PartWriter;
   /** null where the whole length is reserved. */
-  readonly #ahead: ReservedAhead | null;
+  readonly #ahead: GrowingReservation | null;
   #next: PartialState | null = null;
   #saving: Promise<void> | null = null;
   #admitted = 0;
 
-  constructor(deps: EndingDeps, row: UploadRow, writing: Writing) {
+  constructor(deps: EndingDeps, row: UploadRow, writing: PartWriter) {
     this.#deps = deps;
     this.#row = row;
     this.#writing = writing;
@@ -123,7 +123,7 @@ export class Progress {
       expires_at: dateFromMs(this.#deps.clock.ms() + rules.EXPIRES_MS),
       ...change,
     });
-    return ours(saved);
+    return assertHoldsLease(saved);
   }
 
   /** Changes what the video takes, while the turn is the writer's: a session that has ended takes nothing more. */
@@ -133,7 +133,7 @@ export class Progress {
     const change = () =>
       events.transaction(async (tx) => {
         await work(tx, heldBy(this.#row));
-        ours(await repository.recordProgress(tx, id, this.#writing.lease, {}));
+        assertHoldsLease(await repository.recordProgress(tx, id, this.#writing.lease, {}));
       });
     await intake.hold.makingRoom(workspaceId, change);
   }
@@ -152,7 +152,7 @@ export class Progress {
 
   /** Asks whether the turn is still the writer's. */
   async renew(): Promise<void> {
-    ours(await repository.recordProgress(this.#deps.db, this.#row.id, this.#writing.lease, {}));
+    assertHoldsLease(await repository.recordProgress(this.#deps.db, this.#row.id, this.#writing.lease, {}));
   }
 
   /** The last word, which gives the turn back, and what was reserved and did not come. */

@@ -1,10 +1,10 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import { mayWrite, RIGHTS, TEAM_ROLES } from '../../kernel/access.ts';
+import { mayWrite, ROLE_PERMISSIONS, TEAM_ROLES } from '../../kernel/access.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { onPageOfEach } from '../../platform/db/listed.ts';
+import { pagePerCombination } from '../../platform/db/listed.ts';
 import { type UploadStatus, type UploadTable, VALUES } from '../../platform/db/tables.generated.ts';
-import { inGoodStanding } from '../../platform/db/workspace.ts';
+import { isAccountActive } from '../../platform/db/workspace.ts';
 
 export type UploadRow = Selectable<UploadTable>;
 export type UploadChange = Updateable<UploadTable>;
@@ -13,7 +13,7 @@ export interface UploadFilter {
   status?: UploadStatus[] | undefined;
 }
 
-const UPLOADERS = TEAM_ROLES.filter((role) => mayWrite(RIGHTS[role], 'upload:write'));
+const UPLOADERS = TEAM_ROLES.filter((role) => mayWrite(ROLE_PERMISSIONS[role], 'upload:write'));
 
 /**
  * A condition: whoever opened the session may upload no more. The key is revoked, or the member is in the team no more or
@@ -27,7 +27,7 @@ const isWithdrawn = sql<boolean>`(
       and member.team_role in (${sql.join(UPLOADERS)})))`;
 
 /** Who is at a session is known for as long as it is open. */
-export const NOBODY = { writer: null, key_id: null, created_by: null } as const;
+export const NO_WRITER = { writer: null, key_id: null, created_by: null } as const;
 
 export function insertUpload(tx: Tx, upload: Insertable<UploadTable>): Promise<UploadRow> {
   return tx.insertInto('upload').values(upload).returningAll().executeTakeFirstOrThrow();
@@ -52,7 +52,7 @@ export function findByToken(db: Db, tokenHash: Buffer): Promise<UploadRow | unde
     .selectFrom('upload')
     .selectAll()
     .where('token_hash', '=', tokenHash)
-    .where(inGoodStanding('upload.workspace_id'))
+    .where(isAccountActive('upload.workspace_id'))
     .where(sql<boolean>`not ${isWithdrawn}`)
     .executeTakeFirst();
 }
@@ -97,9 +97,9 @@ export function listUploads(
   return db
     .selectFrom('upload')
     .selectAll()
-    .where(onPageOfEach(page, listed, { status: [filter.status, VALUES.upload.status] }))
+    .where(pagePerCombination(page, listed, { status: [filter.status, VALUES.upload.status] }))
     .orderBy('id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 
@@ -146,7 +146,7 @@ export function recordProgress(
     .where('id', '=', id)
     .where('writer', '=', writer)
     .where('ended_at', 'is', null)
-    .where(inGoodStanding('upload.workspace_id'))
+    .where(isAccountActive('upload.workspace_id'))
     .where(sql<boolean>`not ${isWithdrawn}`)
     .returningAll()
     .executeTakeFirst();

@@ -1,4 +1,4 @@
-import { reads, writes } from '../../http/access.ts';
+import { requiresRead, requiresWrite } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaList, Deleted, IdParams, parseList } from '../../http/schema.ts';
@@ -13,7 +13,7 @@ const Id = IdParams('upl', 'upload');
 
 /** Who may create a session: also the policy of a tus creation, which is no JSON. */
 export const CREATION = {
-  ...writes('upload:write'),
+  ...requiresWrite('upload:write'),
   operationId: 'uploads.create',
   method: 'POST',
   path: '/upload',
@@ -35,7 +35,7 @@ export function uploadRoutes({ uploads, cursors }: { uploads: Uploads; cursors: 
       handler: async ({ caller }, { body }) => out(caller, await uploads.create(caller, body)),
     }),
     defineRoute({
-      ...reads('upload:read'),
+      ...requiresRead('upload:read'),
       operationId: 'uploads.list',
       method: 'GET',
       path: '/upload',
@@ -53,7 +53,7 @@ export function uploadRoutes({ uploads, cursors }: { uploads: Uploads; cursors: 
       },
     }),
     defineRoute({
-      ...reads('upload:read'),
+      ...requiresRead('upload:read'),
       operationId: 'uploads.get',
       method: 'GET',
       path: '/upload/{id}',
@@ -65,7 +65,7 @@ export function uploadRoutes({ uploads, cursors }: { uploads: Uploads; cursors: 
         out(caller, await uploads.get(caller.workspaceId, params.id)),
     }),
     defineRoute({
-      ...writes('upload:write'),
+      ...requiresWrite('upload:write'),
       operationId: 'uploads.complete',
       method: 'POST',
       path: '/upload/{id}/complete',
@@ -81,7 +81,7 @@ export function uploadRoutes({ uploads, cursors }: { uploads: Uploads; cursors: 
         out(caller, await uploads.complete(caller.workspaceId, params.id, body.sha256)),
     }),
     defineRoute({
-      ...writes('upload:write'),
+      ...requiresWrite('upload:write'),
       operationId: 'uploads.cancel',
       method: 'DELETE',
       path: '/upload/{id}',

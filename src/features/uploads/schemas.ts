@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import {
   IdOf,
   Instant,
@@ -16,7 +16,7 @@ import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { UploadRow } from './repository.ts';
 import { CHUNK_BYTES } from './rules.ts';
 
-named('UploadStatus', OneOf(VALUES.upload.status));
+namedSchema('UploadStatus', OneOf(VALUES.upload.status));
 
 const Sha256 = Type.String({
   pattern: '^[0-9a-fA-F]{64}$',
@@ -53,7 +53,7 @@ const creation = <S extends TSchema>(sizeBytes: S) =>
     ),
   });
 
-export const UploadIn = named('UploadCreate', creation(Size), {
+export const UploadIn = namedSchema('UploadCreate', creation(Size), {
   filename: 'film.mp4',
   sizeBytes: 734_003_200,
   mimeType: 'video/mp4',
@@ -62,11 +62,11 @@ export const UploadIn = named('UploadCreate', creation(Size), {
 /** What a tus creation says; its length may come later. */
 export const TusCreation = creation(Nullable(Size));
 
-export const CompleteIn = named('UploadComplete', Type.Object({ sha256: Type.Optional(Sha256) }), {
+export const CompleteIn = namedSchema('UploadComplete', Type.Object({ sha256: Type.Optional(Sha256) }), {
   sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
 });
 
-export const Upload = named(
+export const Upload = namedSchema(
   'Upload',
   Type.Object({
     id: IdOf('upl'),

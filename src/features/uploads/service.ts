@@ -7,9 +7,9 @@ import { PLANS } from '../../kernel/plans.ts';
 import type { Visibility } from '../../kernel/visibility.ts';
 import type { Tx } from '../../platform/db/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import type { Opening, VideoIntake } from '../videos/index.ts';
-import type { EndingDeps, Endings } from './ending.service.ts';
-import { assertCanceled, assertIntact, CANCELED, createEndings } from './ending.service.ts';
+import type { UploadOpener, VideoIntake } from '../videos/index.ts';
+import type { EndingDeps, UploadCompletion } from './ending.service.ts';
+import { assertCanceled, assertIntact, CANCELED, createUploadCompletion } from './ending.service.ts';
 import type { UploadFilter, UploadRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
@@ -18,7 +18,7 @@ import { hashToken, mintToken } from './token.ts';
 import { createTransfers, type TransferDeps, type Transfers } from './transfer.service.ts';
 import { createWriters } from './writers.ts';
 
-export interface AnnouncedFile {
+export interface DeclaredFile {
   filename: string;
   /** null: the client says it when it begins. */
   sizeBytes: number | null;
@@ -27,7 +27,7 @@ export interface AnnouncedFile {
   sha256?: string | undefined;
 }
 
-export interface NewUpload extends AnnouncedFile {
+export interface NewUpload extends DeclaredFile {
   videoId?: string;
   title?: string;
   description?: string | null;
@@ -43,10 +43,10 @@ export interface UploadDeps extends Omit<EndingDeps, 'hashes'> {
 }
 
 /** Upload sessions (docs/concepts/uploads.md). Each id is looked up in the workspace: NOT_FOUND otherwise. */
-export interface Uploads extends Pick<Endings, 'sweep'> {
+export interface Uploads extends Pick<UploadCompletion, 'sweep'> {
   readonly transfers: Transfers;
   /** @throws {AppError} BAD_REQUEST, QUOTA_EXCEEDED, INSUFFICIENT_STORAGE; NOT_FOUND and CONFLICT for `videoId`. */
-  create(by: Opening, input: NewUpload): Promise<UploadRow>;
+  create(by: UploadOpener, input: NewUpload): Promise<UploadRow>;
   /**
    * The session of a video that the caller has just made or locked; earlier ones of it are over. Reserves the
    * storage, which locks the workspace.
@@ -55,9 +55,9 @@ export interface Uploads extends Pick<Endings, 'sweep'> {
    */
   open(
     tx: Tx,
-    by: Opening,
+    by: UploadOpener,
     videoId: string,
-    file: AnnouncedFile & { id?: string; replaces?: boolean },
+    file: DeclaredFile & { id?: string; replaces?: boolean },
   ): Promise<UploadRow>;
   /** Ends the open sessions of a video that is deleted. The caller has locked the workspace before the video. */
   cancelFor(tx: Tx, videoId: string): Promise<void>;
@@ -86,7 +86,7 @@ export function createUploads(deps: UploadDeps): Uploads {
   const { db, events, intake, secrets } = deps;
   const hashes = createHashes();
   const writers = createWriters();
-  const endings = createEndings({ ...deps, hashes });
+  const endings = createUploadCompletion({ ...deps, hashes });
 
   const get = async (workspaceId: string, id: string) => {
     const row = await repository.findUpload(db, workspaceId, id);
@@ -160,8 +160,8 @@ async function incomplete({ store, clock }: UploadDeps, row: UploadRow): Promise
 async function open(
   { intake, secrets, clock, disk }: UploadDeps,
   tx: Tx,
-  by: Opening,
-  file: AnnouncedFile & { videoId: string; id: string; replaces?: boolean },
+  by: UploadOpener,
+  file: DeclaredFile & { videoId: string; id: string; replaces?: boolean },
 ): Promise<UploadRow> {
   const { workspaceId, accountId, actor } = by;
   const { videoId, id, sizeBytes, corsOrigin, sha256, replaces = false } = file;
@@ -203,5 +203,5 @@ async function cancelOpen({ clock }: UploadDeps, tx: Tx, videoId: string): Promi
 
 /** The session alone: whoever calls it knows what becomes of the video. The sweep removes the bytes. */
 async function cancelRow(now: Date, tx: Tx, { id }: UploadRow): Promise<void> {
-  await repository.updateUpload(tx, id, { status: 'CANCELED', ...repository.NOBODY, ended_at: now });
+  await repository.updateUpload(tx, id, { status: 'CANCELED', ...repository.NO_WRITER, ended_at: now });
 }

@@ -4,10 +4,10 @@ import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { MAX_FILE_BYTES } from '../../kernel/plans.ts';
 import type { PartialState } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
-import { tellFullDisk } from '../../platform/disk.ts';
-import { assertCanceled, assertIntact, CANCELED, type EndingDeps, type Endings } from './ending.service.ts';
+import { toDiskFullError } from '../../platform/disk.ts';
+import { assertCanceled, assertIntact, CANCELED, type EndingDeps, type UploadCompletion } from './ending.service.ts';
 import { readIncoming } from './incoming.ts';
-import { busy, ours, type Piece, Progress, type Writing } from './progress.ts';
+import { busy, assertHoldsLease, type UploadPart, Progress, type PartWriter } from './progress.ts';
 import type { UploadRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
@@ -16,7 +16,7 @@ import { hashToken } from './token.ts';
 import type { Writer, Writers } from './writers.ts';
 
 /** How far an upload is. */
-export interface Reached {
+export interface UploadOffset {
   row: UploadRow;
   /** Stored durably. */
   offset: number;
@@ -27,7 +27,7 @@ export interface Transfers {
   /** @throws {AppError} NOT_FOUND for unknown tokens and sessions that are or will be cancelled, UPLOAD_EXPIRED. */
   find(token: string): Promise<UploadRow>;
   /** Where the next piece begins. Waits for a request that is just ending. */
-  reached(row: UploadRow): Promise<Reached>;
+  reached(row: UploadRow): Promise<UploadOffset>;
   /**
    * Stores a piece; the last one completes the upload. A piece that breaks off is kept as far as it came.
    *
@@ -35,14 +35,14 @@ export interface Transfers {
    * QUOTA_EXCEEDED; INSUFFICIENT_STORAGE; BAD_REQUEST for a length that cannot be, and, field `sha256`, for the wrong file.
    * @throws {DigestMismatch} when the piece is other than its digest; none of it is kept.
    */
-  receive(row: UploadRow, piece: Piece): Promise<Reached>;
+  receive(row: UploadRow, piece: UploadPart): Promise<UploadOffset>;
   cancel(row: UploadRow): Promise<void>;
   /** Breaks every transfer off, for a process that stops: what came is kept. */
   stop(): void;
 }
 
 export interface TransferDeps extends EndingDeps {
-  endings: Endings;
+  endings: UploadCompletion;
   writers: Writers;
   bus: Pick<Bus, 'publish' | 'subscribe'>;
 }
@@ -121,7 +121,7 @@ function wrongOffset(offset: number): AppError {
 }
 
 /** Nobody else writes meanwhile: not in this process, and not in another one. */
-async function writeAlone(deps: TransferDeps, row: UploadRow, piece: Piece): Promise<Reached> {
+async function writeAlone(deps: TransferDeps, row: UploadRow, piece: UploadPart): Promise<UploadOffset> {
   const { db, writers } = deps;
   const writer: Writer = { silentSince: null, abort: () => piece.body.abort() };
   const place = await writers.enter(row.id, writer);
@@ -132,7 +132,7 @@ async function writeAlone(deps: TransferDeps, row: UploadRow, piece: Piece): Pro
     return await write(deps, fresh, { ...piece, writer, lease });
   } catch (error) {
     await repository.releaseWriter(db, row.id, lease);
-    throw tellFullDisk(error);
+    throw toDiskFullError(error);
   } finally {
     place.leave();
   }
@@ -152,7 +152,7 @@ async function claim({ db, bus }: TransferDeps, id: string, lease: string): Prom
   }
 }
 
-async function write(deps: TransferDeps, row: UploadRow, writing: Writing): Promise<Reached> {
+async function write(deps: TransferDeps, row: UploadRow, writing: PartWriter): Promise<UploadOffset> {
   const { store, hashes } = deps;
   const key = keyOf(row);
   const before = await startingState(deps, row, writing);
@@ -199,7 +199,7 @@ async function write(deps: TransferDeps, row: UploadRow, writing: Writing): Prom
 async function startingState(
   { db, store }: TransferDeps,
   row: UploadRow,
-  { offset, protocol }: Writing,
+  { offset, protocol }: PartWriter,
 ): Promise<PartialState> {
   const key = keyOf(row);
   const known = partialOf(row);
@@ -221,7 +221,7 @@ async function startingState(
 async function declare(
   { events, intake }: TransferDeps,
   row: UploadRow,
-  { totalBytes, protocol, lease }: Writing,
+  { totalBytes, protocol, lease }: PartWriter,
   offset: number,
 ): Promise<UploadRow> {
   if (totalBytes === null) return row;
@@ -236,7 +236,7 @@ async function declare(
   const take = () =>
     events.transaction(async (tx) => {
       await intake.hold.reserve(tx, heldBy(row), totalBytes);
-      return ours(await repository.recordProgress(tx, id, lease, { size_bytes: totalBytes }));
+      return assertHoldsLease(await repository.recordProgress(tx, id, lease, { size_bytes: totalBytes }));
     });
   return intake.hold.makingRoom(workspaceId, take);
 }

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { openRawSocket } from '../../../test/harness/raw-http.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import {
   call,
   createSession,
@@ -15,7 +15,7 @@ import {
   type Session,
   TUS,
 } from '../../../test/uploads/fixture.ts';
-import { incomingOf } from './incoming.ts';
+import { toRequestBody } from './incoming.ts';
 import { createUploads } from './service.ts';
 
 const checksum = (algorithm: string, bytes: Uint8Array | string) =>
@@ -245,9 +245,9 @@ describe('transfers', () => {
       const { pathname } = new URL(session.url);
       socket.write(`PUT ${pathname} HTTP/1.1\r\nHost: a\r\nContent-Length: ${bytes.length}\r\n\r\n`);
       socket.write(bytes.subarray(0, 70_000));
-      await until(async () => (await receivedFile(session)) === 70_000);
+      await waitFor(async () => (await receivedFile(session)) === 70_000);
       socket.close();
-      await until(async () => (await offsetOf(session.url)) === 70_000);
+      await waitFor(async () => (await offsetOf(session.url)) === 70_000);
       return session;
     };
     const again = await broken();
@@ -300,7 +300,7 @@ describe('transfers', () => {
     const headers = Object.entries({ ...PATCH, 'upload-offset': '0', 'content-length': '10', host: 'a' });
     const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
     socket.write(`PATCH ${pathname} HTTP/1.1\r\n${lines}\r\nabcd`);
-    await until(async () => (await receivedFile(session)) === 4);
+    await waitFor(async () => (await receivedFile(session)) === 4);
     const started = performance.now();
     assert.equal(await offsetOf(session.url), 4);
     assert.equal((await patch(session.url, 4, 'efghij')).status, 204);
@@ -318,7 +318,7 @@ describe('transfers', () => {
     const headers = Object.entries({ ...PATCH, 'upload-offset': '0', 'content-length': '10', host: 'a' });
     const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
     socket.write(`PATCH ${pathname} HTTP/1.1\r\n${lines}\r\nabcd`);
-    await until(async () => (await receivedFile(session)) === 4);
+    await waitFor(async () => (await receivedFile(session)) === 4);
     const row = await other.transfers.find(pathname.replace('/uploads/', ''));
     const { offset } = await other.transfers.receive(row, {
       protocol: 'TUS',
@@ -326,7 +326,7 @@ describe('transfers', () => {
       totalBytes: null,
       pieceBytes: 6,
       digest: null,
-      body: incomingOf(Readable.from([Buffer.from('efghij')])),
+      body: toRequestBody(Readable.from([Buffer.from('efghij')])),
     });
     assert.equal(offset, 10);
     await socket.closed();

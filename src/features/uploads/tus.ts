@@ -3,15 +3,15 @@ import { defineRoute } from '../../http/route.ts';
 import { compileInput } from '../../http/validation.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { MAX_FILE_BYTES } from '../../kernel/plans.ts';
-import { DigestMismatch } from '../../media/contract/index.ts';
-import { incomingOf } from './incoming.ts';
-import type { Piece } from './progress.ts';
+import { DigestMismatchError } from '../../media/contract/index.ts';
+import { toRequestBody } from './incoming.ts';
+import type { UploadPart } from './progress.ts';
 import type { UploadRow } from './repository.ts';
 import { CREATION } from './routes.ts';
 import * as rules from './rules.ts';
 import { TusCreation } from './schemas.ts';
 import type { Uploads } from './service.ts';
-import type { Reached } from './transfer.service.ts';
+import type { UploadOffset } from './transfer.service.ts';
 import { allowAnyOrigin, answerPreflight, METHODS, restrictOrigin } from './tus-cors.ts';
 
 /**
@@ -165,19 +165,19 @@ async function receive(
   reply: FastifyReply,
   status: number,
   row: UploadRow,
-  piece: Piece,
+  piece: UploadPart,
 ): Promise<FastifyReply> {
   try {
     return answer(reply, status, await uploads.transfers.receive(row, piece));
   } catch (error) {
-    if (!(error instanceof DigestMismatch)) throw error;
+    if (!(error instanceof DigestMismatchError)) throw error;
     const refusal = badRequest('Upload-Checksum', 'Checksum mismatch. The data was discarded.');
     return reply.status(CHECKSUM_MISMATCH).send(refusal.body());
   }
 }
 
 /** How far the upload is, as tus writes it. */
-function answer(reply: FastifyReply, status: number, { row, offset }: Reached): FastifyReply {
+function answer(reply: FastifyReply, status: number, { row, offset }: UploadOffset): FastifyReply {
   reply.header('Upload-Offset', String(offset));
   if (row.size_bytes === null) reply.header('Upload-Defer-Length', '1');
   else reply.header('Upload-Length', String(row.size_bytes));
@@ -186,12 +186,12 @@ function answer(reply: FastifyReply, status: number, { row, offset }: Reached): 
 }
 
 /** The answer to "how far?" of a PUT: 308 with what there is, 204 when that is all. */
-function answerRange(reply: FastifyReply, reached: Reached): FastifyReply {
+function answerRange(reply: FastifyReply, reached: UploadOffset): FastifyReply {
   if (reached.offset > 0) reply.header('Range', `bytes=0-${reached.offset - 1}`);
   return answer(reply, reached.offset === reached.row.size_bytes ? 204 : 308, reached);
 }
 
-function tusPiece(request: FastifyRequest): Piece {
+function tusPiece(request: FastifyRequest): UploadPart {
   const { headers } = request;
   if (!isOffsetStream(request)) {
     const message = `Send the bytes as ${OFFSET_STREAM}.`;
@@ -206,12 +206,12 @@ function tusPiece(request: FastifyRequest): Piece {
     totalBytes: rules.byteCount('Upload-Length', headers['upload-length']),
     pieceBytes: rules.byteCount('Content-Length', headers['content-length']),
     digest: rules.parseChecksum(headers['upload-checksum']),
-    body: incomingOf(request.raw),
+    body: toRequestBody(request.raw),
   };
 }
 
 /** @returns null for a question: `Content-Range` without a start. */
-function putPiece(request: FastifyRequest, row: UploadRow): Piece | null {
+function putPiece(request: FastifyRequest, row: UploadRow): UploadPart | null {
   const { headers } = request;
   const range = rules.parseContentRange(headers['content-range']);
   if (range !== null && range.start === null) return null;
@@ -221,7 +221,7 @@ function putPiece(request: FastifyRequest, row: UploadRow): Piece | null {
     const message = 'PUT accepts at most 5 GB. Use tus for larger files.';
     throw new AppError('PAYLOAD_TOO_LARGE', { message });
   }
-  const piece = { protocol: 'PUT', pieceBytes: length, digest: null, body: incomingOf(request.raw) } as const;
+  const piece = { protocol: 'PUT', pieceBytes: length, digest: null, body: toRequestBody(request.raw) } as const;
   if (range !== null && range.start !== null) {
     if (length !== range.end - range.start + 1) {
       throw badRequest('Content-Range', 'Content-Range does not match Content-Length.');

@@ -5,10 +5,10 @@ import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import type { TestAccount } from '../../../test/harness/factories.ts';
 import { runTask } from '../../../test/harness/parts.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { addVideo, FOLDER, madeUpFiles } from '../../../test/videos/fixture.ts';
 import { newId } from '../../kernel/ids.ts';
-import type { Fact } from '../facts/index.ts';
+import type { UsageEvent } from '../facts/index.ts';
 
 const clock = new TestClock('2026-11-20T09:05:00.000Z');
 let app: TestApp;
@@ -26,14 +26,14 @@ const csv = async (path: string) =>
   (await fetch(`${app.url}/api/v1${path}`, { headers: { 'x-api-key': key, accept: 'text/csv' } })).text();
 /** What is added up, once the condition holds. */
 const summed = <T>(read: () => Promise<T | false>, message: string) =>
-  until(
+  waitFor(
     async () => {
       await runTask(app.container, 'sums');
       return read();
     },
     { message },
   );
-const append = (facts: readonly Omit<Fact, 'workspaceId'>[]) =>
+const append = (facts: readonly Omit<UsageEvent, 'workspaceId'>[]) =>
   app.container.db.transaction().execute((tx) =>
     app.container.facts.append(
       tx,
@@ -44,7 +44,7 @@ const at = (text: string) => new Date(text);
 
 describe('GET /usage', { concurrency: false }, () => {
   before(async () => {
-    const live = (from: string, amount: number): Omit<Fact, 'workspaceId'> => ({
+    const live = (from: string, amount: number): Omit<UsageEvent, 'workspaceId'> => ({
       kind: 'LIVE',
       at: at(from),
       amount,

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
-import { type Span, wholeDays } from '../../kernel/time-range.ts';
+import { type Interval, splitWholeDays } from '../../kernel/time-range.ts';
 import type { Db } from '../../platform/db/index.ts';
-import { plannedWithValues } from '../../platform/db/page.ts';
+import { CUSTOM_PLAN } from '../../platform/db/page.ts';
 import type { UsageTotalMetric } from '../../platform/db/tables.generated.ts';
 
 interface Amount {
@@ -15,14 +15,14 @@ interface Amount {
  * What each piece of time has, by the sums of its whole UTC days and of the quarter-hours that are left: three short
  * walks of the index for each piece and metric, however much happened.
  */
-export async function amountsOf(
+export async function getUsageAmounts(
   db: Db,
   workspaceId: string,
-  pieces: readonly Span[],
+  pieces: readonly Interval[],
   metrics: readonly UsageTotalMetric[],
 ): Promise<Amount[]> {
   const walks = pieces.flatMap((piece, position) => {
-    const { days, edges } = wholeDays(piece);
+    const { days, edges } = splitWholeDays(piece);
     const whole = days.from < days.to ? [{ ...days, span: 1440 }] : [];
     return [...whole, ...edges.map((edge) => ({ ...edge, span: 15 }))].map((walk) => ({ ...walk, position }));
   });
@@ -56,8 +56,8 @@ export interface RequestsRow {
 export async function requestsOf(
   db: Db,
   workspaceId: string,
-  { from, to, keyId }: Span & { keyId: string | undefined },
-  page: Pick<PageRequest, 'after' | 'order' | 'take'>,
+  { from, to, keyId }: Interval & { keyId: string | undefined },
+  page: Pick<PageRequest, 'after' | 'order' | 'fetchLimit'>,
 ): Promise<RequestsRow[]> {
   const [day, key = ''] = page.after?.split('/', 2) ?? [];
   const order = sql.raw(page.order);
@@ -66,12 +66,12 @@ export async function requestsOf(
       ? sql`true`
       : sql`(at, key_id) ${sql.raw(page.order === 'desc' ? '<' : '>')} (${`${day}T00:00:00Z`}::timestamptz, ${key})`;
   const { rows } = await sql<RequestsRow>`
-    ${plannedWithValues} select to_char(at at time zone 'UTC', 'YYYY-MM-DD') || '/' || key_id as id,
+    ${CUSTOM_PLAN} select to_char(at at time zone 'UTC', 'YYYY-MM-DD') || '/' || key_id as id,
       to_char(at at time zone 'UTC', 'YYYY-MM-DD') as date, nullif(key_id, '') as "keyId", requests,
       errors_4xx as "errors4xx", errors_5xx as "errors5xx", rate_limited as "rateLimited"
     from usage_request
     where workspace_id = ${workspaceId} and at >= ${from} and at < ${to} and ${behind}
       and ${keyId === undefined ? sql`true` : sql`key_id = ${keyId}`}
-    order by at ${order}, key_id ${order} limit ${page.take}`.execute(db);
+    order by at ${order}, key_id ${order} limit ${page.fetchLimit}`.execute(db);
   return rows;
 }

@@ -7,14 +7,14 @@ import { USAGE_NAMES } from './rules.ts';
 import {
   REQUEST_COLUMNS,
   RequestsQuery,
-  requestLines,
+  requestCsvRows,
   toRequests,
   toUsage,
   USAGE_COLUMNS,
   UsageOut,
   UsageQuery,
   UsageRequests,
-  usageLines,
+  usageCsvRows,
 } from './schemas.ts';
 import type { UsageReader } from './service.ts';
 
@@ -39,7 +39,7 @@ export function usageRoutes({ usage, cursors }: Deps): Route[] {
       async handler({ caller: { workspaceId }, acceptsCsv }, { query: { metric, ...range } }) {
         const names = parseList('metric', USAGE_NAMES, metric) ?? USAGE_NAMES;
         const report = await usage.read(workspaceId, range, names);
-        return acceptsCsv ? usageLines(report) : toUsage(report);
+        return acceptsCsv ? usageCsvRows(report) : toUsage(report);
       },
     }),
     defineRoute({
@@ -53,7 +53,7 @@ export function usageRoutes({ usage, cursors }: Deps): Route[] {
       reply: { status: 200, schema: UsageRequests, list: true, csv: REQUEST_COLUMNS },
       async handler({ caller: { workspaceId }, acceptsCsv }, { query }) {
         const list = new ListReader(cursors, `usage.requests:${workspaceId}`, query);
-        if (acceptsCsv) return requestLines(usage.everyRequest(workspaceId, query, list.request.order));
+        if (acceptsCsv) return requestCsvRows(usage.everyRequest(workspaceId, query, list.request.order));
         return list.page(await usage.requests(workspaceId, query, list.request), toRequests);
       },
     }),

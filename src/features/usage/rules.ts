@@ -1,4 +1,4 @@
-import { minutesOf } from '../../kernel/minutes.ts';
+import { wholeMinutes } from '../../kernel/minutes.ts';
 import type { UsageTotalMetric } from '../../platform/db/tables.generated.ts';
 
 /** What is told of the use of the platform, by its name in answers, and what is added up for it. */
@@ -50,9 +50,9 @@ export function usageOf(
       const before = sum;
       sum += value;
       most = Math.max(most, value);
-      piece[name] = MINUTES.has(name) ? minutesOf(sum) - minutesOf(before) : value;
+      piece[name] = MINUTES.has(name) ? wholeMinutes(sum) - wholeMinutes(before) : value;
     });
-    totals[name] = name === 'storageBytes' ? most : MINUTES.has(name) ? minutesOf(sum) : sum;
+    totals[name] = name === 'storageBytes' ? most : MINUTES.has(name) ? wholeMinutes(sum) : sum;
   }
   return { series, totals };
 }

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import type { CsvRow } from '../../http/csv.ts';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { listQuery } from '../../http/pagination.ts';
 import { CommaList, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import type { RequestsRow } from './repository.ts';
@@ -46,7 +46,7 @@ const sums = {
   webhookDeliveries: 310,
 };
 
-export const UsageOut = named(
+export const UsageOut = namedSchema(
   'Usage',
   Type.Object({
     from: Instant,
@@ -81,7 +81,7 @@ export function toUsage({ range, series, totals }: UsageReport): Static<typeof U
 export const USAGE_COLUMNS = ['date', ...USAGE_NAMES];
 
 /** A line for each piece; what was not asked for is empty. */
-export async function* usageLines(report: UsageReport): AsyncGenerator<CsvRow> {
+export async function* usageCsvRows(report: UsageReport): AsyncGenerator<CsvRow> {
   const cell = (piece: UsageReport['series'][number]) => (name: UsageName) => piece[name] ?? null;
   for (const piece of report.series) yield [piece.date, ...USAGE_NAMES.map(cell(piece))];
 }
@@ -95,7 +95,7 @@ export const RequestsQuery = Type.Omit(
   ['createdAfter', 'createdBefore'],
 );
 
-export const UsageRequests = named(
+export const UsageRequests = namedSchema(
   'UsageRequests',
   Type.Object({
     date: Type.String({ format: 'date', description: 'A UTC day.' }),
@@ -121,7 +121,7 @@ export function toRequests({ id: _, ...row }: RequestsRow): Static<typeof UsageR
   return row;
 }
 
-export async function* requestLines(rows: AsyncIterable<RequestsRow>): AsyncGenerator<CsvRow> {
+export async function* requestCsvRows(rows: AsyncIterable<RequestsRow>): AsyncGenerator<CsvRow> {
   for await (const { date, keyId, requests, errors4xx, errors5xx, rateLimited } of rows) {
     yield [date, keyId, requests, errors4xx, errors5xx, rateLimited];
   }

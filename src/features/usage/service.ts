@@ -1,9 +1,9 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/durations.ts';
 import { badRequest } from '../../kernel/errors.ts';
-import { monthOf, nextMonthOf } from '../../kernel/months.ts';
+import { startOfMonth, startOfNextMonth } from '../../kernel/months.ts';
 import type { PageRequest } from '../../kernel/page.ts';
-import { piecesOf, type RangeQuery, readRange, type Span, type TimeRange } from '../../kernel/time-range.ts';
+import { clippedBuckets, type RangeQuery, parseDateRange, type Interval, type TimeRange } from '../../kernel/time-range.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { UsageTotalMetric } from '../../platform/db/tables.generated.ts';
 import type { RequestsRow } from './repository.ts';
@@ -60,11 +60,11 @@ export function createUsageReader({ db, clock }: Deps): UsageReader {
   ) => repository.requestsOf(db, workspaceId, { ...daysOf(query, clock.ms()), keyId: query.keyId }, page);
   return {
     async read(workspaceId, query, names) {
-      const range = readRange(query, clock.ms());
-      const pieces = piecesOf(range);
+      const range = parseDateRange(query, clock.ms());
+      const pieces = clippedBuckets(range);
       const metrics = names.map((name) => METRICS[name]);
       const amounts = new Map(metrics.map((metric) => [metric, pieces.map(() => 0)]));
-      for (const { metric, position, amount } of await repository.amountsOf(
+      for (const { metric, position, amount } of await repository.getUsageAmounts(
         db,
         workspaceId,
         pieces,
@@ -86,7 +86,7 @@ export function createUsageReader({ db, clock }: Deps): UsageReader {
         const rows: RequestsRow[] = await requests(workspaceId, query, {
           after,
           order,
-          take: CSV_PAGE,
+          fetchLimit: CSV_PAGE,
         });
         yield* rows;
         const last = rows.at(-1);
@@ -96,17 +96,17 @@ export function createUsageReader({ db, clock }: Deps): UsageReader {
     },
     async thisMonth(workspaceId, metric) {
       const now = clock.now();
-      const month = { from: monthOf(now), to: nextMonthOf(now) };
-      const [row] = await repository.amountsOf(db, workspaceId, [month], [metric]);
+      const month = { from: startOfMonth(now), to: startOfNextMonth(now) };
+      const [row] = await repository.getUsageAmounts(db, workspaceId, [month], [metric]);
       return row?.amount ?? 0;
     },
   };
 }
 
 /** Requests are added up by the UTC day. */
-function daysOf({ from, to }: RequestsQuery, nowMs: number): Span {
+function daysOf({ from, to }: RequestsQuery, nowMs: number): Interval {
   const given = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
-  const range = readRange({ ...given, granularity: 'DAY' }, nowMs);
+  const range = parseDateRange({ ...given, granularity: 'DAY' }, nowMs);
   for (const field of ['from', 'to'] as const) {
     if (range[field].getTime() % DAY_MS !== 0) {
       throw badRequest(field, `${field} must be the start of a UTC day.`);

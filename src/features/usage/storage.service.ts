@@ -1,13 +1,13 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { QUARTER_MS } from '../../kernel/durations.ts';
 import type { Db } from '../../platform/db/index.ts';
-import { storingAfter } from '../../platform/db/workspace.ts';
-import type { Facts } from '../facts/index.ts';
+import { listWorkspacesWithStorage } from '../../platform/db/workspace.ts';
+import type { UsageEvents } from '../facts/index.ts';
 
 const BATCH = 1000;
 
 /** How much is stored, once in each quarter-hour (docs/decisions/usage.md#storage). */
-export interface StorageGauge {
+export interface StorageSampler {
   /** Nothing, where this process has looked in this quarter-hour. */
   run(): Promise<void>;
 }
@@ -15,10 +15,10 @@ export interface StorageGauge {
 interface Deps {
   db: Db;
   clock: Clock;
-  facts: Pick<Facts, 'append'>;
+  facts: Pick<UsageEvents, 'append'>;
 }
 
-export function createStorageGauge({ db, clock, facts }: Deps): StorageGauge {
+export function createStorageSampler({ db, clock, facts }: Deps): StorageSampler {
   let seen: number | null = null;
   return {
     async run() {
@@ -26,7 +26,7 @@ export function createStorageGauge({ db, clock, facts }: Deps): StorageGauge {
       const quarter = Math.floor(at.getTime() / QUARTER_MS);
       if (quarter === seen) return;
       for (let after = ''; ; ) {
-        const rows = await storingAfter(db, after, BATCH);
+        const rows = await listWorkspacesWithStorage(db, after, BATCH);
         // Another process may have looked as well: the highest of a quarter-hour counts, not their sum.
         await db.transaction().execute((tx) =>
           facts.append(

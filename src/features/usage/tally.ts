@@ -1,14 +1,14 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { QUARTER_MS } from '../../kernel/durations.ts';
-import type { Fact, Facts } from '../facts/index.ts';
+import type { UsageEvent, UsageEvents } from '../facts/index.ts';
 
 const PAUSE_MS = 1000;
 /** Different things that are gathered at once; more of them are noted earlier. */
 const MOST = 5000;
 
 /** A fact whose amounts add up. */
-export type Count = Pick<Fact, 'kind' | 'workspaceId' | 'subjectId' | 'keyId' | 'status'> & {
+export type Count = Pick<UsageEvent, 'kind' | 'workspaceId' | 'subjectId' | 'keyId' | 'status'> & {
   amount: number;
 };
 
@@ -16,7 +16,7 @@ export type Count = Pick<Fact, 'kind' | 'workspaceId' | 'subjectId' | 'keyId' | 
  * Gathers what happens many times a second, and notes one fact for all of a kind: a process that is killed loses at
  * most what came in its last second or two (docs/decisions/usage.md#batched-counting).
  */
-export interface Tally {
+export interface UsageAggregator {
   /** It never waits and never fails. */
   add(count: Count): void;
   /** Notes what was gathered. */
@@ -25,17 +25,17 @@ export interface Tally {
 
 interface Deps {
   clock: Clock;
-  facts: Pick<Facts, 'note'>;
+  facts: Pick<UsageEvents, 'record'>;
 }
 
-export function createTally({ clock, facts }: Deps): Tally {
+export function createUsageAggregator({ clock, facts }: Deps): UsageAggregator {
   const gathered = new Map<string, Count & { at: Date }>();
   let timer: NodeJS.Timeout | undefined;
 
   const flush = () => {
     clearTimeout(timer);
     timer = undefined;
-    for (const fact of gathered.values()) facts.note(fact);
+    for (const fact of gathered.values()) facts.record(fact);
     gathered.clear();
   };
   return {

@@ -5,7 +5,7 @@ import { type AuthFixture, type Person, startAuthFixture } from '../../../test/a
 import type { TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { insertReadyVideo } from '../../../test/harness/videos.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { createChat } from '../../../test/streams/chat.ts';
 import { addVideo, FOLDER, madeUpFiles } from '../../../test/videos/fixture.ts';
 import { workspaceOf } from '../../platform/db/workspace.ts';
@@ -248,7 +248,7 @@ describe('what is for FOLLOWERS', () => {
     (await follow(ada.username, await testKeyOf(grace))).assertOk(201);
     (await follow(ada.username, grace.key)).assertOk(201);
     // The answer before it is used for half a second.
-    await until(async () => (await statuses(cookie))[0] === 200);
+    await waitFor(async () => (await statuses(cookie))[0] === 200);
     assert.deepEqual([await statuses(cookie), await statuses(token)], [[200], [200]]);
     assert.equal(await offersToFollow(cookie), false);
     assert.equal((await view(cookie)).assertOk(200).at('data.counted'), true);

@@ -1,5 +1,5 @@
 import { createTtlCache } from '../../kernel/cache.ts';
-import type { Asking, Entitlements } from '../playback/index.ts';
+import type { AccessRequest, Entitlements } from '../playback/index.ts';
 import type { Follows } from './follows.service.ts';
 
 /** An answer is reused for so long, as those about members are. */
@@ -9,7 +9,7 @@ const ENTRIES = 20_000;
 interface Deps {
   follows: Pick<Follows, 'isFollowing'>;
   /** Who is signed in. */
-  visitors(asking: Asking): Promise<{ accountId: string } | null>;
+  visitors(asking: AccessRequest): Promise<{ accountId: string } | null>;
 }
 
 /** What is for FOLLOWERS opens to whoever is signed in and follows (docs/concepts/playback.md#access). */

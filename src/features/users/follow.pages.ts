@@ -1,20 +1,20 @@
 import formBody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebAssets } from '../../http/assets.ts';
-import { failurePage, refuseOtherSites, sendFailure, textOf } from '../../http/forms.ts';
-import { countActor } from '../../http/plugins/limits.ts';
+import { failurePage, rejectCrossSite, sendFailure, formField } from '../../http/forms.ts';
+import { limitByActor } from '../../http/plugins/limits.ts';
 import type { RequestCounters } from '../../http/ports.ts';
-import type { Visitors } from '../../http/visitor.ts';
+import type { PageViewers } from '../../http/visitor.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import type { FollowBox } from '../playback/index.ts';
+import type { RenderFollowBox } from '../playback/index.ts';
 import { followView } from './follow.views.ts';
 import type { Follows } from './follows.service.ts';
 import { FOLLOW_CAP } from './routes.ts';
 
 interface Forms {
   follows: Pick<Follows, 'isFollowing' | 'follow' | 'unfollow'>;
-  visitors: Visitors;
+  visitors: PageViewers;
   secrets: Pick<Secrets, 'sign' | 'verify'>;
 }
 
@@ -35,7 +35,7 @@ export function createFollowBox({
   visitors,
   secrets,
   count,
-}: Forms & { count(workspaceId: string): Promise<number> }): FollowBox {
+}: Forms & { count(workspaceId: string): Promise<number> }): RenderFollowBox {
   return async (asking, { accountId, workspaceId, username, name }, page) => {
     const [visitor, followers] = await Promise.all([visitors(asking), count(workspaceId)]);
     const sessionId = visitor?.sessionId ?? null;
@@ -59,7 +59,7 @@ export function followPages(
     // A scope of its own: everywhere else bodies are JSON.
     app.register(async (scope) => {
       await scope.register(formBody, { bodyLimit: FORM_BYTES });
-      scope.addHook('onRequest', refuseOtherSites);
+      scope.addHook('onRequest', rejectCrossSite);
       scope.setErrorHandler((error, _request, reply) =>
         sendFailure(deps.assets, error, reply, (failure) => failurePage(failure, MISSING)),
       );
@@ -87,20 +87,20 @@ export function followPages(
  * @throws {AppError} CSRF_REJECTED for a form of somebody else's session; RATE_LIMITED.
  */
 async function senderOf(
-  { visitors, secrets, counters }: Pick<Forms, 'visitors' | 'secrets'> & Parameters<typeof countActor>[0],
+  { visitors, secrets, counters }: Pick<Forms, 'visitors' | 'secrets'> & Parameters<typeof limitByActor>[0],
   request: Asked,
 ): Promise<string | null> {
   const visitor = await visitors(request);
   if (visitor === null || visitor.sessionId === null) return null;
-  if (!secrets.verify(PURPOSE, visitor.sessionId, textOf(request.body, 'formToken'))) {
+  if (!secrets.verify(PURPOSE, visitor.sessionId, formField(request.body, 'formToken'))) {
     throw new AppError('CSRF_REJECTED', { message: 'Reload the page and try again.' });
   }
-  await countActor({ counters }, FOLLOW_CAP, visitor.sessionId);
+  await limitByActor({ counters }, FOLLOW_CAP, visitor.sessionId);
   return visitor.accountId;
 }
 
 function backOf({ body, params }: Asked): string {
-  const back = textOf(body, 'back');
+  const back = formField(body, 'back');
   return BACK.test(back) ? back : `/@${encodeURIComponent(params.username)}`;
 }
 

@@ -59,7 +59,7 @@ export function createFollows(deps: Deps): Follows {
     return events.transaction(async (tx, append) => {
       const row = await repository.deleteFollow(tx, workspaceId, accountId);
       if (row === undefined) return undefined;
-      const sequence = await repository.takeFromCount(tx, workspaceId);
+      const sequence = await repository.decrementFollowers(tx, workspaceId);
       await append(followerRemoved, workspaceId, { ...told, sequence });
       return row;
     });
@@ -108,7 +108,7 @@ async function start(
     // Gone between the two looks: then it is new after all.
     if (known !== undefined) return known;
   }
-  const sequence = await repository.addToCount(tx, row.workspace_id);
+  const sequence = await repository.incrementFollowers(tx, row.workspace_id);
   await append(followerAdded, row.workspace_id, { ...told, sequence });
   return null;
 }

@@ -9,5 +9,5 @@ export { followerAdded, followerEvents, followerRemoved } from './events.ts';
 export { createFollowBox, followPages } from './follow.pages.ts';
 export { createFollows, type Follows, followers } from './follows.service.ts';
 export { userRoutes } from './routes.ts';
-export type { Standing } from './schemas.ts';
+export type { FollowState } from './schemas.ts';
 export { createUsers } from './service.ts';

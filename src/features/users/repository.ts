@@ -48,7 +48,7 @@ export async function followedBy(db: Db, followerId: string): Promise<string[]> 
 }
 
 /** One more. @returns the number of the event that tells of it. */
-export async function addToCount(tx: Tx, workspaceId: string): Promise<number> {
+export async function incrementFollowers(tx: Tx, workspaceId: string): Promise<number> {
   const { event_sequence: sequence } = await tx
     .insertInto('follower_count')
     .values({ workspace_id: workspaceId, followers: 1, event_sequence: 1 })
@@ -64,7 +64,7 @@ export async function addToCount(tx: Tx, workspaceId: string): Promise<number> {
 }
 
 /** One less. @returns the same. */
-export async function takeFromCount(tx: Tx, workspaceId: string): Promise<number> {
+export async function decrementFollowers(tx: Tx, workspaceId: string): Promise<number> {
   const { event_sequence: sequence } = await tx
     .updateTable('follower_count')
     .set({ followers: sql`followers - 1`, event_sequence: sql`event_sequence + 1` })

@@ -1,5 +1,5 @@
 import { anyKey } from '../../http/access.ts';
-import { defineRoute, Existing, type Limit, type Route } from '../../http/route.ts';
+import { defineRoute, ExistingResource, type Limit, type Route } from '../../http/route.ts';
 import { Deleted } from '../../http/schema.ts';
 import { HOUR_SEC } from '../../kernel/durations.ts';
 import type { PublicProfile } from '../accounts/index.ts';
@@ -55,7 +55,7 @@ export function userRoutes({ users, follows, avatarUrl }: Deps): Route[] {
       async handler({ caller }, { params }) {
         const followed = await follows.follow(caller, params.username);
         const out = toFollow(followed);
-        return followed.isNew ? out : new Existing(out);
+        return followed.isNew ? out : new ExistingResource(out);
       },
     }),
     defineRoute({

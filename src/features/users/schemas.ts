@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Nullable } from '../../http/schema.ts';
 import type { Followed } from './follows.service.ts';
 
@@ -7,7 +7,7 @@ export const Username = Type.Object({
   username: Type.String({ description: "The channel's username.", examples: ['ada'] }),
 });
 
-export const User = named(
+export const User = namedSchema(
   'User',
   Type.Object({
     id: IdOf('usr'),
@@ -33,7 +33,7 @@ export const User = named(
   },
 );
 
-export const Follow = named(
+export const Follow = namedSchema(
   'Follow',
   Type.Object({
     subscriptionId: IdOf('fol'),
@@ -60,13 +60,13 @@ interface UserRow {
 }
 
 /** What follows from what the user does. */
-export interface Standing {
+export interface FollowState {
   isLive: boolean;
   followerCount: number;
   videoCount: number;
 }
 
-export function toUser(row: UserRow, standing: Standing): Static<typeof User> {
+export function toUser(row: UserRow, standing: FollowState): Static<typeof User> {
   const { id, username, name, avatarUrl, bio, createdAt } = row;
   return { id, username, name, avatarUrl, bio, ...standing, createdAt: createdAt.toISOString() };
 }

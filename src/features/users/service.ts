@@ -1,6 +1,6 @@
 import type { Mode } from '../../kernel/access.ts';
 import type { PublicProfile } from '../accounts/index.ts';
-import type { Standing } from './schemas.ts';
+import type { FollowState } from './schemas.ts';
 
 /** Accounts as everybody sees them (docs/concepts/users.md). */
 export interface Users {
@@ -12,13 +12,13 @@ export interface Users {
   get(
     asking: { accountId: string; mode: Mode },
     username: string,
-  ): Promise<{ profile: PublicProfile; standing: Standing }>;
+  ): Promise<{ profile: PublicProfile; standing: FollowState }>;
 }
 
 interface Deps {
   profiles: { named(username: string): Promise<PublicProfile> };
   workspaceOf(accountId: string, mode: Mode): Promise<string>;
-  standingOf(workspaceId: string): Promise<Standing>;
+  standingOf(workspaceId: string): Promise<FollowState>;
 }
 
 export function createUsers({ profiles, workspaceOf, standingOf }: Deps): Users {

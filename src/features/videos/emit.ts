@@ -44,7 +44,7 @@ function changesOf(before: VideoRow, after: VideoRow): Changes {
   );
 }
 
-export function differs(before: VideoRow, after: VideoRow): boolean {
+export function hasChanged(before: VideoRow, after: VideoRow): boolean {
   return Object.keys(changesOf(before, after)).length > 0;
 }
 

@@ -26,11 +26,11 @@ export {
   videoReplaced,
   videoReplacementFailed,
 } from './events.ts';
-export type { ReservedAhead } from './intake/hold.service.ts';
+export type { GrowingReservation } from './intake/hold.service.ts';
 export type { IntakeVideo, VideoIntake, VideoProcessing } from './intake/service.ts';
 export { createVideoIntake } from './intake/service.ts';
 export { createLockVideo } from './locked.ts';
-export { aliveSlots, createTranscodeNode } from './processing/nodes.ts';
+export { countLiveSlots, createTranscodeNode } from './processing/nodes.ts';
 export type { VideoProcessor } from './processing/processing.service.ts';
 export { createVideoProcessing, processingJobs } from './processing/processing.service.ts';
 export { topHeight } from './processing/rules.ts';
@@ -39,11 +39,11 @@ export { createVideoPurge } from './purge.service.ts';
 export { canBePlayed } from './renditions.schemas.ts';
 export { replacementRoutes } from './replacement/routes.ts';
 export { createReplacements } from './replacement/service.ts';
-export { countPublicVideos, hasVideo, type ShownVideo } from './repository.ts';
+export { countPublicVideos, hasVideo, type VideoDetails } from './repository.ts';
 export { createRetention } from './retention.service.ts';
 export { videoRoutes } from './routes.ts';
 export { toLinked } from './schemas.ts';
-export type { Opening, UploadSessions, VideoDeleted, Videos } from './service.ts';
+export type { UploadOpener, UploadSessions, OnVideoDeleted, Videos } from './service.ts';
 export { createVideos } from './service.ts';
 export { createVideoSnapshots } from './snapshot.service.ts';
 export type { VideoTakedowns } from './takedown.service.ts';

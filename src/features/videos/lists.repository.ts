@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import { VISIBILITIES, type Visibility } from '../../kernel/visibility.ts';
-import { ID_OF_STATE, idsWithin, pageCondition } from '../../platform/db/page.ts';
+import { ID_IN_C_COLLATION, idRangeCondition, pageCondition } from '../../platform/db/page.ts';
 import { containsText, searchPage } from '../../platform/db/search.ts';
 import { VALUES, type VideoStatus } from '../../platform/db/tables.generated.ts';
 
@@ -44,15 +44,15 @@ export function pageOfVideos(
     tag === undefined || isIndexed
       ? ordered(
           sql`video`,
-          sql`${inRange(workspaceId, page, ID_OF_STATE)} and ${ofPair} and ${rest}`,
+          sql`${inRange(workspaceId, page, ID_IN_C_COLLATION)} and ${ofPair} and ${rest}`,
           page,
-          ID_OF_STATE,
+          ID_IN_C_COLLATION,
         )
       : tagged(workspaceId, { tag, isShown }, page, ofPair);
   return sql`select id from unnest(${status ?? VALUES.video.status}::text[]) of_status,
     unnest(${visibility ?? VISIBILITIES}::text[]) of_visibility,
     lateral (${one}) one
-    order by id ${direction(page)} limit ${page.take}`;
+    order by id ${direction(page)} limit ${page.fetchLimit}`;
 }
 
 /** Of those that have a tag, in the order of their own index. */
@@ -67,20 +67,20 @@ function tagged(
   const always = { ...whole, createdAfter: null, createdBefore: null };
   const ids = { from: createdAfter, to: createdBefore };
   return sql`select video_id as id from video_tag where workspace_id = ${workspaceId} and tag = ${tag} and ${ofPair}
-    and ${pageCondition(always, 'video_id')} and ${idsWithin('vid', 'video_id', ids)}
+    and ${pageCondition(always, 'video_id')} and ${idRangeCondition('vid', 'video_id', ids)}
     and ${
       isWhole
         ? sql`true`
         : sql`exists (select from video where id = video_id
       and ${pageCondition({ ...page, after: null })} and ${matching({ isShown })} offset 0)`
     }
-    order by video_id ${direction(page)} limit ${page.take}`;
+    order by video_id ${direction(page)} limit ${page.fetchLimit}`;
 }
 
 const direction = (page: PageRequest) => sql.raw(page.order);
 
 function ordered(from: RawBuilder<unknown>, where: RawBuilder<unknown>, page: PageRequest, id = sql`id`) {
-  return sql`select id from ${from} where ${where} order by ${id} ${direction(page)} limit ${page.take}`;
+  return sql`select id from ${from} where ${where} order by ${id} ${direction(page)} limit ${page.fetchLimit}`;
 }
 
 function inRange(workspaceId: string, page: PageRequest, id = sql`id`): RawBuilder<unknown> {

@@ -2,7 +2,7 @@ import type { AppendEvent, Events } from '../../events/index.ts';
 import { notFound } from '../../kernel/errors.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Tx } from '../../platform/db/index.ts';
-import type { ShownVideo, VideoRow } from './repository.ts';
+import type { VideoDetails, VideoRow } from './repository.ts';
 import * as repository from './repository.ts';
 
 /** Told, with the video's id, whenever something that viewers see of a video has changed. */
@@ -29,14 +29,14 @@ export function createLockVideo({ events, bus }: { events: Events; bus: Pick<Bus
 }
 
 /** The same, for what answers with the video as partners are shown it. */
-export function showing(locked: LockVideo) {
+export function withVideoDetails(locked: LockVideo) {
   return (
     workspaceId: string,
     id: string,
     work: (tx: Tx, row: VideoRow, append: AppendEvent) => Promise<unknown>,
-  ): Promise<ShownVideo> =>
+  ): Promise<VideoDetails> =>
     locked(workspaceId, id, async (tx, row, append) => {
       await work(tx, row, append);
-      return repository.showVideo(tx, id);
+      return repository.getVideoDetails(tx, id);
     });
 }

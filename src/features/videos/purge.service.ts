@@ -4,16 +4,16 @@ import type { BlobStore } from '../../media/contract/index.ts';
 import type { Db } from '../../platform/db/index.ts';
 import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { giveBack, releaseStorage, type Trash } from './intake/hold.service.ts';
+import { releaseBytes, releaseStorage, type Trash } from './intake/hold.service.ts';
 import { trashOf } from './intake/repository.ts';
 import { forgetFolder } from './processing/repository.ts';
 import {
-  type Former,
+  type PreviousFile,
   findReplacement,
   foldersOf,
-  forgetRevision,
-  formerOriginals,
-  formers,
+  deleteRevision,
+  listPreviousOriginals,
+  listPreviousFiles,
   updateReplacement,
 } from './replacement/repository.ts';
 import * as repository from './repository.ts';
@@ -42,7 +42,7 @@ export function createVideoPurge(deps: Deps): VideoPurge {
     async run() {
       for (const row of await repository.unpurged(db, dateFromMs(clock.ms() - KEPT_MS)))
         await purge(deps, row);
-      for (const row of await formers(db, { until: clock.now() })) await removeFormer(deps, row);
+      for (const row of await listPreviousFiles(db, { until: clock.now() })) await removeFormer(deps, row);
     },
     async makeRoom(workspaceId, bytes) {
       const trash = [
@@ -50,7 +50,7 @@ export function createVideoPurge(deps: Deps): VideoPurge {
           bytes: row.storage_bytes,
           remove: () => purge(deps, row),
         })),
-        ...(await formers(db, { workspaceId })).map((row) => ({
+        ...(await listPreviousFiles(db, { workspaceId })).map((row) => ({
           bytes: row.previous_storage_bytes,
           remove: () => removeFormer(deps, row),
         })),
@@ -72,7 +72,7 @@ async function purge({ db, store, clock, log }: Deps, video: Deleted): Promise<b
   try {
     await store.deletePrefix(`${videoPrefix(video)}/`);
     // That of a recording is the recorder's file, where it needed no joining.
-    for (const key of await formerOriginals(db, id)) await store.delete(key);
+    for (const key of await listPreviousOriginals(db, id)) await store.delete(key);
     if (original !== null) await store.delete(original);
     await db.transaction().execute(async (tx) => {
       await releaseStorage(tx, { workspaceId: workspace_id, videoId: id });
@@ -86,7 +86,7 @@ async function purge({ db, store, clock, log }: Deps, video: Deleted): Promise<b
 }
 
 /** The file that a video has replaced. @returns likewise. */
-async function removeFormer({ db, store, log }: Deps, former: Former): Promise<boolean> {
+async function removeFormer({ db, store, log }: Deps, former: PreviousFile): Promise<boolean> {
   const {
     video_id: id,
     workspace_id,
@@ -108,12 +108,12 @@ async function removeFormer({ db, store, log }: Deps, former: Former): Promise<b
       await repository.lockAnyVideo(tx, id);
       const row = await findReplacement(tx, id, revision);
       if (row === undefined || row.previous_kept_until === null) return;
-      await giveBack(tx, workspace_id, row.previous_storage_bytes);
+      await releaseBytes(tx, workspace_id, row.previous_storage_bytes);
       await updateReplacement(tx, row, {
         ...{ previous_kept_until: null, previous_revision: null, previous_original_key: null },
         ...{ previous_image_folder: null, previous_captions: [], previous_storage_bytes: 0 },
       });
-      await forgetRevision(tx, id, was);
+      await deleteRevision(tx, id, was);
     });
     return true;
   } catch (error) {

@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { Nullable, OneOf } from '../../http/schema.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
-import type { ShownVideo } from './repository.ts';
+import type { VideoDetails } from './repository.ts';
 
-export const Rendition = named(
+export const Rendition = namedSchema(
   'Rendition',
   Type.Object({
     name: Type.String({ examples: ['1080p'] }),
@@ -17,7 +17,7 @@ export const Rendition = named(
   { name: '1080p', codec: 'H264', width: 1920, height: 1080, bitrate: 4_500_000, frameRate: 30 },
 );
 
-export const PendingRendition = named(
+export const PendingRendition = namedSchema(
   'PendingRendition',
   Type.Object({
     name: Type.String({ examples: ['1080p'] }),
@@ -28,7 +28,7 @@ export const PendingRendition = named(
   { name: '1080p', width: 1920, height: 1080, progressPercent: 42 },
 );
 
-export const AudioTrack = named(
+export const AudioTrack = namedSchema(
   'AudioTrack',
   Type.Object({
     language: Nullable(Type.String({ description: 'BCP 47 tag; null if the file does not specify it.' })),
@@ -42,7 +42,7 @@ export const AudioTrack = named(
   { language: 'en', label: 'English', channels: 6, isDefault: true, isDescription: false },
 );
 
-type Row = Pick<ShownVideo, 'renditions'>;
+type Row = Pick<VideoDetails, 'renditions'>;
 type RenditionRow = Row['renditions'][number];
 
 const isReady = ({ status }: RenditionRow) => status === 'READY';

@@ -10,9 +10,9 @@ import {
 import { jsonArrayFrom, jsonObjectFrom } from 'kysely/helpers/postgres';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Plan } from '../../kernel/plans.ts';
-import type { AmongIds } from '../../platform/db/by-ids.ts';
+import type { IdCondition } from '../../platform/db/by-ids.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { isWhole, plannedWithValues } from '../../platform/db/page.ts';
+import { isUnfiltered, CUSTOM_PLAN } from '../../platform/db/page.ts';
 import type { VideoRenditionTable, VideoTable } from '../../platform/db/tables.generated.ts';
 import { pageOfVideos, type VideoFilter } from './lists.repository.ts';
 
@@ -163,19 +163,19 @@ function selectShown(db: Db) {
 }
 
 /** Of any workspace: the caller compares. */
-export function selectVideos(db: Db, among: AmongIds) {
+export function selectVideos(db: Db, among: IdCondition) {
   return selectShown(db).where(areThese(among));
 }
 
-function areThese(among: AmongIds): RawBuilder<SqlBool> {
+function areThese(among: IdCondition): RawBuilder<SqlBool> {
   return sql`${among('video.id')} and video.deleted_at is null`;
 }
 
 /** A video with its renditions, video highest first, whether they can be played yet or not, and its captions. */
-export type ShownVideo = InferResult<ReturnType<typeof selectVideos>>[number];
+export type VideoDetails = InferResult<ReturnType<typeof selectVideos>>[number];
 
 /** The row as partners are shown it, inside the transaction that has changed it. */
-export async function showVideo(tx: Tx, id: string): Promise<ShownVideo> {
+export async function getVideoDetails(tx: Tx, id: string): Promise<VideoDetails> {
   return selectShown(tx).where('video.id', '=', id).executeTakeFirstOrThrow();
 }
 
@@ -184,10 +184,10 @@ export function listVideos(
   workspaceId: string,
   filter: VideoFilter,
   page: PageRequest,
-): Promise<ShownVideo[]> {
+): Promise<VideoDetails[]> {
   return selectShown(db)
     .where(sql<boolean>`video.id = any(array(${pageOfVideos(workspaceId, filter, page)}))`)
-    .$if(!isWhole(page, Object.values(filter)), (one) => one.modifyFront(plannedWithValues))
+    .$if(!isUnfiltered(page, Object.values(filter)), (one) => one.modifyFront(CUSTOM_PLAN))
     .orderBy('video.id', page.order)
     .execute();
 }

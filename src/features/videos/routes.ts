@@ -1,5 +1,5 @@
 import Type, { type TObject } from 'typebox';
-import { reads, writes } from '../../http/access.ts';
+import { requiresRead, requiresWrite } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaList, Deleted, IdParams, parseList } from '../../http/schema.ts';
@@ -8,7 +8,7 @@ import type { CursorCodec } from '../../kernel/cursor.ts';
 import { VISIBILITIES } from '../../kernel/visibility.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { VideoLinks } from '../playback/index.ts';
-import type { ShownVideo } from './repository.ts';
+import type { VideoDetails } from './repository.ts';
 import { newVideo, PublishIn, toVideo, Video, VideoIn, VideoPatch } from './schemas.ts';
 import type { Videos } from './service.ts';
 
@@ -26,10 +26,10 @@ interface Deps {
 
 /** `/videos` and what is done with one (docs/concepts/videos.md). */
 export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
-  const out = (caller: Caller, row: ShownVideo) => toVideo(row, { mode: caller.mode, links });
+  const out = (caller: Caller, row: VideoDetails) => toVideo(row, { mode: caller.mode, links });
   return [
     defineRoute({
-      ...writes('videos:write'),
+      ...requiresWrite('videos:write'),
       operationId: 'videos.create',
       method: 'POST',
       path: '/videos',
@@ -44,7 +44,7 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...reads('videos:read'),
+      ...requiresRead('videos:read'),
       operationId: 'videos.list',
       method: 'GET',
       path: '/videos',
@@ -73,7 +73,7 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...reads('videos:read'),
+      ...requiresRead('videos:read'),
       ...one,
       operationId: 'videos.get',
       method: 'GET',
@@ -84,7 +84,7 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
       handler: async ({ caller }, { params }) => out(caller, await videos.get(caller.workspaceId, params.id)),
     }),
     defineRoute({
-      ...writes('videos:write'),
+      ...requiresWrite('videos:write'),
       ...one,
       operationId: 'videos.update',
       method: 'PATCH',
@@ -96,7 +96,7 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
         out(caller, await videos.update(caller.workspaceId, params.id, body)),
     }),
     defineRoute({
-      ...writes('videos:write'),
+      ...requiresWrite('videos:write'),
       operationId: 'videos.delete',
       method: 'DELETE',
       path: '/videos/{id}',
@@ -114,10 +114,10 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
   ];
 }
 
-function stateRoutes(videos: Videos, out: (caller: Caller, row: ShownVideo) => Video): Route[] {
+function stateRoutes(videos: Videos, out: (caller: Caller, row: VideoDetails) => Video): Route[] {
   return [
     defineRoute({
-      ...writes('videos:write'),
+      ...requiresWrite('videos:write'),
       ...one,
       operationId: 'videos.publish',
       method: 'POST',
@@ -132,7 +132,7 @@ function stateRoutes(videos: Videos, out: (caller: Caller, row: ShownVideo) => V
         out(caller, await videos.publish(caller.workspaceId, params.id, body.at ?? null)),
     }),
     defineRoute({
-      ...writes('videos:write'),
+      ...requiresWrite('videos:write'),
       ...one,
       operationId: 'videos.unpublish',
       method: 'POST',
@@ -143,7 +143,7 @@ function stateRoutes(videos: Videos, out: (caller: Caller, row: ShownVideo) => V
         out(caller, await videos.unpublish(caller.workspaceId, params.id)),
     }),
     defineRoute({
-      ...writes('videos:write'),
+      ...requiresWrite('videos:write'),
       ...one,
       operationId: 'videos.retry',
       method: 'POST',

@@ -1,5 +1,5 @@
 import Type, { type Static, type TObject } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import {
   IdOf,
   Instant,
@@ -14,7 +14,7 @@ import {
 } from '../../http/schema.ts';
 import { Takedown, toTakedown } from '../../http/takedown.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
-import { NOTE_CODES } from '../../media/contract/index.ts';
+import { PROCESSING_NOTE_CODES } from '../../media/contract/index.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { LinkedVideo, VideoLinks } from '../playback/index.ts';
 import {
@@ -27,14 +27,14 @@ import {
   toRenditions,
 } from './renditions.schemas.ts';
 import { Replacement, toReplacement } from './replacement/schemas.ts';
-import type { ShownVideo } from './repository.ts';
+import type { VideoDetails } from './repository.ts';
 import { aspectRatio } from './rules.ts';
 
 const MAX_DURATION_SEC = 43_200;
 
-named('VideoStatus', OneOf(VALUES.video.status));
+namedSchema('VideoStatus', OneOf(VALUES.video.status));
 
-const Chapter = named(
+const Chapter = namedSchema(
   'Chapter',
   Type.Object({
     startSec: Type.Number({ minimum: 0, maximum: MAX_DURATION_SEC }),
@@ -85,7 +85,7 @@ export const file = {
   ),
 };
 
-export const VideoIn = named(
+export const VideoIn = namedSchema(
   'VideoCreate',
   Type.Object({
     title: Title,
@@ -111,13 +111,13 @@ export const VideoIn = named(
 );
 export type VideoIn = Static<typeof VideoIn>;
 
-export const VideoPatch = named('VideoUpdate', Type.Object({ title: Type.Optional(Title), ...settings }), {
+export const VideoPatch = namedSchema('VideoUpdate', Type.Object({ title: Type.Optional(Title), ...settings }), {
   title: 'A longer film',
   chapters: [{ startSec: 0, title: 'Opening' }],
 });
 export type VideoPatch = Static<typeof VideoPatch>;
 
-export const PublishIn = named(
+export const PublishIn = namedSchema(
   'VideoPublish',
   Type.Object({
     at: Type.Optional(Nullable(Type.String({ format: 'date-time', description: 'At most one year ahead.' }))),
@@ -132,7 +132,7 @@ const captionFields = {
   isAuto: Type.Boolean(),
   isDefault: Type.Boolean({ description: 'Whether it is shown by default.' }),
 };
-export const Caption = named('Caption', Type.Object(captionFields), {
+export const Caption = namedSchema('Caption', Type.Object(captionFields), {
   language: 'en',
   label: 'English',
   url: 'https://video.example.com/v/vid_01kafe3n4pfx2v9yq6m8d7t5zr/captions/en.vtt',
@@ -142,7 +142,7 @@ export const Caption = named('Caption', Type.Object(captionFields), {
 
 const Processing = Type.Object({
   notes: Type.Array(
-    named('ProcessingNote', Type.Object({ code: OneOf(NOTE_CODES), message: Type.String() }), {
+    namedSchema('ProcessingNote', Type.Object({ code: OneOf(PROCESSING_NOTE_CODES), message: Type.String() }), {
       code: 'CAPTIONS_LEFT_OUT',
       message: 'Track 4 (German) was skipped: its subtitles are images (PGS), not text.',
     }),
@@ -150,7 +150,7 @@ const Processing = Type.Object({
   ),
 });
 
-export const Video = named(
+export const Video = namedSchema(
   'Video',
   Type.Object({
     id: IdOf('vid'),
@@ -257,7 +257,7 @@ export type Video = Static<typeof Video>;
 
 /** A video whose file is to come. @param Upload the shape of an upload session. */
 export function newVideo(Upload: TObject) {
-  return named(
+  return namedSchema(
     'NewVideo',
     Type.Object({
       ...Video.properties,
@@ -268,7 +268,7 @@ export function newVideo(Upload: TObject) {
 
 /** With the session that its next file comes by, where it does not come from an address. */
 export function replacedVideo(Upload: TObject) {
-  return named(
+  return namedSchema(
     'ReplacedVideo',
     Type.Object({
       ...Video.properties,
@@ -281,7 +281,7 @@ export function replacedVideo(Upload: TObject) {
 
 type LinkColumns = 'id' | 'visibility' | 'image_folder' | 'has_preview' | 'has_storyboard' | 'thumbnail_file';
 
-export function toLinked(row: Pick<ShownVideo, LinkColumns>, isPlayable: boolean): LinkedVideo {
+export function toLinked(row: Pick<VideoDetails, LinkColumns>, isPlayable: boolean): LinkedVideo {
   return {
     id: row.id,
     visibility: row.visibility,
@@ -295,7 +295,7 @@ export function toLinked(row: Pick<ShownVideo, LinkColumns>, isPlayable: boolean
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
 
-export function toVideo(row: ShownVideo, view: { mode: Mode; links: VideoLinks }): Video {
+export function toVideo(row: VideoDetails, view: { mode: Mode; links: VideoLinks }): Video {
   const { links, mode } = view;
   const linked = toLinked(row, canBePlayed(row));
   return {

@@ -5,18 +5,18 @@ import { AppError, notFound } from '../../kernel/errors.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { BlobStore } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
-import { createBatchReader, createTurnReader } from '../../platform/db/batch.ts';
+import { createBatchReader, createDeduplicatingReader } from '../../platform/db/batch.ts';
 import { readByIds } from '../../platform/db/by-ids.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Chapter } from '../../platform/db/json-columns.ts';
 import type { AssertOwnTiers } from '../tiers/index.ts';
-import { differs, emitUpdated } from './emit.ts';
+import { hasChanged, emitUpdated } from './emit.ts';
 import { videoDeleted, videoPublished, videoUnpublished } from './events.ts';
 import { createVideo, type VideoIntake, type VideoProcessing } from './intake/service.ts';
 import type { VideoFilter } from './lists.repository.ts';
-import { createLockVideo, showing, VIDEO_TOPIC } from './locked.ts';
+import { createLockVideo, withVideoDetails, VIDEO_TOPIC } from './locked.ts';
 import { takeOverReplacements } from './replacement/deletion.ts';
-import type { ShownVideo, VideoRow } from './repository.ts';
+import type { VideoDetails, VideoRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
 import * as settingsRules from './settings.rules.ts';
@@ -36,14 +36,14 @@ export interface VideoSettings {
 }
 
 /** What is known of a file before it comes. */
-export interface AnnouncedFile {
+export interface DeclaredFile {
   filename?: string;
   sizeBytes?: number;
   mimeType?: string;
   corsOrigin?: string | null;
 }
 
-export interface NewVideoInput extends VideoSettings, AnnouncedFile {
+export interface NewVideoInput extends VideoSettings, DeclaredFile {
   title: string;
   publishAt?: string | null;
 }
@@ -64,7 +64,7 @@ export interface UploadedFile {
 }
 
 /** Who opens a session, which is good for as long as they may upload. */
-export type Opening = Pick<Caller, 'workspaceId' | 'accountId' | 'actor'>;
+export type UploadOpener = Pick<Caller, 'workspaceId' | 'accountId' | 'actor'>;
 
 /** How the file of a video comes; filled by the composition root. */
 export interface UploadSessions {
@@ -77,14 +77,14 @@ export interface UploadSessions {
    */
   open(
     tx: Tx,
-    by: Opening,
+    by: UploadOpener,
     videoId: string,
     file: UploadedFile & { id?: string; replaces?: boolean },
   ): Promise<{ id: string; shown: object }>;
 }
 
 /** Takes part in the deletion of a video: ends what is still under way for it. */
-export type VideoDeleted = (tx: Tx, append: AppendEvent, video: VideoRow) => Promise<void>;
+export type OnVideoDeleted = (tx: Tx, append: AppendEvent, video: VideoRow) => Promise<void>;
 
 export interface VideoDeps {
   db: Db;
@@ -95,26 +95,26 @@ export interface VideoDeps {
   uploads: UploadSessions;
   intake: Pick<VideoIntake, 'hold' | 'lock'>;
   processing: Pick<VideoProcessing, 'start' | 'cancel'>;
-  onDeleted: readonly VideoDeleted[];
+  onDeleted: readonly OnVideoDeleted[];
   assertOwnTiers: AssertOwnTiers;
 }
 
 /** What partners and creators do with videos. Each id is looked up in the workspace: NOT_FOUND otherwise. */
 export interface Videos {
   /** A video that waits for its file, and the upload session for it. @throws {AppError} QUOTA_EXCEEDED. */
-  create(by: Opening, input: NewVideoInput): Promise<{ video: ShownVideo; upload: object }>;
+  create(by: UploadOpener, input: NewVideoInput): Promise<{ video: VideoDetails; upload: object }>;
   /** Concurrent equal calls share the rows: do not change them. */
-  list(workspaceId: string, filter: VideoFilter, page: PageRequest): Promise<ShownVideo[]>;
+  list(workspaceId: string, filter: VideoFilter, page: PageRequest): Promise<VideoDetails[]>;
   /** Concurrent calls share the row: do not change it. */
-  get(workspaceId: string, id: string): Promise<ShownVideo>;
-  update(workspaceId: string, id: string, input: VideoSettings): Promise<ShownVideo>;
+  get(workspaceId: string, id: string): Promise<VideoDetails>;
+  update(workspaceId: string, id: string, input: VideoSettings): Promise<VideoDetails>;
   /** It answers NOT_FOUND from here on; its files go after 30 days. */
   remove(workspaceId: string, id: string): Promise<void>;
   /** @param at later; now when it is null. @throws {AppError} CONFLICT when it is to be later and is public. */
-  publish(workspaceId: string, id: string, at: string | null): Promise<ShownVideo>;
-  unpublish(workspaceId: string, id: string): Promise<ShownVideo>;
+  publish(workspaceId: string, id: string, at: string | null): Promise<VideoDetails>;
+  unpublish(workspaceId: string, id: string): Promise<VideoDetails>;
   /** @throws {AppError} CONFLICT unless it is FAILED and its original is there. */
-  retry(workspaceId: string, id: string): Promise<ShownVideo>;
+  retry(workspaceId: string, id: string): Promise<VideoDetails>;
   /** Publishes what is due. */
   publishDue(): Promise<void>;
 }
@@ -122,10 +122,10 @@ export interface Videos {
 export function createVideos(deps: VideoDeps): Videos {
   const { db, events, bus, clock } = deps;
   const readVideo = createBatchReader(readByIds(db, repository.selectVideos));
-  const readList = createTurnReader(({ workspaceId, filter, page }: AskedList) =>
+  const readList = createDeduplicatingReader(({ workspaceId, filter, page }: AskedList) =>
     repository.listVideos(db, workspaceId, filter, page),
   );
-  const locked = showing(createLockVideo(deps));
+  const locked = withVideoDetails(createLockVideo(deps));
   const get = async (workspaceId: string, id: string) => {
     const row = await readVideo(id);
     if (row === undefined || row.workspace_id !== workspaceId) throw notFound();
@@ -203,7 +203,7 @@ function columns(input: VideoSettings): Partial<Settings> {
 
 /** @param title what the file is called when nobody says it. */
 export function fileOf(
-  { filename, sizeBytes, mimeType, corsOrigin }: AnnouncedFile,
+  { filename, sizeBytes, mimeType, corsOrigin }: DeclaredFile,
   title: string,
 ): UploadedFile {
   return {
@@ -214,7 +214,7 @@ export function fileOf(
   };
 }
 
-async function create(deps: VideoDeps, by: Opening, input: NewVideoInput) {
+async function create(deps: VideoDeps, by: UploadOpener, input: NewVideoInput) {
   const { workspaceId } = by;
   const { events, clock, uploads, intake } = deps;
   const now = clock.now();
@@ -236,7 +236,7 @@ async function create(deps: VideoDeps, by: Opening, input: NewVideoInput) {
       });
       const upload = await uploads.open(tx, by, id, file);
       await repository.updateVideo(tx, id, { upload_id: upload.id });
-      return { video: await repository.showVideo(tx, id), upload: upload.shown };
+      return { video: await repository.getVideoDetails(tx, id), upload: upload.shown };
     }),
   );
 }
@@ -259,7 +259,7 @@ async function update(
   const publication = publicationOf(row, settings.visibility, now);
   // What is visible now is not published later.
   const publish_at = settings.visibility === 'PRIVATE' ? row.publish_at : null;
-  if (!differs(row, { ...settings, publish_at })) return;
+  if (!hasChanged(row, { ...settings, publish_at })) return;
   const after = await repository.updateVideo(tx, row.id, {
     ...columns(input),
     chapters: JSON.stringify(chapters),
@@ -336,12 +336,12 @@ async function remove(deps: VideoDeps, workspaceId: string, id: string): Promise
   bus.publish(VIDEO_TOPIC, id);
 }
 
-async function retry(deps: VideoDeps, workspaceId: string, id: string): Promise<ShownVideo> {
+async function retry(deps: VideoDeps, workspaceId: string, id: string): Promise<VideoDetails> {
   const { db, store, clock, processing } = deps;
   const found = await repository.findOriginal(db, workspaceId, id);
   if (found === undefined) throw notFound();
   const isThere = found.original_key !== null && (await store.head(found.original_key)) !== null;
-  return showing(createLockVideo(deps))(workspaceId, id, async (tx, row, append) => {
+  return withVideoDetails(createLockVideo(deps))(workspaceId, id, async (tx, row, append) => {
     if (row.status !== 'FAILED') {
       throw new AppError('CONFLICT', {
         field: 'status',

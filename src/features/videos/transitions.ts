@@ -119,7 +119,7 @@ export async function fail({ tx, append, row, now }: Step, failure: VideoFailure
 }
 
 /** FAILED → UPLOADING: a file that never came is fetched again. */
-export async function awaitAgain({ tx, row, now }: Step): Promise<VideoRow | null> {
+export async function waitForNewFile({ tx, row, now }: Step): Promise<VideoRow | null> {
   const status = row.original_key === null ? target(row, 'awaited') : null;
   if (status === null) return null;
   const change = { status, error_code: null, error_message: null, updated_at: now };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { desk } from '../../../test/booking/desk.ts';
-import { visitor } from '../../../test/booking/visitor.ts';
+import { bookingClient } from '../../../test/booking/desk.ts';
+import { bookingBrowser } from '../../../test/booking/visitor.ts';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { runTask } from '../../../test/harness/parts.ts';
@@ -10,8 +10,8 @@ import { DAY_MS, HOUR_MS } from '../../kernel/durations.ts';
 
 let app: TestApp;
 const clock = new TestClock('2026-11-20T10:00:00Z');
-const { creator, product, booked, open, ask, act, pay, mails } = desk(() => app);
-const { takeOffer } = visitor(
+const { creator, product, booked, open, ask, act, pay, mails } = bookingClient(() => app);
+const { takeOffer } = bookingBrowser(
   () => app,
   () => app,
 );

@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { defineEvent, type EventDefinition } from '../../events/catalogue.ts';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { Nullable } from '../../http/schema.ts';
 
-const data = named(
+const data = namedSchema(
   'WaitlistEventData',
   Type.Object({
     waitlistId: Type.String(),

@@ -1,4 +1,4 @@
-import type { NewMail } from '../mail/index.ts';
+import type { NewEmail } from '../mail/index.ts';
 
 interface Told {
   to: string;
@@ -9,13 +9,13 @@ interface Told {
 }
 
 /** @param isConfirmed whoever put them on the list answers for the address. */
-export function joinedMail({
+export function joinedEmail({
   to,
   place,
   creator,
   link,
   isConfirmed,
-}: Told & { isConfirmed: boolean }): NewMail {
+}: Told & { isConfirmed: boolean }): NewEmail {
   const asked = isConfirmed ? '' : ' once you confirm it within two days';
   return {
     kind: 'waitlist-joined',
@@ -37,7 +37,7 @@ If this wasn't you, leave the waitlist there or ignore this email: nothing is bo
 }
 
 /** @param until as people read it. */
-export function offeredMail({ to, place, creator, link, until }: Told & { until: string }): NewMail {
+export function spotOfferedEmail({ to, place, creator, link, until }: Told & { until: string }): NewEmail {
   return {
     kind: 'waitlist-offered',
     to,

@@ -1,17 +1,17 @@
 import { nextSequence } from '../../events/index.ts';
-import { inZone } from '../../kernel/local-time.ts';
+import { formatInZone } from '../../kernel/local-time.ts';
 import { isSuspended } from '../../platform/db/workspace.ts';
 import type { ProductRow } from '../products/index.ts';
 import { waitlistConverted, waitlistOffered } from './events.ts';
-import { joinedMail, offeredMail } from './mails.ts';
-import { createPlaces, type Places } from './places.ts';
-import type { WaitlistPorts, Work } from './ports.ts';
+import { joinedEmail, spotOfferedEmail } from './mails.ts';
+import { createSpots, type Spots } from './places.ts';
+import type { WaitlistPorts, TransactionContext } from './ports.ts';
 import type { EntryRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { offerEnd, type Place } from './rules.ts';
+import { offerEnd, type Spot } from './rules.ts';
 
 /** How a booking ended up, as far as somebody who waited is concerned. */
-export interface Booked extends Place {
+export interface Booked extends Spot {
   bookingId: string;
   workspaceId: string;
   productId: string;
@@ -25,19 +25,19 @@ export interface Booked extends Place {
  * cohort, a class, the calendar), then an entry.
  */
 export interface Offers {
-  places: Places;
+  places: Spots;
   /** A place may be free: whoever is first keeps it, and is told. */
-  freed(work: Work, workspaceId: string, productId: string, place: Place): Promise<void>;
+  freed(work: TransactionContext, workspaceId: string, productId: string, place: Spot): Promise<void>;
   /** Ends an entry as it was read, and its place with it. @returns null when it is not as it was read any more. */
   end(
-    work: Work,
+    work: TransactionContext,
     entry: EntryRow,
     to: { status: EntryRow['status']; bookingId: string | null },
   ): Promise<EntryRow | null>;
   /** Whoever waited has booked: an offer by its link, what is only waited for by the address as well. */
-  converted(work: Work, booked: Booked): Promise<void>;
+  converted(work: TransactionContext, booked: Booked): Promise<void>;
   /** Mails somebody where they stand, and the link. */
-  greet(work: Work, product: ProductRow, entry: EntryRow): Promise<void>;
+  greet(work: TransactionContext, product: ProductRow, entry: EntryRow): Promise<void>;
   /** Where its holder sees where they stand, takes the place, or leaves. */
   linkOf(id: string): string;
   isLink(id: string, key: string): boolean;
@@ -46,7 +46,7 @@ export interface Offers {
 const LINK = 'waitlist link';
 
 export function createOffers(ports: WaitlistPorts): Offers {
-  const places = createPlaces(ports);
+  const places = createSpots(ports);
   const linkOf = (id: string) => `${ports.publicUrl}/waitlist/${id}?key=${ports.secrets.sign(LINK, id)}`;
   const offers: Offers = {
     places,
@@ -83,14 +83,14 @@ export function createOffers(ports: WaitlistPorts): Offers {
 }
 
 /** What was offered; before an offer, what is waited for. */
-export function placeOf(entry: EntryRow): Place {
+export function placeOf(entry: EntryRow): Spot {
   return {
     cohortId: entry.offered_cohort_id ?? entry.cohort_id,
     startsAt: entry.offered_starts_at ?? entry.starts_at,
   };
 }
 
-export async function dataOf({ tx }: Pick<Work, 'tx'>, entry: EntryRow) {
+export async function dataOf({ tx }: Pick<TransactionContext, 'tx'>, entry: EntryRow) {
   return {
     waitlistId: entry.id,
     productId: entry.product_id,
@@ -102,12 +102,12 @@ export async function dataOf({ tx }: Pick<Work, 'tx'>, entry: EntryRow) {
 
 interface Means {
   ports: WaitlistPorts;
-  places: Places;
+  places: Spots;
   linkOf: Offers['linkOf'];
 }
 
 /** @returns whether another one may be offered. */
-async function offerOne(means: Means, work: Work, product: ProductRow, place: Place): Promise<boolean> {
+async function offerOne(means: Means, work: TransactionContext, product: ProductRow, place: Spot): Promise<boolean> {
   const { ports, places } = means;
   const { tx } = work;
   const now = ports.clock.now();
@@ -124,7 +124,7 @@ async function offerOne(means: Means, work: Work, product: ProductRow, place: Pl
   const marked =
     returning === undefined
       ? await repository.markOffered(tx, entry.id, { ...place, occurrenceId, now, expiresAt })
-      : await repository.markKept(tx, entry.id, occurrenceId, now);
+      : await repository.markHeld(tx, entry.id, occurrenceId, now);
   // Another one was faster with this entry: the next has its turn.
   if (marked === undefined) {
     await places.giveUp(tx, { ...entry, ...columnsOf(place), occurrence_id: occurrenceId });
@@ -135,11 +135,11 @@ async function offerOne(means: Means, work: Work, product: ProductRow, place: Pl
   return true;
 }
 
-const columnsOf = ({ cohortId }: Place) => ({ offered_cohort_id: cohortId });
+const columnsOf = ({ cohortId }: Spot) => ({ offered_cohort_id: cohortId });
 
 async function mail(
   { ports, places, linkOf }: Means,
-  { tx }: Work,
+  { tx }: TransactionContext,
   product: ProductRow,
   entry: EntryRow,
 ): Promise<void> {
@@ -151,8 +151,8 @@ async function mail(
   };
   const { status, confirmed_at: confirmedAt, offer_expires_at: until } = entry;
   if (status !== 'OFFERED' || until === null) {
-    return ports.mailbox.enqueue(tx, joinedMail({ ...told, isConfirmed: confirmedAt !== null }));
+    return ports.mailbox.enqueue(tx, joinedEmail({ ...told, isConfirmed: confirmedAt !== null }));
   }
   const { timezone } = await ports.availability.of(tx, entry.workspace_id);
-  return ports.mailbox.enqueue(tx, offeredMail({ ...told, until: inZone(until, timezone) }));
+  return ports.mailbox.enqueue(tx, spotOfferedEmail({ ...told, until: formatInZone(until, timezone) }));
 }

@@ -1,33 +1,33 @@
 import { dateFromMs } from '../../kernel/clock.ts';
 import { MINUTE_MS } from '../../kernel/durations.ts';
 import { AppError, notFound } from '../../kernel/errors.ts';
-import { inZone } from '../../kernel/local-time.ts';
+import { formatInZone } from '../../kernel/local-time.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { ProductRow } from '../products/index.ts';
 import type { CohortFacts, WaitlistPorts } from './ports.ts';
-import type { Place } from './rules.ts';
+import type { Spot } from './rules.ts';
 
 /** What is kept for somebody: of a class, the one in which a seat is claimed. */
-export interface Kept {
+export interface HeldSpot {
   occurrenceId: string | null;
 }
 
 /** The one place there is, of what is waited for: a slot, a seat of a class at one time, a seat of a cohort. */
-export interface Places {
+export interface Spots {
   /**
    * Could it be booked now?
    *
    * @throws {AppError} BAD_REQUEST, field `startsAt`, when no slot begins then; NOT_FOUND for another product's cohort;
    * CONFLICT, field `cohortId`, for one that is over, or whose enrolment is.
    */
-  isFree(db: Db, product: ProductRow, place: Place): Promise<boolean>;
+  isFree(db: Db, product: ProductRow, place: Spot): Promise<boolean>;
   /** From when on it cannot be booked any more; null when nobody can wait for it. */
-  closesAt(db: Db, product: ProductRow, place: Place): Promise<Date | null>;
+  closesAt(db: Db, product: ProductRow, place: Spot): Promise<Date | null>;
   /** Keeps it for an entry. @returns null when there is none to keep. */
-  keep(tx: Tx, product: ProductRow, place: Place, waitlistId: string): Promise<Kept | null>;
+  keep(tx: Tx, product: ProductRow, place: Spot, waitlistId: string): Promise<HeldSpot | null>;
   giveUp(tx: Tx, entry: { id: string; offered_cohort_id: string | null } & Occupied): Promise<void>;
   /** As people read it. */
-  nameOf(db: Db, product: ProductRow, place: Place): Promise<string>;
+  nameOf(db: Db, product: ProductRow, place: Spot): Promise<string>;
 }
 
 interface Occupied {
@@ -38,7 +38,7 @@ type Needs = Pick<WaitlistPorts, 'cohorts' | 'classSeats' | 'calendar' | 'slots'
 
 const GONE: readonly string[] = ['RUNNING', 'COMPLETED', 'CANCELED'];
 
-export function createPlaces(needs: Needs): Places {
+export function createSpots(needs: Needs): Spots {
   const { cohorts, classSeats, calendar, slots, availability } = needs;
   return {
     isFree: (db, product, place) => isFree(needs, db, product, place),
@@ -77,12 +77,12 @@ export function createPlaces(needs: Needs): Places {
       if (cohortId !== null) {
         const cohort = await cohorts.find(db, cohortId);
         if (cohort === undefined) return product.title;
-        const begins = `begins on ${inZone(cohort.starts_at, cohort.timezone)}`;
+        const begins = `begins on ${formatInZone(cohort.starts_at, cohort.timezone)}`;
         return `${product.title}${cohort.title === null ? '' : `, ${cohort.title}`}, ${begins}`;
       }
       if (startsAt === null) return product.title;
       const { timezone } = await availability.of(db, product.workspace_id);
-      return `${product.title}, ${inZone(startsAt, timezone)}`;
+      return `${product.title}, ${formatInZone(startsAt, timezone)}`;
     },
   };
 }
@@ -93,7 +93,7 @@ async function isFree(
   { cohorts, slots, clock }: Needs,
   db: Db,
   product: ProductRow,
-  { cohortId, startsAt }: Place,
+  { cohortId, startsAt }: Spot,
 ): Promise<boolean> {
   if (cohortId !== null) {
     const cohort = await cohorts.find(db, cohortId);

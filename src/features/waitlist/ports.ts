@@ -4,11 +4,11 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { Calendar, Span } from '../calendars/index.ts';
-import type { NewMail } from '../mail/index.ts';
+import type { NewEmail } from '../mail/index.ts';
 import type { ProductRow } from '../products/index.ts';
 
 /** A transaction, and what it appends. */
-export interface Work {
+export interface TransactionContext {
   tx: Tx;
   append: AppendEvent;
 }
@@ -69,7 +69,7 @@ export interface WaitlistPorts {
   availability: {
     of(db: Db, workspaceId: string): Promise<{ timezone: string; minNoticeMin: number }>;
   };
-  mailbox: { enqueue(tx: Tx, mail: NewMail): Promise<void> };
+  mailbox: { enqueue(tx: Tx, mail: NewEmail): Promise<void> };
   /** Without a slash at the end. */
   publicUrl: string;
 }

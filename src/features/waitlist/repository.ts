@@ -1,13 +1,13 @@
 import { type Insertable, type Selectable, sql } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { onPageOfAll, onPageOfEach } from '../../platform/db/listed.ts';
+import { pageByIndexOrder, pagePerCombination } from '../../platform/db/listed.ts';
 import {
   VALUES,
   type WaitlistEntryStatus,
   type WaitlistEntryTable,
 } from '../../platform/db/tables.generated.ts';
-import type { Place } from './rules.ts';
+import type { Spot } from './rules.ts';
 
 export type EntryRow = Selectable<WaitlistEntryTable>;
 
@@ -18,7 +18,7 @@ export interface EntryFilters {
 }
 
 /** A place of a product. */
-export interface PlaceOf extends Place {
+export interface ProductSpot extends Spot {
   productId: string;
 }
 
@@ -31,7 +31,7 @@ export function insertEntry(
 }
 
 /** Who waits for the same with this address, or has the offer of it; nobody changes it meanwhile. */
-export function lockWaiting(tx: Tx, wanted: PlaceOf & { email: string }): Promise<EntryRow | undefined> {
+export function lockWaiting(tx: Tx, wanted: ProductSpot & { email: string }): Promise<EntryRow | undefined> {
   return select(tx)
     .where('product_id', '=', wanted.productId)
     .where(names(wanted))
@@ -42,9 +42,9 @@ export function lockWaiting(tx: Tx, wanted: PlaceOf & { email: string }): Promis
 }
 
 /** How many ever waited for the same; of now, how many have confirmed it or have not. Under the lock of the product. */
-export async function countLine(
+export async function countQueue(
   tx: Tx,
-  wanted: PlaceOf,
+  wanted: ProductSpot,
 ): Promise<{ ever: number; confirmed: number; unconfirmed: number }> {
   const { ever, confirmed, unconfirmed } = await tx
     .selectFrom('waitlist_entry')
@@ -80,12 +80,12 @@ export function listEntries(
     cohortId === undefined ? undefined : sql`coalesce(offered_cohort_id, cohort_id) = ${cohortId}`;
   const listed = { table: 'waitlist_entry', prefix: 'wl', of, where } as const;
   // The indexes of a product's and a cohort's entries have them by status alone.
-  const onPage = isOfPlace ? onPageOfAll : onPageOfEach;
+  const onPage = isOfPlace ? pageByIndexOrder : pagePerCombination;
   return select(db)
     .where('workspace_id', '=', workspaceId)
     .where(onPage(page, listed, { status: [statuses, VALUES.waitlist_entry.status] }))
     .orderBy('id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 
@@ -108,7 +108,7 @@ export async function confirmEntry(db: Db, id: string, now: Date): Promise<void>
 }
 
 /** Somebody is asked once more: the time to confirm begins again. */
-export function askAgain(tx: Tx, id: string, now: Date): Promise<EntryRow> {
+export function resendConfirmation(tx: Tx, id: string, now: Date): Promise<EntryRow> {
   return tx
     .updateTable('waitlist_entry')
     .set({ updated_at: now })
@@ -118,7 +118,7 @@ export function askAgain(tx: Tx, id: string, now: Date): Promise<EntryRow> {
 }
 
 /** A key answers for an address that somebody typed; under its lock. */
-export function vouchFor(
+export function confirmOnBehalf(
   tx: Tx,
   id: string,
   { name, now }: { name: string | null; now: Date },
@@ -144,7 +144,7 @@ export async function expireUnconfirmed(db: Db, before: Date, now: Date): Promis
 }
 
 /** The first who waits for this place, or for any of the product, and has confirmed it; it is not locked. */
-export function findFirst(tx: Tx, place: PlaceOf): Promise<EntryRow | undefined> {
+export function findFirst(tx: Tx, place: ProductSpot): Promise<EntryRow | undefined> {
   return select(tx)
     .where('product_id', '=', place.productId)
     .where('status', '=', 'WAITING')
@@ -156,7 +156,7 @@ export function findFirst(tx: Tx, place: PlaceOf): Promise<EntryRow | undefined>
 }
 
 /** Whoever was offered this place and gave it up for a booking that came to nothing. */
-export function findReturning(tx: Tx, place: PlaceOf, now: Date): Promise<EntryRow | undefined> {
+export function findReturning(tx: Tx, place: ProductSpot, now: Date): Promise<EntryRow | undefined> {
   return select(tx)
     .where('product_id', '=', place.productId)
     .where('status', '=', 'OFFERED')
@@ -173,7 +173,7 @@ export function findReturning(tx: Tx, place: PlaceOf, now: Date): Promise<EntryR
 export function markOffered(
   tx: Tx,
   id: string,
-  offer: Place & { occurrenceId: string | null; now: Date; expiresAt: Date },
+  offer: Spot & { occurrenceId: string | null; now: Date; expiresAt: Date },
 ): Promise<EntryRow | undefined> {
   return tx
     .updateTable('waitlist_entry')
@@ -194,7 +194,7 @@ export function markOffered(
 }
 
 /** @returns undefined when the offer is over by now, or keeps its place. */
-export function markKept(
+export function markHeld(
   tx: Tx,
   id: string,
   occurrenceId: string | null,
@@ -211,7 +211,7 @@ export function markKept(
 }
 
 /** The place goes to the booking of its holder. @returns false when it is kept no more. */
-export async function markTaken(tx: Tx, id: string, now: Date): Promise<boolean> {
+export async function markClaimed(tx: Tx, id: string, now: Date): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('waitlist_entry')
     .set({ holds_spot: false, updated_at: now })
@@ -239,7 +239,7 @@ export function endEntry(
 }
 
 /** The entry, where it has the offer of this place. */
-export function findOffered(db: Db, place: PlaceOf, id: string): Promise<EntryRow | undefined> {
+export function findOffered(db: Db, place: ProductSpot, id: string): Promise<EntryRow | undefined> {
   return select(db)
     .where('id', '=', id)
     .where('product_id', '=', place.productId)
@@ -249,7 +249,7 @@ export function findOffered(db: Db, place: PlaceOf, id: string): Promise<EntryRo
 }
 
 /** Who waits for this place with this address. */
-export function findWaiting(db: Db, place: PlaceOf & { email: string }): Promise<EntryRow | undefined> {
+export function findWaiting(db: Db, place: ProductSpot & { email: string }): Promise<EntryRow | undefined> {
   return select(db)
     .where('product_id', '=', place.productId)
     .where('email', '=', place.email)
@@ -273,7 +273,7 @@ export function listLapsed(db: Db, now: Date, limit: number): Promise<{ id: stri
 }
 
 /** Nobody waits any more for what cannot be booked any more. */
-export async function expireLine(db: Db, wanted: PlaceOf, now: Date): Promise<void> {
+export async function expireQueue(db: Db, wanted: ProductSpot, now: Date): Promise<void> {
   await db
     .updateTable('waitlist_entry')
     .set({ status: 'EXPIRED', updated_at: now })
@@ -284,14 +284,14 @@ export async function expireLine(db: Db, wanted: PlaceOf, now: Date): Promise<vo
 }
 
 /** A place, and whose it is. */
-export type AwaitedPlace = PlaceOf & { workspaceId: string };
+export type AwaitedSpot = ProductSpot & { workspaceId: string };
 
 /** What is waited for by name, and what was offered and is not kept just now: those behind a place, in one order. */
 export function listAwaited(
   db: Db,
   now: Date,
-  { after, limit }: { after: AwaitedPlace | null; limit: number },
-): Promise<AwaitedPlace[]> {
+  { after, limit }: { after: AwaitedSpot | null; limit: number },
+): Promise<AwaitedSpot[]> {
   const cohort = sql<string | null>`coalesce(offered_cohort_id, cohort_id)`;
   const start = sql<Date | null>`coalesce(offered_starts_at, starts_at)`;
   const key = sql`(product_id, coalesce(${cohort}, ''), coalesce(${start}, '-infinity'))`;
@@ -327,13 +327,13 @@ export function listAwaited(
 }
 
 /** What was named when joining: those who wait for the same are one line. */
-function names({ cohortId, startsAt }: Place) {
+function names({ cohortId, startsAt }: Spot) {
   return sql<boolean>`cohort_id is not distinct from ${cohortId}
     and starts_at is not distinct from ${startsAt}::timestamptz`;
 }
 
 /** Whoever named no cohort and no time takes any; an offer is of one place. */
-function takes({ cohortId, startsAt }: Place) {
+function takes({ cohortId, startsAt }: Spot) {
   return sql<boolean>`(coalesce(offered_cohort_id, cohort_id) is null
       or coalesce(offered_cohort_id, cohort_id) = ${cohortId})
     and (coalesce(offered_starts_at, starts_at) is null

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { reads, writes } from '../../http/access.ts';
+import { requiresRead, requiresWrite } from '../../http/access.ts';
 import { ListReader, listQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { CommaList, IdParams, parseList } from '../../http/schema.ts';
@@ -22,7 +22,7 @@ interface Deps {
 export function waitlistRoutes({ waitlist, mailCaps, cursors }: Deps): Route[] {
   return [
     defineRoute({
-      ...writes('booking:write'),
+      ...requiresWrite('booking:write'),
       operationId: 'waitlist.join',
       method: 'POST',
       path: '/booking/products/{id}/waitlist',
@@ -42,7 +42,7 @@ export function waitlistRoutes({ waitlist, mailCaps, cursors }: Deps): Route[] {
         ),
     }),
     defineRoute({
-      ...reads('booking:read'),
+      ...requiresRead('booking:read'),
       operationId: 'waitlist.list',
       method: 'GET',
       path: '/booking/waitlist',
@@ -70,7 +70,7 @@ export function waitlistRoutes({ waitlist, mailCaps, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...reads('booking:read'),
+      ...requiresRead('booking:read'),
       operationId: 'waitlist.get',
       method: 'GET',
       path: '/booking/waitlist/{id}',
@@ -82,7 +82,7 @@ export function waitlistRoutes({ waitlist, mailCaps, cursors }: Deps): Route[] {
         toEntry(await waitlist.get(workspaceId, params.id), mode),
     }),
     defineRoute({
-      ...writes('booking:write'),
+      ...requiresWrite('booking:write'),
       operationId: 'waitlist.remove',
       method: 'DELETE',
       path: '/booking/waitlist/{id}',

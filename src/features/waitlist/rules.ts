@@ -4,7 +4,7 @@ import { badRequest } from '../../kernel/errors.ts';
 import type { BookingProductType } from '../../platform/db/tables.generated.ts';
 
 /** What somebody waits for. Both null: any place of the product. */
-export interface Place {
+export interface Spot {
   cohortId: string | null;
   startsAt: Date | null;
 }
@@ -28,7 +28,7 @@ export function offerEnd(now: Date, closesAt: Date): Date | null {
  *
  * @throws {AppError} BAD_REQUEST, field `cohortId` or `startsAt`.
  */
-export function assertPlace(type: BookingProductType, { cohortId, startsAt }: Place, now: Date): void {
+export function assertSpot(type: BookingProductType, { cohortId, startsAt }: Spot, now: Date): void {
   if (type === 'COHORT' && startsAt !== null) {
     throw badRequest('startsAt', 'Use cohortId, not startsAt, for a cohort.');
   }

@@ -1,11 +1,11 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { EntryRow } from './repository.ts';
 
-export const WaitlistIn = named(
+export const WaitlistIn = namedSchema(
   'WaitlistJoin',
   Type.Object({
     email: Type.String({ minLength: 1, maxLength: 254 }),
@@ -23,7 +23,7 @@ export const WaitlistIn = named(
 );
 export type WaitlistIn = Static<typeof WaitlistIn>;
 
-export const WaitlistEntry = named(
+export const WaitlistEntry = namedSchema(
   'WaitlistEntry',
   Type.Object({
     id: IdOf('wl'),

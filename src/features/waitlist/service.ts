@@ -3,16 +3,16 @@ import { DAY_MS } from '../../kernel/durations.ts';
 import { parseEmail } from '../../kernel/email.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
-import { inOneLine } from '../../kernel/one-line.ts';
+import { toSingleLine } from '../../kernel/one-line.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import type { CountMail } from '../mail/index.ts';
 import { waitlistJoined } from './events.ts';
 import { createOffers, dataOf, type Offers, placeOf } from './offers.ts';
-import type { WaitlistPorts, Work } from './ports.ts';
-import type { AwaitedPlace, EntryFilters, EntryRow, PlaceOf } from './repository.ts';
+import type { WaitlistPorts, TransactionContext } from './ports.ts';
+import type { AwaitedSpot, EntryFilters, EntryRow, ProductSpot } from './repository.ts';
 import * as repository from './repository.ts';
-import { assertPlace, type Place } from './rules.ts';
+import { assertSpot, type Spot } from './rules.ts';
 import type { WaitlistIn } from './schemas.ts';
 
 /** Who waits for places of booking products (docs/concepts/booking-waitlist.md). An id of another workspace is NOT_FOUND. */
@@ -39,13 +39,13 @@ export interface Waitlist {
   /** Is it the key of the link that was mailed? */
   isLink(id: string, key: string): boolean;
   /** For whoever has the link. */
-  byId(id: string): Promise<{ entry: EntryRow; place: Place }>;
+  byId(id: string): Promise<{ entry: EntryRow; place: Spot }>;
   /** The same: they do wait. Again, it changes nothing. */
   confirm(id: string): Promise<void>;
   /** The same. @throws {AppError} as `remove`. */
   leave(id: string): Promise<EntryRow>;
   /** Is this place kept for the entry? */
-  isKept(db: Db, place: PlaceOf, id: string): Promise<boolean>;
+  isKept(db: Db, place: ProductSpot, id: string): Promise<boolean>;
   /**
    * Gives the place that is kept for the entry up for its booking. It is kept again when the booking comes to nothing and
    * the offer still runs.
@@ -53,7 +53,7 @@ export interface Waitlist {
    * @returns false when none is kept.
    * @throws {AppError} CONFLICT when the offer ends in this moment.
    */
-  take(tx: Tx, place: PlaceOf, id: string): Promise<boolean>;
+  take(tx: Tx, place: ProductSpot, id: string): Promise<boolean>;
   /** Ends offers whose time is over, and offers what is free by other ways than an event; the worker calls it. */
   sweep(): Promise<void>;
   /** For consumers. */
@@ -61,7 +61,7 @@ export interface Waitlist {
 }
 
 /** In one line, of those who have confirmed it. */
-const MOST_WAITING = 1000;
+const MAX_WAITING = 1000;
 /** In one line, of those who have not: more than what one address can type in the time that they have for it. */
 const MOST_UNCONFIRMED = 5000;
 const BATCH = 200;
@@ -77,7 +77,7 @@ export function createWaitlist(ports: WaitlistPorts): Waitlist {
   const offers = createOffers(ports);
   const deps = { ...ports, offers };
   /** The last place that a sweep has looked at. */
-  let looked: AwaitedPlace | null = null;
+  let looked: AwaitedSpot | null = null;
   return {
     offers,
     join: (workspaceId, productId, input, how) =>
@@ -118,7 +118,7 @@ interface Joining {
 
 async function join(
   { products, clock, offers }: Deps,
-  work: Work,
+  work: TransactionContext,
   workspaceId: string,
   { productId, input, isTyped, countMail }: Joining,
 ): Promise<EntryRow> {
@@ -127,19 +127,19 @@ async function join(
   const email = parseEmail(input.email);
   if (email === null) throw badRequest('email', 'Enter a valid email address, such as name@example.com.');
   const { cohortId = null, startsAt = null } = input;
-  const name = inOneLine(input.name ?? '') || null;
+  const name = toSingleLine(input.name ?? '') || null;
   const place = { cohortId, startsAt: startsAt === null ? null : instant(startsAt) };
   const now = clock.now();
   const product = await products.lock(tx, productId);
   if (product.status === 'ARCHIVED') throw new AppError('CONFLICT', { message: 'The product is archived.' });
-  assertPlace(product.type, place, now);
+  assertSpot(product.type, place, now);
   if (await offers.places.isFree(tx, product, place)) {
     const field = cohortId === null ? 'startsAt' : 'cohortId';
     throw new AppError('CONFLICT', { field, message: 'A spot is available. Book it instead.' });
   }
   const wanted = { ...place, productId };
   const known = await repository.lockWaiting(tx, { ...wanted, email });
-  const line = await repository.countLine(tx, wanted);
+  const line = await repository.countQueue(tx, wanted);
   // A page answers the same whether or not an address waits: that is its owner's business alone.
   if (isTyped || known === undefined) assertRoom(line, isTyped);
   const row =
@@ -164,8 +164,8 @@ async function join(
 }
 
 function assertRoom(line: { confirmed: number; unconfirmed: number }, isTyped: boolean): void {
-  if (line.confirmed >= MOST_WAITING) {
-    throw new AppError('CONFLICT', { message: `The waitlist limit of ${MOST_WAITING} people is reached.` });
+  if (line.confirmed >= MAX_WAITING) {
+    throw new AppError('CONFLICT', { message: `The waitlist limit of ${MAX_WAITING} people is reached.` });
   }
   if (isTyped && line.unconfirmed >= MOST_UNCONFIRMED) {
     const message = 'Too many unconfirmed waitlist entries. Try again tomorrow.';
@@ -179,8 +179,8 @@ async function joinAgain(
   known: EntryRow,
   { isTyped, name, now }: { isTyped: boolean; name: string | null; now: Date },
 ): Promise<EntryRow> {
-  if (isTyped) return known.confirmed_at === null ? repository.askAgain(tx, known.id, now) : known;
-  if (known.confirmed_at === null) return repository.vouchFor(tx, known.id, { name, now });
+  if (isTyped) return known.confirmed_at === null ? repository.resendConfirmation(tx, known.id, now) : known;
+  if (known.confirmed_at === null) return repository.confirmOnBehalf(tx, known.id, { name, now });
   const message = 'This email address is already on the waitlist.';
   throw new AppError('CONFLICT', { field: 'email', message });
 }
@@ -220,16 +220,16 @@ function isLapsed({ status, offer_expires_at: end }: EntryRow, now: Date): boole
 }
 
 /** Null as well when the offer is over, though nobody has written it down yet. */
-async function keptFor({ clock }: Deps, db: Db, place: PlaceOf, id: string) {
+async function keptFor({ clock }: Deps, db: Db, place: ProductSpot, id: string) {
   const entry = await repository.findOffered(db, place, id);
   return entry?.holds_spot === true && !isLapsed(entry, clock.now()) ? entry : null;
 }
 
-async function take(deps: Deps, tx: Tx, place: PlaceOf, id: string): Promise<boolean> {
+async function take(deps: Deps, tx: Tx, place: ProductSpot, id: string): Promise<boolean> {
   const entry = await keptFor(deps, tx, place, id);
   if (entry === null) return false;
   await deps.offers.places.giveUp(tx, entry);
-  if (await repository.markTaken(tx, entry.id, deps.clock.now())) return true;
+  if (await repository.markClaimed(tx, entry.id, deps.clock.now())) return true;
   const field = place.cohortId === null ? 'startsAt' : 'cohortId';
   throw new AppError('CONFLICT', { field, message: 'The spot is no longer held for this offer.' });
 }
@@ -246,13 +246,13 @@ async function apart({ log }: Deps, what: object, act: () => Promise<unknown>): 
 /** What was freed without an event: a seat that a payment had claimed, a place more of a cohort, a day less off. */
 async function offerFree(
   { db, events, offers, products, clock }: Deps,
-  { workspaceId, productId, cohortId, startsAt }: AwaitedPlace,
+  { workspaceId, productId, cohortId, startsAt }: AwaitedSpot,
 ): Promise<void> {
   const place = { cohortId, startsAt };
   const product = await products.find(db, workspaceId, productId);
   const closesAt = product && (await offers.places.closesAt(db, product, place));
   if (product === undefined || !closesAt || closesAt <= clock.now()) {
-    await repository.expireLine(db, { ...place, productId }, clock.now());
+    await repository.expireQueue(db, { ...place, productId }, clock.now());
   } else if (await offers.places.isFree(db, product, place).catch(() => false)) {
     await events.transaction((tx, append) => offers.freed({ tx, append }, workspaceId, productId, place));
   }

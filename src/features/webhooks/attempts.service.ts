@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { EventCatalogue } from '../../events/catalogue.ts';
 import { DELIVERIES_TOPIC, type Events, nextSequence } from '../../events/index.ts';
-import { findEvent, type KeptEvent } from '../../events/kept.ts';
+import { findEvent, type RetainedEvent } from '../../events/kept.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -11,7 +11,7 @@ import type { DeliveryLogStatus as DeliveryStatus } from '../../platform/db/tabl
 import type { Logger } from '../../platform/logger.ts';
 import type { Outbound } from '../../platform/outbound/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import type { Facts } from '../facts/index.ts';
+import type { UsageEvents } from '../facts/index.ts';
 import { createAttempt } from './delivery/attempt.ts';
 import { finishCounted } from './delivery/finish.ts';
 import { recover } from './delivery/recover.repository.ts';
@@ -25,7 +25,7 @@ import * as repository from './repository.ts';
 
 interface Deps {
   db: Db;
-  facts: Pick<Facts, 'append'>;
+  facts: Pick<UsageEvents, 'append'>;
   events: Events;
   catalogue: EventCatalogue;
   outbound: Outbound;
@@ -183,7 +183,7 @@ function singleAttempts(deps: Deps) {
   const attempt = createAttempt(deps);
   const leaseSec = Math.ceil(timeoutMs / 1000) + LEASE_MARGIN_SEC;
   return {
-    plan: (tx: Tx, webhook: Target, event: KeptEvent, replayOf: string | null) =>
+    plan: (tx: Tx, webhook: Target, event: RetainedEvent, replayOf: string | null) =>
       insertClaimed(tx, {
         workspaceId: webhook.workspace_id,
         webhookId: webhook.id,
@@ -197,7 +197,7 @@ function singleAttempts(deps: Deps) {
     /** @throws {AppError} NOT_FOUND when the webhook was deleted meanwhile. */
     async make(
       webhook: Target,
-      event: KeptEvent,
+      event: RetainedEvent,
       job: { id: number; lease: number },
     ): Promise<SingleOutcome> {
       const { url, secret, id: webhookId } = webhook;

@@ -1,10 +1,10 @@
 import { patternsOf } from '../../events/catalogue.ts';
-import { isEvent, onEvery, type StoredEvent } from '../../events/index.ts';
+import { isEvent, onAny, type StoredEvent } from '../../events/index.ts';
 import { enqueue } from './delivery/repository.ts';
 import { webhookFailing, webhookSecretRotated, webhookTest } from './events.ts';
 
 /** The consumer of events that plans a delivery for each webhook that subscribes, in the same transaction. */
-export const enqueueDeliveries = onEvery(async (tx, event) => {
+export const enqueueDeliveries = onAny(async (tx, event) => {
   if (isEvent(event, webhookTest)) return;
   await enqueue(tx, event, patternsOf(event.type), toldOf(event));
 });

@@ -7,7 +7,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { WEBHOOK_TOPIC } from './delivery/worker.ts';
 import { webhookFailing } from './events.ts';
 import * as repository from './repository.ts';
-import { cancelWaiting } from './service.ts';
+import { cancelPendingDeliveries } from './service.ts';
 
 interface Deps {
   db: Db;
@@ -26,23 +26,23 @@ const FAILURES = 20;
  * Tells of webhooks that fail for long, switches them off where the operator wants it, and cancels what a
  * delivery that was under way has left to one that is off.
  */
-export interface FailureWatch {
+export interface FailureMonitor {
   run(): Promise<void>;
 }
 
-export function createFailureWatch(deps: Deps): FailureWatch {
+export function createFailureMonitor(deps: Deps): FailureMonitor {
   const { db, clock, autoDisableDays: days } = deps;
   return {
     async run() {
       const daysAgo = (count: number) => dateFromMs(clock.ms() - count * DAY_MS);
-      for (const webhook of await repository.unsaidFailing(db, { failures: FAILURES, since: daysAgo(1) })) {
+      for (const webhook of await repository.listUnnotifiedFailing(db, { failures: FAILURES, since: daysAgo(1) })) {
         await emitFailing(deps, webhook);
       }
       for (const { id, workspace_id } of await repository.inactiveWithJobs(db)) {
-        await db.transaction().execute((tx) => cancelWaiting(tx, workspace_id, id, clock.now()));
+        await db.transaction().execute((tx) => cancelPendingDeliveries(tx, workspace_id, id, clock.now()));
       }
       if (days === 0) return;
-      const long = await repository.longFailing(db, { failures: FAILURES, since: daysAgo(days), days });
+      const long = await repository.listLongFailing(db, { failures: FAILURES, since: daysAgo(days), days });
       for (const webhook of long) await switchOff(deps, webhook);
     },
   };
@@ -73,7 +73,7 @@ async function switchOff(deps: Deps, { id, workspace_id }: Found): Promise<void>
     const row = await repository.lockWebhook(tx, workspace_id, id);
     if (row === undefined || row.failing_since === null || !row.is_active) return false;
     await repository.updateWebhook(tx, workspace_id, id, { is_active: false, updated_at: now });
-    await cancelWaiting(tx, workspace_id, id, now);
+    await cancelPendingDeliveries(tx, workspace_id, id, now);
     return true;
   });
   if (!isOff) return;

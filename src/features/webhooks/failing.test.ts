@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { TestClock } from '../../../test/harness/clock.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { createDeliveryFixture, type DeliveryFixture } from '../../../test/webhooks/fixture.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
 import { claim, type Finish, finish } from './delivery/repository.ts';
-import { createFailureWatch } from './index.ts';
+import { createFailureMonitor } from './index.ts';
 
 const HOUR_MS = 3_600_000;
 let f: DeliveryFixture;
@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 
 const watch = (autoDisableDays = 0) =>
-  createFailureWatch({
+  createFailureMonitor({
     db: f.db,
     events: f.events,
     clock,
@@ -163,7 +163,7 @@ describe('switching off by itself', () => {
       f.workspace.workspaceId,
       id,
       { status: ['CANCELED'] },
-      { take: 5, limit: 5, order: 'desc', after: null, createdAfter: null, createdBefore: null },
+      { fetchLimit: 5, limit: 5, order: 'desc', after: null, createdAfter: null, createdBefore: null },
     );
     assert.equal(row?.status, 'CANCELED');
     const on = await f.webhooks.update(f.workspace.workspaceId, id, { isActive: true });
@@ -194,7 +194,7 @@ test('what an attempt under way left to a webhook that is off is canceled', asyn
   };
   await finish(f.db, [{ job: job.id, lease: job.lease, retrySec: 600, log }]);
   await watch().run();
-  await until(async () => (await state(id)).pending_count === 0);
+  await waitFor(async () => (await state(id)).pending_count === 0);
   const rows = await f.logged(id, 2);
   assert.deepEqual(new Set(rows.map(({ status }) => status)), new Set(['FAILED', 'CANCELED']));
 });

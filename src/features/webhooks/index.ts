@@ -7,7 +7,7 @@
 
 export { enqueueDeliveries } from './consumers.ts';
 export { attemptsSince, oldestWaitSec } from './delivery/health.repository.ts';
-export { releaseAbandoned } from './delivery/repository.ts';
+export { releaseAllClaims } from './delivery/repository.ts';
 export { renderDelivery } from './delivery/signature.ts';
 export {
   createDeliveryWorker,
@@ -16,6 +16,6 @@ export {
   type DeliveryWorker,
 } from './delivery/worker.ts';
 export { webhookEvents } from './events.ts';
-export { createFailureWatch, type FailureWatch } from './failing.service.ts';
+export { createFailureMonitor, type FailureMonitor } from './failing.service.ts';
 export { webhookRoutes } from './routes.ts';
 export { createWebhooks, type Webhooks } from './service.ts';

@@ -4,10 +4,10 @@ import Stripe from 'stripe';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import type { TestAccount } from '../../../test/harness/factories.ts';
 import { type HttpsSink, type SinkRequest, startHttpsSink } from '../../../test/harness/https-sink.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { trust } from '../../../test/webhooks/fixture.ts';
 import { newId, newUuid } from '../../kernel/ids.ts';
-import { FIRST_WINDOW } from './delivery/window.ts';
+import { INITIAL_CONCURRENCY } from './delivery/window.ts';
 import { createDeliveryWorker, type DeliveryWorker } from './index.ts';
 
 let app: TestApp;
@@ -59,7 +59,7 @@ const rows = async (id: string, query = '') =>
     .list('data')
     .map((row) => Object(row));
 const untilRows = (id: string, count: number, query = '') =>
-  until(async () => {
+  waitFor(async () => {
     const found = await rows(id, query);
     return found.length >= count && found;
   });
@@ -173,15 +173,15 @@ describe('POST /me/webhooks/{id}/rotate-secret', () => {
   test('a delivery that was claimed before, and not sent yet, has the new secret', async () => {
     const { id } = await addWebhook();
     const answered = Promise.withResolvers<object>();
-    sink.reply = (_request, n) => (n < FIRST_WINDOW ? answered.promise : {});
-    for (let n = 0; n < FIRST_WINDOW; n++) await makeStream();
-    await sink.waitFor(FIRST_WINDOW);
+    sink.reply = (_request, n) => (n < INITIAL_CONCURRENCY ? answered.promise : {});
+    for (let n = 0; n < INITIAL_CONCURRENCY; n++) await makeStream();
+    await sink.waitFor(INITIAL_CONCURRENCY);
     // The next one is claimed and waits its turn behind those.
     await makeStream();
     const fresh = (await call('POST', `/me/webhooks/${id}/rotate-secret`)).string('data.signingSecret');
     answered.resolve({});
-    const requests = await sink.waitFor(FIRST_WINDOW + 1);
-    verified(requests[FIRST_WINDOW], fresh);
+    const requests = await sink.waitFor(INITIAL_CONCURRENCY + 1);
+    verified(requests[INITIAL_CONCURRENCY], fresh);
   });
 });
 
@@ -313,7 +313,7 @@ describe('POST /me/webhooks/{id}/recover', () => {
     sink.reply = () => ({ status: 500 });
     await makeStream();
     await untilRows(id, 1);
-    await until(async () => (await pending(id)) === 1);
+    await waitFor(async () => (await pending(id)) === 1);
     await worker.stop();
     const answers = await Promise.all(
       Array.from({ length: 4 }, () => call('POST', `/me/webhooks/${id}/recover`, { since })),

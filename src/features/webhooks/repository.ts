@@ -2,7 +2,7 @@ import { type Insertable, type RawBuilder, type Selectable, sql, type Updateable
 import { isUuidV4 } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { ID_OF_STATE, isWhole, pageCondition, plannedWithValues } from '../../platform/db/page.ts';
+import { ID_IN_C_COLLATION, isUnfiltered, pageCondition, CUSTOM_PLAN } from '../../platform/db/page.ts';
 import {
   type DeliveryLogTable,
   type DeliveryLogTrigger as DeliveryTrigger,
@@ -63,7 +63,7 @@ export function listWebhooks(db: Db, workspaceId: string, page: PageRequest): Pr
   return selectWebhooks(db, workspaceId)
     .where(pageCondition(page))
     .orderBy('id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 
@@ -171,7 +171,7 @@ interface Run {
 }
 
 /** Active webhooks with such a run of failures of which nobody was told yet. */
-export function unsaidFailing(db: Db, { failures, since }: Run) {
+export function listUnnotifiedFailing(db: Db, { failures, since }: Run) {
   return db
     .selectFrom('webhook')
     .select(['id', 'workspace_id'])
@@ -184,7 +184,7 @@ export function unsaidFailing(db: Db, { failures, since }: Run) {
 }
 
 /** Active webhooks that have had such a run and were still tried at its end. */
-export function longFailing(db: Db, { failures, since, days }: Run & { days: number }) {
+export function listLongFailing(db: Db, { failures, since, days }: Run & { days: number }) {
   return db
     .selectFrom('webhook')
     .select(['id', 'workspace_id'])
@@ -215,22 +215,22 @@ export async function listDeliveries(
   page: PageRequest,
 ): Promise<DeliveryRow[]> {
   const range = sql`workspace_id = ${workspaceId} and webhook_id = ${webhookId}
-    and ${pageCondition(page, ID_OF_STATE, 'created_at', 'dlv')}`;
-  const ordered = (take: number) => sql`order by ${ID_OF_STATE} ${sql.raw(page.order)} limit ${take}`;
+    and ${pageCondition(page, ID_IN_C_COLLATION, 'created_at', 'dlv')}`;
+  const ordered = (take: number) => sql`order by ${ID_IN_C_COLLATION} ${sql.raw(page.order)} limit ${take}`;
   const from = sql`select * from delivery_log where ${range}`;
   const matching = matchingDeliveries(filter);
   const { status, eventType, eventId, trigger } = filter;
   const isRare = (status ?? eventType ?? eventId) !== undefined || isByHand(trigger);
   const query = isRare
-    ? sql`${plannedWithValues} with newest as (${from} ${ordered(NEAR)}),
-        near as materialized (select * from newest where ${matching} ${ordered(page.take)}),
+    ? sql`${CUSTOM_PLAN} with newest as (${from} ${ordered(NEAR)}),
+        near as materialized (select * from newest where ${matching} ${ordered(page.fetchLimit)}),
         found as (${foundDeliveries(filter, {
-          from: sql`${from} and (select count(*) from near) < ${page.take} and ${matching}`,
-          ordered: ordered(page.take),
+          from: sql`${from} and (select count(*) from near) < ${page.fetchLimit} and ${matching}`,
+          ordered: ordered(page.fetchLimit),
         })})
-      select * from (select * from near where (select count(*) from near) = ${page.take}
-        union all select * from found) one ${ordered(page.take)}`
-    : sql`${isWhole(page, [trigger]) ? sql`` : plannedWithValues} ${from} and ${matching} ${ordered(page.take)}`;
+      select * from (select * from near where (select count(*) from near) = ${page.fetchLimit}
+        union all select * from found) one ${ordered(page.fetchLimit)}`
+    : sql`${isUnfiltered(page, [trigger]) ? sql`` : CUSTOM_PLAN} ${from} and ${matching} ${ordered(page.fetchLimit)}`;
   const { rows } = await sql<DeliveryRow>`${query}`.execute(db);
   return rows;
 }
@@ -298,7 +298,7 @@ export function listPending(db: Db, workspaceId: string, webhookId: string, page
       .where('delivery_job.webhook_id', '=', webhookId)
       .where(pageCondition(page, 'delivery_job.id', 'delivery_job.event_created_at'))
       .orderBy('delivery_job.id', page.order)
-      .limit(page.take)
+      .limit(page.fetchLimit)
       .execute()
   );
 }

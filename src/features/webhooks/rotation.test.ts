@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import Stripe from 'stripe';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
-import { behindLock } from '../../../test/harness/behind-lock.ts';
+import { withLockContention } from '../../../test/harness/behind-lock.ts';
 import { type HttpsSink, startHttpsSink } from '../../../test/harness/https-sink.ts';
 import type { TestResponse } from '../../../test/harness/response.ts';
 import { trust } from '../../../test/webhooks/fixture.ts';
@@ -33,7 +33,7 @@ for (const what of ['test', 'replay']) {
     const again = what === 'test' ? `${path}/test` : `${path}/deliveries/${first}/replay`;
     /** Two alone are sure to get the lock in their order. */
     const before = async (change: () => Promise<TestResponse>) => {
-      const [changed, answer] = await behindLock(
+      const [changed, answer] = await withLockContention(
         app.container.sql,
         (tx) => tx`select from webhook where id = ${id} for update`,
         [change, () => call('POST', again)],

@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { anyKey, reads, writes } from '../../http/access.ts';
-import { named } from '../../http/named.ts';
-import { ListReader, listQuery, shortListQuery } from '../../http/pagination.ts';
+import { anyKey, requiresRead, requiresWrite } from '../../http/access.ts';
+import { namedSchema } from '../../http/named.ts';
+import { ListReader, listQuery, unpagedListQuery } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Deleted, IdParams, PathId } from '../../http/schema.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
@@ -28,8 +28,8 @@ import type { Webhooks } from './service.ts';
 const Id = IdParams('wh', 'webhook');
 
 /** All of them in one page: plans allow fewer. */
-const ListQuery = shortListQuery({});
-const EventTypes = named(
+const ListQuery = unpagedListQuery({});
+const EventTypes = namedSchema(
   'EventTypes',
   Type.Array(Type.String({ description: 'Event type from the catalog.' })),
   ['stream.live', 'stream.ended', 'video.processing.completed'],
@@ -49,7 +49,7 @@ export function webhookRoutes(deps: Deps): Route[] {
 function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
   return [
     defineRoute({
-      ...writes('webhooks:write'),
+      ...requiresWrite('webhooks:write'),
       operationId: 'webhooks.create',
       method: 'POST',
       path: '/me/webhooks',
@@ -64,7 +64,7 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...reads('webhooks:read'),
+      ...requiresRead('webhooks:read'),
       operationId: 'webhooks.list',
       method: 'GET',
       path: '/me/webhooks',
@@ -90,7 +90,7 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       handler: async () => webhooks.eventTypes(),
     }),
     defineRoute({
-      ...reads('webhooks:read'),
+      ...requiresRead('webhooks:read'),
       operationId: 'webhooks.get',
       method: 'GET',
       path: '/me/webhooks/{id}',
@@ -103,7 +103,7 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
         toWebhook(await webhooks.get(caller.workspaceId, params.id), caller.mode),
     }),
     defineRoute({
-      ...writes('webhooks:write'),
+      ...requiresWrite('webhooks:write'),
       operationId: 'webhooks.update',
       method: 'PATCH',
       path: '/me/webhooks/{id}',
@@ -117,7 +117,7 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
         toWebhook(await webhooks.update(caller.workspaceId, params.id, body), caller.mode),
     }),
     defineRoute({
-      ...writes('webhooks:write'),
+      ...requiresWrite('webhooks:write'),
       operationId: 'webhooks.rotateSecret',
       method: 'POST',
       path: '/me/webhooks/{id}/rotate-secret',
@@ -132,7 +132,7 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...writes('webhooks:write'),
+      ...requiresWrite('webhooks:write'),
       operationId: 'webhooks.delete',
       method: 'DELETE',
       path: '/me/webhooks/{id}',
@@ -146,7 +146,7 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...reads('webhooks:read'),
+      ...requiresRead('webhooks:read'),
       operationId: 'webhooks.deliveries',
       method: 'GET',
       path: '/me/webhooks/{id}/deliveries',
@@ -164,7 +164,7 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...reads('webhooks:read'),
+      ...requiresRead('webhooks:read'),
       operationId: 'webhooks.pending',
       method: 'GET',
       path: '/me/webhooks/{id}/pending',
@@ -188,7 +188,7 @@ const WebhookDeliveryId = Type.Object({ ...Id.properties, deliveryId: PathId('dl
 function attemptRoutes({ webhooks }: Deps): Route[] {
   return [
     defineRoute({
-      ...writes('webhooks:write'),
+      ...requiresWrite('webhooks:write'),
       operationId: 'webhooks.test',
       method: 'POST',
       path: '/me/webhooks/{id}/test',
@@ -199,7 +199,7 @@ function attemptRoutes({ webhooks }: Deps): Route[] {
       handler: ({ caller }, { params }) => webhooks.test(caller.workspaceId, params.id),
     }),
     defineRoute({
-      ...writes('webhooks:write'),
+      ...requiresWrite('webhooks:write'),
       operationId: 'webhooks.simulate',
       method: 'POST',
       path: '/me/webhooks/{id}/simulate',
@@ -214,7 +214,7 @@ function attemptRoutes({ webhooks }: Deps): Route[] {
         webhooks.simulate(caller.workspaceId, params.id, body.event, body.payload),
     }),
     defineRoute({
-      ...writes('webhooks:write'),
+      ...requiresWrite('webhooks:write'),
       operationId: 'webhooks.replay',
       method: 'POST',
       path: '/me/webhooks/{id}/deliveries/{deliveryId}/replay',
@@ -226,7 +226,7 @@ function attemptRoutes({ webhooks }: Deps): Route[] {
       handler: ({ caller }, { params }) => webhooks.replay(caller.workspaceId, params.id, params.deliveryId),
     }),
     defineRoute({
-      ...writes('webhooks:write'),
+      ...requiresWrite('webhooks:write'),
       operationId: 'webhooks.recover',
       method: 'POST',
       path: '/me/webhooks/{id}/recover',

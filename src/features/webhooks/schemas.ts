@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../http/named.ts';
+import { namedSchema } from '../../http/named.ts';
 import { AnyObject, CommaList, CommaTexts, IdOf, Instant, Nullable, OneOf } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { badRequest } from '../../kernel/errors.ts';
@@ -9,10 +9,10 @@ import type { DeliveryRow, PendingRow, WebhookRow } from './repository.ts';
 /** Of an attempt: what still waits for one is no row of the log. */
 const STATUSES = VALUES.delivery_log.status;
 
-named('DeliveryStatus', OneOf(STATUSES));
-named('DeliveryTrigger', OneOf(VALUES.delivery_log.trigger));
+namedSchema('DeliveryStatus', OneOf(STATUSES));
+namedSchema('DeliveryTrigger', OneOf(VALUES.delivery_log.trigger));
 
-export const WebhookIn = named(
+export const WebhookIn = namedSchema(
   'WebhookCreate',
   Type.Object({
     // The guard measures and judges the text (docs/concepts/webhooks.md#url-rules).
@@ -33,9 +33,9 @@ export const WebhookIn = named(
   },
 );
 
-export const WebhookPatch = named('WebhookUpdate', Type.Partial(WebhookIn), { isActive: false });
+export const WebhookPatch = namedSchema('WebhookUpdate', Type.Partial(WebhookIn), { isActive: false });
 
-export const SimulateIn = named(
+export const SimulateIn = namedSchema(
   'WebhookSimulate',
   Type.Object({
     event: Type.String({ description: 'Event type from the catalog.' }),
@@ -44,7 +44,7 @@ export const SimulateIn = named(
   { event: 'stream.live', payload: { streamId: 'str_01kafe3n4pfx2v9yq6m8d7t5zr' } },
 );
 
-export const RecoverIn = named(
+export const RecoverIn = namedSchema(
   'WebhookRecover',
   Type.Object({
     since: Type.String({ format: 'date-time' }),
@@ -59,7 +59,7 @@ export const RecoverIn = named(
   { since: '2026-11-20T09:00:00.000Z', events: ['stream.*'] },
 );
 
-export const Recovered = named(
+export const Recovered = namedSchema(
   'WebhookRecovered',
   Type.Object({ queued: Type.Integer({ description: 'Number of deliveries scheduled.' }) }),
   { queued: 12 },
@@ -76,7 +76,7 @@ const STATS = {
   lastStatus: 200,
   avgLatencyMs: 84,
 };
-const Stats = named(
+const Stats = namedSchema(
   'WebhookStats',
   Type.Object({
     totalDeliveries: Type.Integer({ description: 'Total attempts: sum of successful and failed ones.' }),
@@ -120,9 +120,9 @@ const fields = {
   updatedAt: Instant,
 };
 
-export const Webhook = named('Webhook', Type.Object(fields), EXAMPLE);
+export const Webhook = namedSchema('Webhook', Type.Object(fields), EXAMPLE);
 
-export const WebhookWithSecret = named(
+export const WebhookWithSecret = namedSchema(
   'WebhookWithSecret',
   Type.Object({
     ...fields,
@@ -131,7 +131,7 @@ export const WebhookWithSecret = named(
   { ...EXAMPLE, signingSecret: 'whsec_pC7yJ0wq3kTq8ZrW1xY6vB0nM4sD7fGh2LxQe9UaHdM' },
 );
 
-export const WebhookDelivery = named(
+export const WebhookDelivery = namedSchema(
   'WebhookDelivery',
   Type.Object({
     id: IdOf('dlv'),
@@ -168,7 +168,7 @@ export const WebhookDelivery = named(
 );
 
 /** A delivery that waits for an attempt. */
-export const PendingDelivery = named(
+export const PendingDelivery = namedSchema(
   'PendingDelivery',
   Type.Object({
     eventId: Type.String(),
@@ -185,7 +185,7 @@ export const PendingDelivery = named(
 );
 
 /** The outcome of the one attempt of a test or a replay. */
-export const SingleAttempt = named(
+export const SingleAttempt = namedSchema(
   'WebhookAttempt',
   Type.Object({
     deliveryId: Type.String(),
@@ -206,7 +206,7 @@ export const SingleAttempt = named(
 );
 
 /** See docs/concepts/webhooks.md#simulation. */
-export const Simulation = named(
+export const Simulation = namedSchema(
   'WebhookSimulation',
   Type.Object({
     deliveryUrl: Type.String(),

@@ -12,10 +12,10 @@ import { lockWorkspace } from '../../platform/db/workspace.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { GuardError, type Outbound } from '../../platform/outbound/index.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import type { Facts } from '../facts/index.ts';
+import type { UsageEvents } from '../facts/index.ts';
 import { createAttempts, type WebhookAttempts } from './attempts.service.ts';
-import { takeWaiting } from './delivery/repository.ts';
-import { SWITCHED_OFF } from './delivery/schedule.ts';
+import { deletePendingJobs } from './delivery/repository.ts';
+import { DISABLED_REASON } from './delivery/schedule.ts';
 import { WEBHOOK_TOPIC } from './delivery/worker.ts';
 import { webhookSecretRotated } from './events.ts';
 import { parsePatterns } from './patterns.ts';
@@ -27,7 +27,7 @@ export interface WebhookDeps {
   events: Events;
   catalogue: EventCatalogue;
   outbound: Outbound;
-  facts: Pick<Facts, 'append'>;
+  facts: Pick<UsageEvents, 'append'>;
   secrets: Secrets;
   clock: Clock;
   bus: Pick<Bus, 'publish'>;
@@ -201,14 +201,14 @@ async function update(
     updated_at: now,
     ...(isAnew ? HEALTHY : {}),
   });
-  if (!isActive) await cancelWaiting(tx, workspaceId, id, now);
+  if (!isActive) await cancelPendingDeliveries(tx, workspaceId, id, now);
 }
 
 /** Drops what waits for an attempt and writes it down as CANCELED. Waits for no lock of a job. */
-export async function cancelWaiting(tx: Tx, workspaceId: string, id: string, now: Date): Promise<void> {
-  const jobs = await takeWaiting(tx, workspaceId, id);
+export async function cancelPendingDeliveries(tx: Tx, workspaceId: string, id: string, now: Date): Promise<void> {
+  const jobs = await deletePendingJobs(tx, workspaceId, id);
   const rows = jobs.map((job) => ({ ...job, id: newId('dlv') }));
-  await repository.logCanceled(tx, id, rows, SWITCHED_OFF, now);
+  await repository.logCanceled(tx, id, rows, DISABLED_REASON, now);
 }
 
 /** @throws {AppError} BAD_REQUEST, field `url` (docs/concepts/webhooks.md#url-rules). */

@@ -4,7 +4,7 @@ import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { ingestSession } from '../../../test/harness/factories.ts';
 import { type SdpAnswer, sdpCaller } from '../../../test/harness/sdp-request.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 
 const clock = new TestClock();
 const NODE = 'node_whep';
@@ -35,7 +35,7 @@ async function watch(count: number, ip: string): Promise<SdpAnswer[]> {
       left -= 1;
     }),
   );
-  await until(async () => {
+  await waitFor(async () => {
     for (const { sessionId } of await port.take(NODE, [id])) await port.answered(sessionId, 'v=0\r\n');
     return left === 0;
   });

@@ -1,5 +1,5 @@
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
-import type { Visit } from '../../kernel/visit.ts';
+import type { ClientInfo } from '../../kernel/visit.ts';
 import type { Db } from '../../platform/db/index.ts';
 import type { AdmitLive, LiveAdmission, Viewer } from '../playback/index.ts';
 import * as repository from './repository.ts';
@@ -8,7 +8,7 @@ interface Deps {
   db: Db;
   clock: Clock;
   admit: AdmitLive;
-  seen(admission: LiveAdmission, visit: Visit): void;
+  seen(admission: LiveAdmission, visit: ClientInfo): void;
   sent(admission: LiveAdmission, bytes: number): void;
   /** Tells the media role to look. */
   told(): void;
@@ -23,7 +23,7 @@ const LOST_MS = 10_000;
 interface Watching {
   streamId: string;
   viewer: Viewer;
-  visit: Visit;
+  visit: ClientInfo;
 }
 
 /**
@@ -70,7 +70,7 @@ export function createAudience({ db, clock, admit, seen, sent, told }: Deps): Au
     if (sessions.size === 0) return;
     const may = await admitted([...sessions.keys()]);
     const terms = { until: admittedUntil(clock), since: dateFromMs(clock.ms() - LOST_MS) };
-    const carried = await repository.prolong(db, [...may.keys()], terms);
+    const carried = await repository.extendAdmission(db, [...may.keys()], terms);
     const there = new Map(carried.map((row) => [row.id, row.sent_bytes]));
     for (const [id, { one, admission }] of may) {
       const bytes = there.get(id);

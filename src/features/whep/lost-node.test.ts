@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
 import { ingestSession } from '../../../test/harness/factories.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 
 const clock = new TestClock();
 const NODE = 'node_whep';
@@ -24,7 +24,7 @@ async function watch(): Promise<string> {
   port.isThere();
   const headers = { 'content-type': 'application/sdp' };
   const playing = fetch(`${app.url}/whep/${id}`, { method: 'POST', headers, body: 'v=0\r\n' });
-  const [offered] = await until(async () => {
+  const [offered] = await waitFor(async () => {
     const taken = await port.take(NODE, [id]);
     return taken.length > 0 && taken;
   });

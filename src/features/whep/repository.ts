@@ -1,12 +1,12 @@
 import { type Insertable, sql } from 'kysely';
-import type { WhepRefusal } from '../../media/contract/index.ts';
+import type { WhepRejection } from '../../media/contract/index.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { lockNamed } from '../../platform/db/named-lock.ts';
+import { advisoryLock } from '../../platform/db/named-lock.ts';
 import type { WhepSessionTable } from '../../platform/db/tables.generated.ts';
 
 /** Those who come from the same address wait for each other, and for nobody else. */
 export async function lockAddress(tx: Tx, mark: string): Promise<void> {
-  await lockNamed(tx, `whep ${mark}`);
+  await advisoryLock(tx, `whep ${mark}`);
 }
 
 /** Who watches from an address, or is about to. */
@@ -34,7 +34,7 @@ export function findSession(db: Db, id: string) {
 }
 
 /** Those of these streams that no node has, each given to one. */
-export async function takeOffered(db: Db, nodeId: string, streamIds: readonly string[], since: Date) {
+export async function claimOffers(db: Db, nodeId: string, streamIds: readonly string[], since: Date) {
   return db
     .updateTable('whep_session')
     .set({ node_id: nodeId })
@@ -73,7 +73,7 @@ export async function findIce(db: Db, id: string): Promise<string | undefined> {
 export async function answer(
   db: Db,
   id: string,
-  given: { state: 'ANSWERED' | 'REFUSED'; text: string; refusal?: WhepRefusal; now: Date },
+  given: { state: 'ANSWERED' | 'REFUSED'; text: string; refusal?: WhepRejection; now: Date },
 ): Promise<void> {
   const { state, text, refusal = null, now } = given;
   await db
@@ -101,7 +101,7 @@ export async function endSessions(db: Db, ids: readonly string[]): Promise<numbe
  * @param since their media node has said that it serves them.
  * @returns those that are still there.
  */
-export function prolong(db: Db, ids: readonly string[], { until, since }: { until: Date; since: Date }) {
+export function extendAdmission(db: Db, ids: readonly string[], { until, since }: { until: Date; since: Date }) {
   return db
     .updateTable('whep_session')
     .set({ admitted_until: until })
@@ -113,7 +113,7 @@ export function prolong(db: Db, ids: readonly string[], { until, since }: { unti
 }
 
 /** Keeps what was sent to each, and that the node serves them. @returns the ids of those of the node that may watch on. */
-export async function carry(
+export async function heartbeat(
   db: Db,
   nodeId: string,
   sent: ReadonlyMap<string, number>,
@@ -138,7 +138,7 @@ export async function deleteOfNode(db: Db, nodeId: string): Promise<void> {
 }
 
 /** What nobody has answered or used, and what outlived its node. */
-export async function deleteSpent(db: Db, { unused, over }: { unused: Date; over: Date }): Promise<void> {
+export async function deleteEnded(db: Db, { unused, over }: { unused: Date; over: Date }): Promise<void> {
   await db
     .deleteFrom('whep_session')
     .where((eb) =>

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addressBlock } from '../../kernel/address.ts';
+import { ipBlock } from '../../kernel/address.ts';
 import { throttle } from '../../kernel/cache.ts';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
-import { AppError, badRequest, notFound, tooMany } from '../../kernel/errors.ts';
-import type { Visit } from '../../kernel/visit.ts';
+import { AppError, badRequest, notFound, tooManyRequests } from '../../kernel/errors.ts';
+import type { ClientInfo } from '../../kernel/visit.ts';
 import type { WhepPort } from '../../media/contract/index.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db } from '../../platform/db/index.ts';
@@ -38,7 +38,7 @@ interface Deps {
   isThere(): boolean;
   admit: AdmitLive;
   /** Somebody watches a broadcast. */
-  seen(admission: LiveAdmission, visit: Visit): void;
+  seen(admission: LiveAdmission, visit: ClientInfo): void;
   /** Of a stream, so many bytes have left. */
   sent(admission: LiveAdmission, bytes: number): void;
   /** Something about a stream has changed. */
@@ -59,7 +59,7 @@ export interface Whep {
    * is refused; CONFLICT for what cannot be shown by WebRTC; RATE_LIMITED where as many watch from the address as may;
    * SERVICE_UNAVAILABLE.
    */
-  play(request: { streamId: string; viewer: Viewer; visit: Visit; offer: string }): Promise<Playing>;
+  play(request: { streamId: string; viewer: Viewer; visit: ClientInfo; offer: string }): Promise<Playing>;
   /** The client's own end. @throws {AppError} NOT_FOUND. */
   end(token: string): Promise<void>;
   /** The names of the client's side of ICE, of an open session. @throws {AppError} NOT_FOUND. */
@@ -114,7 +114,7 @@ export function createWhep(deps: Deps): Whep {
     look: () => audience.look(),
     port: portOf(deps, told),
     sweep: () =>
-      repository.deleteSpent(db, {
+      repository.deleteEnded(db, {
         unused: dateFromMs(clock.ms() - 2 * ANSWER_MS),
         over: dateFromMs(clock.ms() - SPENT_MS),
       }),
@@ -126,11 +126,11 @@ async function offerFor(
   { db, clock, secrets, perAddress }: Deps,
   { id, streamId, offer, ip }: { id: string; streamId: string; offer: string; ip: string },
 ): Promise<void> {
-  const mark = secrets.sign(PURPOSE, addressBlock(ip));
+  const mark = secrets.sign(PURPOSE, ipBlock(ip));
   await db.transaction().execute(async (tx) => {
     await repository.lockAddress(tx, mark);
     const watching = await repository.countOfAddress(tx, mark, clock.now());
-    if (watching >= perAddress) throw tooMany('RATE_LIMITED', FULL_RETRY_SEC * 1000);
+    if (watching >= perAddress) throw tooManyRequests('RATE_LIMITED', FULL_RETRY_SEC * 1000);
     await repository.insertSession(tx, {
       ...{ id, stream_id: streamId, state: 'OFFERED', offer, ip_hash: mark },
       ...{ admitted_until: admittedUntil(clock), created_at: clock.now() },
@@ -143,7 +143,7 @@ function portOf({ db, bus, clock }: Deps, told: () => void): WhepPort {
     started: (nodeId) => repository.deleteOfNode(db, nodeId),
     async take(nodeId, streamIds) {
       const since = dateFromMs(clock.ms() - ANSWER_MS);
-      const rows = await repository.takeOffered(db, nodeId, streamIds, since);
+      const rows = await repository.claimOffers(db, nodeId, streamIds, since);
       return rows.map(({ id, stream_id: streamId, offer }) => ({ sessionId: id, streamId, offer }));
     },
     async answered(sessionId, sdp) {
@@ -154,7 +154,7 @@ function portOf({ db, bus, clock }: Deps, told: () => void): WhepPort {
       await repository.answer(db, sessionId, { state: 'REFUSED', text: words, refusal, now: clock.now() });
       told();
     },
-    carried: async (nodeId, sent) => new Set(await repository.carry(db, nodeId, sent, clock.now())),
+    carried: async (nodeId, sent) => new Set(await repository.heartbeat(db, nodeId, sent, clock.now())),
     ended: (sessionId) => repository.deleteSession(db, sessionId),
     isThere: throttle(() => bus.publish(NODE_TOPIC), SAY_MS),
   };

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { countAddress } from '../../http/plugins/limits.ts';
+import { limitByIp } from '../../http/plugins/limits.ts';
 import type { Limit } from '../../http/route.ts';
-import { offerIn, SDP, sdpSessions } from '../../http/sdp-sessions.ts';
-import { visitOf } from '../../http/visit.ts';
+import { parseSdpOffer, SDP, sdpSessions } from '../../http/sdp-sessions.ts';
+import { clientInfoOf } from '../../http/visit.ts';
 import type { Counter } from '../../platform/counters.ts';
 import type { Whep } from './service.ts';
 
@@ -26,12 +26,12 @@ type PlayRequest = FastifyRequest<{ Params: { streamId: string }; Querystring: {
 export function whepPages({ whep, caps, iceLinks }: Deps): (app: FastifyInstance) => void {
   const play = async (request: PlayRequest, reply: FastifyReply) => {
     const { body, ip, params, query, headers } = request;
-    await countAddress({ counters: { window: caps } }, OFFERS, ip);
-    const offer = offerIn(body);
+    await limitByIp({ counters: { window: caps } }, OFFERS, ip);
+    const offer = parseSdpOffer(body);
     const { token, answer, viewerCount } = await whep.play({
       streamId: params.streamId,
       viewer: { token: query.token, asking: { headers, ip } },
-      visit: visitOf(request),
+      visit: clientInfoOf(request),
       offer,
     });
     const links = iceLinks();

@@ -11,7 +11,7 @@ export function findSession(db: Db, id: string) {
 }
 
 /** Those that no node has, each given to one. */
-export async function takeOffered(db: Db, nodeId: string, since: Date) {
+export async function claimOffers(db: Db, nodeId: string, since: Date) {
   return db
     .updateTable('whip_session')
     .set({ node_id: nodeId })
@@ -90,7 +90,7 @@ export async function endSessionsOf(tx: Tx, streamId: string): Promise<void> {
 }
 
 /** Keeps that the node carries them. @returns the ids of those that go on. */
-export async function carry(db: Db, nodeId: string, now: Date): Promise<string[]> {
+export async function heartbeat(db: Db, nodeId: string, now: Date): Promise<string[]> {
   const rows = await db
     .updateTable('whip_session')
     .set({ heartbeat_at: now })
@@ -117,7 +117,7 @@ export async function deleteOfNode(db: Db, nodeId: string): Promise<void> {
 }
 
 /** What was offered to nobody's use, and what outlived its node. */
-export async function deleteSpent(db: Db, { unused, lost }: { unused: Date; lost: Date }): Promise<void> {
+export async function deleteEnded(db: Db, { unused, lost }: { unused: Date; lost: Date }): Promise<void> {
   await db
     .deleteFrom('whip_session')
     .where((eb) =>

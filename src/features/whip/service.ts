@@ -73,7 +73,7 @@ export function createWhip(deps: Deps): Whip {
       if (!offer.startsWith('v=0') || offer.includes('\0'))
         throw badRequest('body', 'The body must be a session description (SDP) starting with "v=0".');
       const grant = await deps.authorise({ key, ip, app: 'whip', protocol: 'whip' });
-      if (grant === null) throw unauthorised();
+      if (grant === null) throw unauthorized();
       if (!deps.isThere()) throw new AppError('SERVICE_UNAVAILABLE', { message: NOWHERE });
       const token = newSecret();
       const id = idOf(token);
@@ -92,7 +92,7 @@ export function createWhip(deps: Deps): Whip {
     },
     port: portOf(deps, told),
     sweep: () =>
-      repository.deleteSpent(db, {
+      repository.deleteEnded(db, {
         unused: dateFromMs(clock.ms() - 2 * ANSWER_MS),
         lost: dateFromMs(clock.ms() - LOST_MS),
       }),
@@ -113,10 +113,10 @@ async function keep(
     return null;
   });
   // What the owner is told of it stays.
-  if (refusal !== null) throw refusal.code === 'UNAUTHORIZED' ? unauthorised() : refusal;
+  if (refusal !== null) throw refusal.code === 'UNAUTHORIZED' ? unauthorized() : refusal;
 }
 
-export function unauthorised(): AppError {
+export function unauthorized(): AppError {
   // RFC 9110, section 15.5.2.
   return new AppError('UNAUTHORIZED', { message: UNAUTHORISED, headers: { 'WWW-Authenticate': 'Bearer' } });
 }
@@ -126,7 +126,7 @@ function portOf({ db, bus, clock, admit }: Deps, told: () => void): WhipPort {
     admit,
     started: (nodeId) => repository.deleteOfNode(db, nodeId),
     async take(nodeId) {
-      const rows = await repository.takeOffered(db, nodeId, dateFromMs(clock.ms() - ANSWER_MS));
+      const rows = await repository.claimOffers(db, nodeId, dateFromMs(clock.ms() - ANSWER_MS));
       return rows.map(({ id, stream_id: streamId, offer }) => ({ sessionId: id, streamId, offer }));
     },
     async answered(sessionId, sdp) {
@@ -137,7 +137,7 @@ function portOf({ db, bus, clock, admit }: Deps, told: () => void): WhipPort {
       await repository.answer(db, sessionId, { state: 'REFUSED', text: words, now: clock.now() });
       told();
     },
-    carried: async (nodeId) => new Set(await repository.carry(db, nodeId, clock.now())),
+    carried: async (nodeId) => new Set(await repository.heartbeat(db, nodeId, clock.now())),
     ended: (sessionId) => repository.deleteSession(db, sessionId),
     isThere: throttle(() => bus.publish(NODE_TOPIC), SAY_MS),
   };

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { bearerOf } from '../../http/bearer.ts';
-import { offerIn, SDP, sdpSessions } from '../../http/sdp-sessions.ts';
+import { parseSdpOffer, SDP, sdpSessions } from '../../http/sdp-sessions.ts';
 import type { IceServer } from './ice-links.ts';
 import { iceLinks } from './ice-links.ts';
-import { unauthorised, type Whip } from './service.ts';
+import { unauthorized, type Whip } from './service.ts';
 
 const EXPOSED = 'Location, Link, X-SVC-Request-Id, Retry-After';
 
@@ -23,8 +23,8 @@ export function whipPages({ whip, iceServers }: Deps): (app: FastifyInstance) =>
   const publish = async (request: KeyRequest, reply: FastifyReply) => {
     const { body, ip, params } = request;
     const key = params.token ?? bearerOf(request.headers);
-    if (key === undefined) throw unauthorised();
-    const { token, answer } = await whip.publish({ key, ip, offer: offerIn(body) });
+    if (key === undefined) throw unauthorized();
+    const { token, answer } = await whip.publish({ key, ip, offer: parseSdpOffer(body) });
     return reply
       .status(201)
       .headers({ Location: `/whip/sessions/${token}`, 'Access-Control-Expose-Headers': EXPOSED })

@@ -1,7 +1,7 @@
 import { namedSchemas } from '../named.ts';
 import { LATEST_VERSION } from '../plugins/version.ts';
 import type { Route } from '../route.ts';
-import { Refusals } from './errors.ts';
+import { ErrorResponses } from './errors.ts';
 import { type DocumentedEvent, EVENT_PARAMETERS, webhooksOf } from './events.ts';
 import { HEADERS, PARAMETERS } from './headers.ts';
 import type { Json } from './json.ts';
@@ -24,7 +24,7 @@ export interface Documented {
 /** The OpenAPI 3.1 document, from the same declarations that validate and serialise. */
 export function openApiDocument({ routes, events, url }: Documented): Json {
   const schemas = new Schemas(namedSchemas());
-  const refusals = new Refusals(schemas);
+  const refusals = new ErrorResponses(schemas);
   const operations = new Operations(schemas, refusals);
   const paths: Record<string, Json> = {};
   for (const route of routes) {

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { AppError, ERRORS, type ErrorCode, isTextCode } from '../../kernel/errors.ts';
 import type { Route } from '../route.ts';
-import { refusalHeaders } from './headers.ts';
+import { errorHeaders } from './headers.ts';
 import { type Json, pascal, refTo } from './json.ts';
 import type { Schemas } from './schemas.ts';
 
@@ -58,7 +58,7 @@ export function errorsOf(route: Route): ErrorCode[] {
   if (route.auth === 'optional') codes.delete('UNAUTHORIZED');
   if (takesSession(route)) for (const code of SESSION_ERRORS) codes.add(code);
   if (route.ownOrigin === true || (takesSession(route) && route.method !== 'GET')) codes.add('CSRF_REJECTED');
-  if (route.freshPassword === true) codes.add('PASSWORD_REQUIRED');
+  if (route.recentPassword === true) codes.add('PASSWORD_REQUIRED');
   if (route.auth !== 'none') codes.add('RATE_LIMITED').add('DAILY_QUOTA_EXCEEDED');
   if (route.gate !== null) codes.add(GATE_ERRORS[route.gate]);
   if (asksForScope(route)) codes.add('INSUFFICIENT_SCOPE');
@@ -84,7 +84,7 @@ function asksForScope({ auth, gate, writes, method }: Route): boolean {
 }
 
 /** The refusals of the document: one response for each set of codes of a status, whatever endpoints share it. */
-export class Refusals {
+export class ErrorResponses {
   readonly #schemas: Schemas;
   readonly #responses = new Map<string, Json>();
 
@@ -117,7 +117,7 @@ export class Refusals {
     const schema = this.#schemas.add(`${name}Error`, errorSchema(codes, isPlain));
     return {
       description: codes.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join('\n\n'),
-      headers: refusalHeaders(codes),
+      headers: errorHeaders(codes),
       content: { 'application/json': { schema, examples: examples(codes, isPlain) } },
     };
   }

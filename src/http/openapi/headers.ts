@@ -137,7 +137,7 @@ export function successHeaders(route: Route): Json {
 }
 
 /** Headers of a refusal that has one of these codes, which share a status: before the key is known nothing is counted. */
-export function refusalHeaders(codes: readonly ErrorCode[]): Json {
+export function errorHeaders(codes: readonly ErrorCode[]): Json {
   const statuses = codes.map((code) => ERRORS[code].status);
   // Of the 401 of endpoints with a key, that of the user token comes behind it, as a wrong password does.
   const isUncounted = statuses.includes(401) && !codes.includes('INVALID_USER_TOKEN');

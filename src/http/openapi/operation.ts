@@ -2,22 +2,22 @@ import { isDeepStrictEqual } from 'node:util';
 import { envelopeSchema } from '../mount.ts';
 import { listQuery } from '../pagination.ts';
 import { NoBody, type Route } from '../route.ts';
-import type { Refusals } from './errors.ts';
+import type { ErrorResponses } from './errors.ts';
 import { exampleOf } from './example.ts';
 import { successHeaders } from './headers.ts';
 import { isJson, type Json, refTo } from './json.ts';
-import { policyText, securityOf } from './policy.ts';
+import { describePolicy, securityOf } from './policy.ts';
 import type { Schemas } from './schemas.ts';
 
 /** The operations of the document, and the components that they share. */
 export class Operations {
   readonly #schemas: Schemas;
-  readonly #refusals: Refusals;
+  readonly #refusals: ErrorResponses;
   readonly #successes = new Map<string, Json>();
   /** What every list takes, by the name of its component. */
   readonly #shared: ReadonlyMap<string, Json>;
 
-  constructor(schemas: Schemas, refusals: Refusals) {
+  constructor(schemas: Schemas, refusals: ErrorResponses) {
     this.#schemas = schemas;
     this.#refusals = refusals;
     const ofLists = this.#parametersOf(listQuery({}), 'query');
@@ -30,7 +30,7 @@ export class Operations {
       operationId: route.operationId,
       tags: [groupOf(route)],
       summary: route.summary,
-      description: [...(description === undefined ? [] : [description]), policyText(route)].join('\n\n'),
+      description: [...(description === undefined ? [] : [description]), describePolicy(route)].join('\n\n'),
       ...securityOf(route),
       parameters: this.#parameters(route),
       ...(route.deprecated === undefined ? {} : { deprecated: true }),

@@ -67,8 +67,8 @@ const WITHOUT_KEY: Record<Exclude<Route['auth'], 'key'>, string> = {
 };
 
 /** What the policy of an endpoint asks for, in words. */
-export function policyText(route: Route): string {
-  const { auth, gate, permission, freshPassword, ownOrigin, limits = [], idempotent, originLock } = route;
+export function describePolicy(route: Route): string {
+  const { auth, gate, permission, recentPassword, ownOrigin, limits = [], idempotent, originLock } = route;
   const access =
     auth !== 'key'
       ? [WITHOUT_KEY[auth]]
@@ -80,7 +80,7 @@ export function policyText(route: Route): string {
   return [
     ...access,
     ...(ownOrigin === true ? ["Accepts requests only from the platform's own pages."] : []),
-    ...(freshPassword === true
+    ...(recentPassword === true
       ? ['The session must have confirmed its password within the last ten minutes.']
       : []),
     ...limits.map(limitText),

@@ -8,7 +8,7 @@ export function accessLog(app: FastifyInstance, ports: Pick<HttpPorts, 'accessLo
     const { method, id: requestId, caller } = request;
     const { statusCode: status, elapsedTime: ms } = reply;
     ports.metrics.observe(operation, method, status, ms / 1000);
-    const path = openPath(request);
+    const path = redactPath(request);
     const actor = caller?.actor ?? null;
     ports.accessLog.note({ requestId, operation, method, path, status, ms: roundedMs(ms), actor });
     done();
@@ -24,7 +24,7 @@ const MOST_LOGGED = 500;
  * The path without its query, and as its pattern where a parameter called `token` makes it a secret; elsewhere
  * nothing in it that could be one is left.
  */
-export function openPath(request: FastifyRequest): string {
+export function redactPath(request: FastifyRequest): string {
   const pattern = secretPattern(request);
   if (pattern !== null) return pattern;
   const { originalUrl } = request;

@@ -3,14 +3,14 @@ import type { Caller } from '../../kernel/access.ts';
 import { AppError } from '../../kernel/errors.ts';
 import { bearerOf } from '../bearer.ts';
 import type { HttpPorts } from '../ports.ts';
-import { type Asking, assertOwnOrigin, verifySession } from './session.ts';
+import { type SessionRequest, assertSameOrigin, verifySession } from './session.ts';
 import { isUnroutable } from './unroutable.ts';
 
 /**
  * The key of `Authorization: Bearer`, else of `X-API-Key`; never of the query
  * (docs/concepts/authentication.md#the-key).
  */
-export function sentKey(headers: FastifyRequest['headers']): string | null {
+export function presentedKey(headers: FastifyRequest['headers']): string | null {
   const bearer = bearerOf(headers);
   if (bearer !== undefined) return bearer;
   const header = headers['x-api-key'];
@@ -36,10 +36,10 @@ const PERSON = { open: true, personal: true };
  */
 export function identify(
   ports: Pick<Ports, 'keys' | 'sessions'>,
-  request: Asking,
+  request: SessionRequest,
   personal = false,
 ): Caller | Promise<Caller> {
-  const key = sentKey(request.headers);
+  const key = presentedKey(request.headers);
   if (key === null) {
     const token = ports.sessions.cookie.read(request.headers);
     return verifySession(ports, request, token, { open: false, personal });
@@ -51,7 +51,7 @@ export function identify(
 /** Public paths, and paths that do not exist, take a valid key or session as attribution and ignore any other. */
 async function attribute(ports: Ports, request: FastifyRequest): Promise<void> {
   const { headers } = request;
-  if (sentKey(headers) === null && ports.sessions.cookie.read(headers) === null) return;
+  if (presentedKey(headers) === null && ports.sessions.cookie.read(headers) === null) return;
   try {
     request.caller = await identify(ports, request);
   } catch (error) {
@@ -66,9 +66,9 @@ export function authenticate(app: FastifyInstance, ports: Ports): void {
   const run = (request: FastifyRequest): Promise<void> | undefined => {
     const { endpoint } = request;
     const auth = isUnroutable(request) ? 'public' : (endpoint?.auth ?? 'none');
-    const isOptional = auth === 'optional' && sentKey(request.headers) === null;
+    const isOptional = auth === 'optional' && presentedKey(request.headers) === null;
     if (auth === 'public' || isOptional) return attribute(ports, request);
-    if (endpoint?.ownOrigin === true) assertOwnOrigin(ports, request);
+    if (endpoint?.ownOrigin === true) assertSameOrigin(ports, request);
     if (auth === 'none') return undefined;
     const caller =
       auth === 'session'

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import { parseJson } from '../../platform/json.ts';
-import { assertStorable } from '../validation.ts';
+import { assertNoInvalidText } from '../validation.ts';
 import { carriesIdempotencyKey } from './idempotency.ts';
 
 /** Bodies are JSON up to 1 MB (docs/decisions/lists-and-ids.md#bodies). */
@@ -69,6 +69,6 @@ function readBody(bytes: Buffer): unknown {
   const text = utf8.decode(bytes);
   if (text.trim() === '') return undefined;
   const value = parseJson(text);
-  assertStorable(text, value);
+  assertNoInvalidText(text, value);
   return value;
 }

@@ -7,7 +7,7 @@ import { createRouteApp, type RouteApp } from '../../../test/harness/route-app.t
 import type { Deprecation } from '../../kernel/release.ts';
 import { listQuery } from '../pagination.ts';
 import { defineRoute, NoBody, NoParams, type Route } from '../route.ts';
-import { assertNotice } from './deprecation.ts';
+import { assertDeprecationPolicy } from './deprecation.ts';
 
 const deprecated: Deprecation = {
   since: '2027-01-01',
@@ -102,7 +102,7 @@ test('from its sunset on it is 410 with its code, with or without a key; a valid
 
 test('twelve months are the least, and the end is a 410', () => {
   const check = (change: Partial<Deprecation>) =>
-    assertNotice({ operationId: 'x.y', deprecated: { ...deprecated, ...change } });
+    assertDeprecationPolicy({ operationId: 'x.y', deprecated: { ...deprecated, ...change } });
   check({});
   assert.throws(() => check({ sunset: '2027-12-31' }), /12 months/);
   assert.throws(() => check({ since: '2028-02-29', sunset: '2029-02-27' }), /12 months/);

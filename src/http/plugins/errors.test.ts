@@ -4,7 +4,7 @@ import { fastify } from 'fastify';
 import { pino } from 'pino';
 import { startTestApp } from '../../../test/harness/app.ts';
 import { openRawSocket } from '../../../test/harness/raw-http.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { errorHandler } from './errors.ts';
 
 describe('what is not HTTP enough for the chain still gets the envelope', { concurrency: false }, () => {
@@ -120,9 +120,9 @@ test('a sender that goes away in the middle of its body is no failure of ours', 
     socket.write(
       'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{',
     );
-    await until(() => began);
+    await waitFor(() => began);
     socket.close();
-    await until(() => statuses.length > 0);
+    await waitFor(() => statuses.length > 0);
     assert.deepEqual({ statuses, lines }, { statuses: [400], lines: [] });
   } finally {
     await app.close();
@@ -155,7 +155,7 @@ test('a request on a kept connection that arrives while the server drains is sti
   // The server has the beginning once it answers what came after it.
   (await app.request('GET', '/health')).assertOk(200);
   const closing = app.close();
-  await until(() => refusesConnections(app.port));
+  await waitFor(() => refusesConnections(app.port));
   socket.write(`${body.slice(1)}${get}\r\n`);
   (await socket.answer()).assertOk(201);
   const last = await socket.answer();

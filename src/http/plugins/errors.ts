@@ -41,10 +41,10 @@ export function errorHandler(log: Logger, databaseFailure: (error: unknown) => A
     if (failure.status >= 500) {
       log.error({ err: error, requestId: request.id, internal: failure.internal }, 'request failed');
     } else {
-      logRefusal(log, failure, request.id);
+      logRejection(log, failure, request.id);
     }
     request.errorCode = failure.code;
-    request.quotaRefusal = failure.refusal ?? null;
+    request.quotaRefusal = failure.quota ?? null;
     return reply.status(failure.status).headers(failure.headers).send(failure.body());
   };
 }
@@ -57,7 +57,7 @@ function hungUp(error: Error, { raw }: FastifyRequest): boolean {
 }
 
 /** The half of a refusal that only the log sees. */
-export function logRefusal(log: Logger, { code, internal }: AppError, requestId: string): void {
+export function logRejection(log: Logger, { code, internal }: AppError, requestId: string): void {
   if (internal !== undefined) log.info({ requestId, code, internal }, 'request refused');
 }
 
@@ -68,7 +68,7 @@ function brokenRequest(code: string | undefined): AppError {
 }
 
 /** Answers what is not HTTP enough to become a request: bad headers, header floods, slow headers. */
-export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+export function handleClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const failure = brokenRequest(error.code);
   const { status } = failure;

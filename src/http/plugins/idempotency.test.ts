@@ -6,7 +6,7 @@ import { TestClock } from '../../../test/harness/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
 import { insertAccount } from '../../../test/harness/factories.ts';
 import type { TestResponse } from '../../../test/harness/response.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import {
   countThings,
   createThings,
@@ -262,7 +262,7 @@ describe('the transaction of the handler', () => {
     await send({ name: crashed, next: 'hintAndCrash' }, crashed);
     const name = randomUUID();
     await send({ name, next: 'hint' }, name);
-    await until(() => seen.length > 0);
+    await waitFor(() => seen.length > 0);
     end();
     assert.deepEqual(seen, [{ name, committed: true }]);
   });
@@ -297,7 +297,7 @@ describe('a handler that runs without a transaction', () => {
     const name = randomUUID();
     const body = { name, ms: 400 };
     const all = Array.from({ length: 8 }, () => lease(body, name));
-    await until(async () => runsOf(name) === 1);
+    await waitFor(async () => runsOf(name) === 1);
     const { rows } = await sql<{ count: number }>`
       select count(*)::int from pg_stat_activity where datname = current_database() and state like 'idle in%'`.execute(
       database.db,

@@ -5,7 +5,7 @@ import { AppError, type ErrorCode } from '../../kernel/errors.ts';
 import type { IdempotentOutcome, IdempotentRequest, StoredResponse } from '../../platform/db/idempotency.ts';
 import { canonicalJson } from '../../platform/json.ts';
 import type { HttpPorts } from '../ports.ts';
-import { logRefusal, toAppError } from './errors.ts';
+import { logRejection, toAppError } from './errors.ts';
 
 const FORMAT = /^[A-Za-z0-9_-]{8,255}$/;
 const REQUEST_HEADER = 'Idempotency-Key';
@@ -55,7 +55,7 @@ type Ports = Pick<HttpPorts, 'idempotency' | 'databaseFailure' | 'log'>;
  * @throws {AppError} IDEMPOTENCY_KEY_REUSE, IDEMPOTENCY_IN_FLIGHT, what `prepare` throws for a key without a stored
  * response, and what the handler throws unstored.
  */
-export async function answerOnce(ports: Ports, call: IdempotentCall): Promise<FastifyReply> {
+export async function replayOrRun(ports: Ports, call: IdempotentCall): Promise<FastifyReply> {
   // First: validation fills defaults into the body.
   const claim = claimOf(call);
   const prepared = prepare(call);
@@ -166,9 +166,9 @@ async function respond(
   } catch (error) {
     const failure = toAppError(error, ports.databaseFailure);
     if (failure.status >= 500 || failure.status === 429) throw error;
-    logRefusal(ports.log, failure, request.id);
+    logRejection(ports.log, failure, request.id);
     request.errorCode = failure.code;
-    request.quotaRefusal = failure.refusal ?? null;
+    request.quotaRefusal = failure.quota ?? null;
     reply.headers(failure.headers);
     return { status: failure.status, body: JSON.stringify(failure.body()) };
   }

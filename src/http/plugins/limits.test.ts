@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type FastifyInstance, fastify } from 'fastify';
-import { addressBlock } from '../../kernel/address.ts';
+import { ipBlock } from '../../kernel/address.ts';
 import { type Counter, memoryCounter } from '../../platform/counters.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { defineRoute, type Limit, NoBody, NoParams, NoQuery } from '../route.ts';
@@ -121,6 +121,6 @@ describe('an address as it is counted', () => {
     ['2001:DB8:1::2', '2001:db8:1:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
   ] as const) {
-    it(`${ip} is ${block}`, () => assert.equal(addressBlock(ip), block));
+    it(`${ip} is ${block}`, () => assert.equal(ipBlock(ip), block));
   }
 });

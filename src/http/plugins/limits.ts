@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { addressBlock } from '../../kernel/address.ts';
-import { tooMany } from '../../kernel/errors.ts';
+import { ipBlock } from '../../kernel/address.ts';
+import { tooManyRequests } from '../../kernel/errors.ts';
 import { counterKey, type WindowCount } from '../../platform/counters.ts';
 import type { HttpPorts } from '../ports.ts';
 import type { Limit } from '../route.ts';
@@ -32,18 +32,18 @@ async function countAll(ports: Ports, limits: readonly Limit[], request: Fastify
  *
  * @throws {AppError} RATE_LIMITED with `Retry-After`.
  */
-export function countAddress(ports: Ports, limit: Limit, ip: string): Promise<void> {
-  return count(ports, limit, addressBlock(ip));
+export function limitByIp(ports: Ports, limit: Limit, ip: string): Promise<void> {
+  return count(ports, limit, ipBlock(ip));
 }
 
 /** The same for one who is signed in: a session counts as on endpoints. @throws {AppError} RATE_LIMITED. */
-export function countActor(ports: Ports, limit: Limit, actorId: string): Promise<void> {
+export function limitByActor(ports: Ports, limit: Limit, actorId: string): Promise<void> {
   return count(ports, limit, actorId);
 }
 
 async function count(ports: Ports, limit: Limit, subject: string): Promise<void> {
   const window = await hit(ports, limit, subject);
-  if (window.count > limit.max) throw tooMany(limit.refusal, window.resetInMs);
+  if (window.count > limit.max) throw tooManyRequests(limit.refusal, window.resetInMs);
 }
 
 async function hit(ports: Ports, { bucket, per, windowSec }: Limit, subject: string): Promise<WindowCount> {
@@ -52,7 +52,7 @@ async function hit(ports: Ports, { bucket, per, windowSec }: Limit, subject: str
 
 /** Null where a key is counted and none came, as on public endpoints. A session counts as a key does. */
 function subjectOf({ per, param }: Limit, request: FastifyRequest): string | null {
-  const who = per === 'ip' ? addressBlock(request.ip) : request.caller?.actor.id;
+  const who = per === 'ip' ? ipBlock(request.ip) : request.caller?.actor.id;
   if (who === undefined) return null;
   return param === undefined ? who : `${who}:${paramOf(request.params, param)}`;
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type Caller, FRESH_PASSWORD_MS, holds, keyIdOf, type Mode } from '../../kernel/access.ts';
+import { type Caller, PASSWORD_CONFIRMATION_TTL_MS, hasPermission, keyIdOf, type Mode } from '../../kernel/access.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { HttpPorts } from '../ports.ts';
 import type { Gate, Route } from '../route.ts';
@@ -17,19 +17,19 @@ const NO_USER_TOKEN = 'A user token is required. Send it as X-User-Token.';
  * @throws {AppError} the 403 of the first rule that refuses.
  */
 export function assertAllowed(
-  route: Pick<Route, 'gate' | 'permission' | 'writes' | 'onlyMode' | 'personal'>,
+  route: Pick<Route, 'gate' | 'permission' | 'writes' | 'onlyMode' | 'selfService'>,
   method: string,
   caller: Caller,
   hasUserToken: boolean,
 ): void {
   if (route.gate !== null) assertGate(route.gate, caller, hasUserToken);
-  if (route.personal === true && caller.actor.kind === 'session') return;
+  if (route.selfService === true && caller.actor.kind === 'session') return;
   const writes = route.writes ?? !READS.has(method);
   // The credential that opened the owner's gate writes, whatever the scope of the key beside it.
   if (caller.scope === 'READ_ONLY' && writes && route.gate !== 'owner') {
     throw new AppError('INSUFFICIENT_SCOPE', inPerson(caller, 'Your role in this team is read-only.'));
   }
-  if (route.permission !== null && !holds(caller, route.permission)) {
+  if (route.permission !== null && !hasPermission(caller, route.permission)) {
     const message = `This API key does not have the permission ${route.permission}.`;
     const words = `Your role in this team does not have the permission ${route.permission}.`;
     throw new AppError('PERMISSION_DENIED', { message, ...inPerson(caller, words) });
@@ -63,7 +63,7 @@ function assertGate(gate: Gate, caller: Caller, hasUserToken: boolean): void {
     }
     return;
   }
-  if (!holds(caller, FINANCE[gate])) {
+  if (!hasPermission(caller, FINANCE[gate])) {
     const message = `This endpoint requires a FULL_ACCESS key or the permission ${FINANCE[gate]}.`;
     const words = 'Finance requires the role OWNER or ADMIN in this team.';
     throw new AppError('FINANCIAL_SCOPE_REQUIRED', { message, ...inPerson(caller, words) });
@@ -76,9 +76,9 @@ function inPerson({ actor }: Caller, message: string): { message?: string } {
 }
 
 /** @throws {AppError} PASSWORD_REQUIRED. */
-function assertFresh({ freshPassword }: Route, { actor }: Caller, nowMs: number): void {
-  if (freshPassword !== true || actor.kind === 'key') return;
-  if (nowMs - actor.passwordCheckedMs >= FRESH_PASSWORD_MS) throw new AppError('PASSWORD_REQUIRED');
+function assertFresh({ recentPassword }: Route, { actor }: Caller, nowMs: number): void {
+  if (recentPassword !== true || actor.kind === 'key') return;
+  if (nowMs - actor.passwordCheckedMs >= PASSWORD_CONFIRMATION_TTL_MS) throw new AppError('PASSWORD_REQUIRED');
 }
 
 /**

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
 import { insertAccount } from '../../../test/harness/factories.ts';
 import { redisProgram, startTestRedis, type TestRedis } from '../../../test/harness/redis.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { startTestNode, type TestNode } from '../../../test/idempotency/node.ts';
 
 const skip = redisProgram === null && 'neither valkey-server nor redis-server is installed';
@@ -94,7 +94,7 @@ describe('the limits of two nodes on one store', { skip }, () => {
         if (how === 'frozen') redis.thaw();
         else await redis.start();
       }
-      await until(async () => (await get(key)).status === 429);
+      await waitFor(async () => (await get(key)).status === 429);
     });
   }
 });

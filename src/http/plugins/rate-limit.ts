@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Caller } from '../../kernel/access.ts';
-import { tooMany } from '../../kernel/errors.ts';
+import { tooManyRequests } from '../../kernel/errors.ts';
 import type { WindowCount } from '../../platform/counters.ts';
 import type { HttpPorts } from '../ports.ts';
 
@@ -24,7 +24,7 @@ export function rateLimit(app: FastifyInstance, ports: Ports): void {
     }
     // Counted in this process, by the minute alone: nothing to wait for.
     announce(reply, MINUTE, caller.rateLimitPerMinute, counted, now);
-    done(counted.count > caller.rateLimitPerMinute ? tooMany('RATE_LIMITED', counted.resetInMs) : undefined);
+    done(counted.count > caller.rateLimitPerMinute ? tooManyRequests('RATE_LIMITED', counted.resetInMs) : undefined);
   });
 }
 
@@ -44,7 +44,7 @@ async function countBoth(
   announce(reply, MINUTE, caller.rateLimitPerMinute, window, now);
   const overMinute = window.count > caller.rateLimitPerMinute;
   await countDay(reply, ports, caller, !overMinute);
-  if (overMinute) throw tooMany('RATE_LIMITED', window.resetInMs);
+  if (overMinute) throw tooManyRequests('RATE_LIMITED', window.resetInMs);
 }
 
 /** @param counts false for a request that is refused already: it shows the quota and uses none of it. */
@@ -54,7 +54,7 @@ async function countDay(reply: FastifyReply, ports: Ports, caller: Caller, count
   const now = ports.clock.ms();
   const day = await (counts ? ports.counters.perDay(actor.id) : ports.counters.dayCount(actor.id));
   announce(reply, DAY, dailyQuota, day, now);
-  if (counts && day.count > dailyQuota) throw tooMany('DAILY_QUOTA_EXCEEDED', day.resetInMs);
+  if (counts && day.count > dailyQuota) throw tooManyRequests('DAILY_QUOTA_EXCEEDED', day.resetInMs);
 }
 
 /** The headers of a count, as Fastify keeps them: it would make others so for each answer. */

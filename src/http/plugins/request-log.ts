@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { keyIdOf } from '../../kernel/access.ts';
 import type { HttpPorts, RequestRecorder } from '../ports.ts';
-import { openPath, roundedMs } from './access-log.ts';
+import { redactPath, roundedMs } from './access-log.ts';
 import { isBelow } from './answer-headers.ts';
 
 /**
@@ -19,7 +19,7 @@ export function requestLog(
     const status = reply.statusCode;
     if (isBelow(basePath, request.originalUrl)) {
       if (isNoted(request, status)) {
-        noteRequest(ports.requestLog, request, { status, ms: reply.elapsedTime });
+        recordRequest(ports.requestLog, request, { status, ms: reply.elapsedTime });
       }
       countRequest(ports.requestLog, request, status);
     }
@@ -29,7 +29,7 @@ export function requestLog(
 
 /** An event stream was noted when it was opened. */
 function isNoted({ endpoint }: FastifyRequest, status: number): boolean {
-  return status >= 400 || (endpoint?.isPolled !== true && endpoint?.reply.envelope !== 'events');
+  return status >= 400 || (endpoint?.skipSuccessLog !== true && endpoint?.reply.envelope !== 'events');
 }
 
 interface Answer {
@@ -47,12 +47,12 @@ export function countRequest(recorder: RequestRecorder, request: FastifyRequest,
 }
 
 /** Nothing where the caller is not known. */
-export function noteRequest(recorder: RequestRecorder, request: FastifyRequest, answer: Answer): void {
+export function recordRequest(recorder: RequestRecorder, request: FastifyRequest, answer: Answer): void {
   const { caller, errorCode: code, id: requestId, method } = request;
   if (caller === null) return;
   const keyId = keyIdOf(caller);
   const { workspaceId } = caller;
-  const path = openPath(request);
+  const path = redactPath(request);
   recorder.note({
     ...{ requestId, workspaceId, keyId, method, path, code },
     status: answer.status,

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { type Caller, MODES, type Mode, RIGHTS } from '../../kernel/access.ts';
+import { type Caller, MODES, type Mode, ROLE_PERMISSIONS } from '../../kernel/access.ts';
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import type { HttpPorts, Session, SessionAccount } from '../ports.ts';
 
@@ -12,15 +12,15 @@ const NO_SESSION = 'Not signed in.';
 type Ports = Pick<HttpPorts, 'sessions'>;
 
 /** What of a request tells who asks. */
-export type Asking = Pick<FastifyRequest, 'headers' | 'ip' | 'method'>;
+export type SessionRequest = Pick<FastifyRequest, 'headers' | 'ip' | 'method'>;
 
 /** @throws {AppError} CSRF_REJECTED for a call that no page of this platform makes. */
-export function assertOwnOrigin({ sessions }: Ports, request: Asking): void {
+export function assertSameOrigin({ sessions }: Ports, request: SessionRequest): void {
   if (!sessions.isOwnOrigin(request.headers)) throw new AppError('CSRF_REJECTED', { field: 'Origin' });
 }
 
 /** What an endpoint wants of a session. */
-export interface Wanted {
+export interface SessionRequirements {
   /** It is good for an account whose address is not confirmed. */
   open: boolean;
   /** It is about the person, so their own account is meant, whichever the page shows. */
@@ -34,9 +34,9 @@ export interface Wanted {
  */
 export function verifySession(
   ports: Ports,
-  request: Asking,
+  request: SessionRequest,
   token: string | null,
-  wanted: Wanted,
+  wanted: SessionRequirements,
 ): Caller | Promise<Caller> {
   if (token === null) throw new AppError('UNAUTHORIZED', wanted.open ? { message: NO_SESSION } : {});
   const { ip, headers } = request;
@@ -46,12 +46,12 @@ export function verifySession(
   return admit(ports, request, found, wanted);
 }
 
-function chosenAccount(headers: Asking['headers']): string | null {
+function chosenAccount(headers: SessionRequest['headers']): string | null {
   const sent = headers['x-account-id'];
   return typeof sent === 'string' ? sent : null;
 }
 
-function admit(ports: Ports, request: Asking, session: Session | null, { open, personal }: Wanted): Caller {
+function admit(ports: Ports, request: SessionRequest, session: Session | null, { open, personal }: SessionRequirements): Caller {
   if (session === null) throw new AppError('UNAUTHORIZED', { message: NO_SESSION });
   if (!SAFE.has(request.method)) assertOwnPage(ports, request, session);
   if (!open && !session.emailVerified) throw new AppError('EMAIL_NOT_VERIFIED');
@@ -66,7 +66,7 @@ function admit(ports: Ports, request: Asking, session: Session | null, { open, p
     workspaceId: account.workspaces[mode],
     mode,
     plan: account.plan,
-    ...RIGHTS[account.teamRole],
+    ...ROLE_PERMISSIONS[account.teamRole],
     rateLimitPerMinute: PER_MINUTE,
     dailyQuota: null,
   };
@@ -81,8 +81,8 @@ function accountOf({ own, teams }: Session, id: string | null): SessionAccount {
 }
 
 /** A foreign page can make a browser send the cookie, but neither our origin nor what only our pages can read. */
-function assertOwnPage(ports: Ports, request: Asking, session: Session): void {
-  assertOwnOrigin(ports, request);
+function assertOwnPage(ports: Ports, request: SessionRequest, session: Session): void {
+  assertSameOrigin(ports, request);
   const sent = request.headers['x-csrf-token'];
   if (typeof sent === 'string' && ports.sessions.isCsrfToken(session.id, sent)) return;
   throw new AppError('CSRF_REJECTED', { field: 'X-CSRF-Token' });

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError, badRequest } from '../../kernel/errors.ts';
-import { lacksParameter } from '../allow-table.ts';
+import { hasEmptyParameter } from '../allow-table.ts';
 
 /** Where the router is sent with a path that it could not decode: the chain runs, and refuses it here. */
 const UNDECODABLE = '/undecodable';
@@ -20,7 +20,7 @@ export function routableUrl({ url = '/' }: Pick<IncomingMessage, 'url'>): string
 /** No endpoint, page or file answers this request. */
 export function isUnroutable(request: FastifyRequest): boolean {
   const { endpoint, gone } = request;
-  if (endpoint !== null) return gone !== null || lacksParameter(request.params);
+  if (endpoint !== null) return gone !== null || hasEmptyParameter(request.params);
   return request.is404 || request.routeOptions.config.unroutable === true || holdsNul(request.params);
 }
 

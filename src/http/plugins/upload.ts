@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import type { UploadedFile } from '../context.ts';
 import type { Upload } from '../route.ts';
-import { assertStorable } from '../validation.ts';
+import { assertNoInvalidText } from '../validation.ts';
 
 /** Lets the endpoints of this scope take `multipart/form-data`; everywhere else it is 415. */
 export async function acceptUploads(scope: FastifyInstance): Promise<void> {
@@ -42,7 +42,7 @@ export async function readUpload(
     throw badRequest(field, `The first file part of the multipart body must be a file named ${field}.`);
   }
   const fields = Object.fromEntries(read.fields);
-  assertStorable(JSON.stringify(fields), fields);
+  assertNoInvalidText(JSON.stringify(fields), fields);
   return { file: read.file, fields };
 }
 

@@ -1,15 +1,15 @@
 import type { FastifyInstance } from 'fastify';
-import { isDay } from '../../kernel/day.ts';
+import { isIsoDate } from '../../kernel/day.ts';
 import { badRequest } from '../../kernel/errors.ts';
-import { latestOf, published } from '../../kernel/release.ts';
+import { latestPublished, publishedReleases } from '../../kernel/release.ts';
 import { RELEASES } from '../../kernel/releases.ts';
 
 export const VERSION_HEADER = 'Svc-API-Version';
 
 /** Oldest first (docs/concepts/conventions.md#versions, docs/decisions/versions.md). */
-const PUBLISHED = published(RELEASES);
+const PUBLISHED = publishedReleases(RELEASES);
 
-export const LATEST_VERSION: string = latestOf(RELEASES).version;
+export const LATEST_VERSION: string = latestPublished(RELEASES).version;
 
 /**
  * The exact release that a requested version means: `1`, `1.0`, `1.0.0`, or a date, which means the release
@@ -18,7 +18,7 @@ export const LATEST_VERSION: string = latestOf(RELEASES).version;
  * @throws {AppError} BAD_REQUEST, field `Svc-API-Version`.
  */
 export function resolveVersion(requested: string): string {
-  if (isDay(requested)) {
+  if (isIsoDate(requested)) {
     const release = PUBLISHED.findLast((candidate) => candidate.date <= requested);
     if (release !== undefined) return release.version;
   } else if (/^\d+(\.\d+){0,2}$/.test(requested)) {

@@ -17,7 +17,7 @@ import { systemClock } from '../../kernel/clock.ts';
 import { loadConfig } from '../../platform/config.ts';
 import { acquireInstanceLock } from '../../platform/instance-lock.ts';
 import { runCommandLine } from '../command-line.ts';
-import { examine } from './examine.ts';
+import { runChecks } from './examine.ts';
 
 let folder: string;
 let database: TestDatabase;
@@ -233,7 +233,7 @@ test('clocks that differ and certificates that end, also of the address of a pla
     'rtmps-certificate': /^OK .* is good until \d{4}-/,
   });
   const clock = new TestClock(new Date(systemClock.ms() + 20_000 * hour).toISOString());
-  const later = await examine(loadConfig({ ...base, ...files, ...rtmps }), clock, []);
+  const later = await runChecks(loadConfig({ ...base, ...files, ...rtmps }), clock, []);
   const statusOf = (wanted: string) => later.find(({ check }) => check === wanted)?.status;
   assert.deepEqual([statusOf('rtmps-certificate'), statusOf('database-clock')], ['PROBLEM', 'PROBLEM']);
 });

@@ -4,16 +4,16 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { readEmbeddedUrl } from '../../platform/db/embedded.ts';
 import { acquireInstanceLock } from '../../platform/instance-lock.ts';
-import { type Closers, reachServer } from '../database-server.ts';
-import { type Examined, type Finding, problem, reasonOf } from './finding.ts';
+import { type Disposers, connectOrStartServer } from '../database-server.ts';
+import { type CheckContext, type CheckResult, problem, reasonOf } from './finding.ts';
 import { machineChecks } from './machine.ts';
 import { serviceChecks } from './services.ts';
 
 /** Looks at all that the platform stands on (docs/guides/operating.md#doctor), and changes nothing. */
-export async function examine(config: Config, clock: Clock, closers: Closers): Promise<Finding[]> {
+export async function runChecks(config: Config, clock: Clock, closers: Disposers): Promise<CheckResult[]> {
   const isRunning = readEmbeddedUrl(config.DATA_DIR) !== null || isLocked(config.DATA_DIR);
   const database = await findDatabase(config, closers);
-  const examined: Examined = { config, clock, isRunning, database };
+  const examined: CheckContext = { config, clock, isRunning, database };
   const found = await Promise.all(
     [...machineChecks, ...serviceChecks].map((check) =>
       check(examined).catch((error: unknown) => [
@@ -34,10 +34,10 @@ function isLocked(dataDir: string): boolean {
   }
 }
 
-async function findDatabase(config: Config, closers: Closers): Promise<Examined['database']> {
+async function findDatabase(config: Config, closers: Disposers): Promise<CheckContext['database']> {
   if (config.DATABASE_URL === undefined && !existsSync(join(config.DATA_DIR, 'postgres'))) return null;
   try {
-    return { url: await reachServer(config, closers) };
+    return { url: await connectOrStartServer(config, closers) };
   } catch (failure) {
     return { failure };
   }

@@ -1,9 +1,9 @@
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import type { Config } from '../../platform/config.ts';
-import { describeFailure } from '../failure.ts';
+import { describeStartupError } from '../failure.ts';
 
 /** What was looked at, and what came of it. */
-export interface Finding {
+export interface CheckResult {
   /** Short, the same in every version: for programs. */
   check: string;
   /** WARNING: it works, and may not be what is wanted. */
@@ -14,7 +14,7 @@ export interface Finding {
 }
 
 /** What checks are given. */
-export interface Examined {
+export interface CheckContext {
   config: Config;
   clock: Clock;
   /** Does the platform run on this data folder? */
@@ -23,44 +23,44 @@ export interface Examined {
   database: { url: string } | { failure: unknown } | null;
 }
 
-export type Check = (examined: Examined) => Promise<Finding[]>;
+export type Check = (examined: CheckContext) => Promise<CheckResult[]>;
 
-export const fine = (check: string, text: string): Finding => ({ check, status: 'OK', text, remedy: null });
-export const warning = (check: string, text: string, remedy: string): Finding => ({
+export const ok = (check: string, text: string): CheckResult => ({ check, status: 'OK', text, remedy: null });
+export const warning = (check: string, text: string, remedy: string): CheckResult => ({
   ...{ check, text, remedy },
   status: 'WARNING',
 });
-export const problem = (check: string, text: string, remedy: string): Finding => ({
+export const problem = (check: string, text: string, remedy: string): CheckResult => ({
   ...{ check, text, remedy },
   status: 'PROBLEM',
 });
 
 /** In one line, and never with a password out of an address. */
-export const reasonOf = (error: unknown): string => describeFailure(error).replace(/\/\/[^/\s@]+@/g, '//…@');
+export const reasonOf = (error: unknown): string => describeStartupError(error).replace(/\/\/[^/\s@]+@/g, '//…@');
 
 /** An hour off is no certificate, a minute off no second factor; two seconds are the network's. */
 const OFF_MS = 2000;
 const FAR_OFF_MS = 30_000;
 
 /** @param there epoch ms. */
-export function compareClocks(check: string, whose: string, here: number, there: number): Finding {
+export function compareClocks(check: string, whose: string, here: number, there: number): CheckResult {
   const off = Math.abs(here - there);
   const seconds = Math.round(off / 1000);
   const remedy = 'synchronize the clocks of all machines with chrony, systemd-timesyncd or the host';
   const text = `the clock here and that of ${whose} differ by ${seconds} s`;
   if (off > FAR_OFF_MS) return problem(check, text, remedy);
   if (off > OFF_MS) return warning(check, text, remedy);
-  return fine(check, `the clock agrees with that of ${whose}`);
+  return ok(check, `the clock agrees with that of ${whose}`);
 }
 
 const SOON_MS = 14 * 86_400_000;
 
 /** @param endsMs epoch ms. */
-export function judgeCertificate(check: string, whose: string, endsMs: number, clock: Clock): Finding {
+export function checkCertificateExpiry(check: string, whose: string, endsMs: number, clock: Clock): CheckResult {
   const day = dateFromMs(endsMs).toISOString().slice(0, 10);
   const left = endsMs - clock.ms();
   const remedy = 'renew it, and check why automatic renewal failed';
   if (left <= 0) return problem(check, `${whose} has expired on ${day}`, remedy);
   if (left < SOON_MS) return warning(check, `${whose} expires on ${day}`, remedy);
-  return fine(check, `${whose} is good until ${day}`);
+  return ok(check, `${whose} is good until ${day}`);
 }

@@ -3,28 +3,28 @@ import { readFile, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newUuid } from '../../kernel/ids.ts';
 import type { FfmpegInfo } from '../../media/ffmpeg/check.ts';
-import type { HardwareFinding } from '../../media/ffmpeg/hardware-probe.ts';
-import { chooseRoomEngine } from '../../media/rooms/choice.ts';
+import type { HardwareProbeResult } from '../../media/ffmpeg/hardware-probe.ts';
+import { selectRoomEngine } from '../../media/rooms/choice.ts';
 import type { Config } from '../../platform/config.ts';
-import { reservedOf } from '../../platform/disk.ts';
+import { reservedBytes } from '../../platform/disk.ts';
 import { createLogger } from '../../platform/logger.ts';
-import { reach } from '../../platform/outbound/index.ts';
+import { isReachable } from '../../platform/outbound/index.ts';
 import { findSecretKey } from '../../platform/secrets.ts';
 import { readCertificate } from '../certificate.ts';
 import { type HeldPort, holdPorts } from '../held-ports.ts';
 import {
   codecEncoders,
-  codecsLacking,
+  missingCodecs,
   createGuardCheck,
   createHardwareCheck,
   createToolCheck,
 } from '../media-tools.ts';
 import {
   type Check,
-  type Examined,
-  type Finding,
-  fine,
-  judgeCertificate,
+  type CheckContext,
+  type CheckResult,
+  ok,
+  checkCertificateExpiry,
   problem,
   reasonOf,
   warning,
@@ -46,38 +46,38 @@ const folder: Check = async ({ config }) => {
     return [problem('data-folder', `${dir} is not writable: ${reasonOf(error)}`, remedy)];
   }
   const { bavail, blocks, bsize } = await statfs(dir);
-  const [free, kept] = [bavail * bsize, reservedOf(blocks * bsize, reserve)];
+  const [free, kept] = [bavail * bsize, reservedBytes(blocks * bsize, reserve)];
   const text = `${(free / GIB).toFixed(1)} GiB are free on the disk of ${dir}`;
   const remedy = `free up space or use a larger disk (${GUIDE}#a-full-disk)`;
-  const found = [fine('data-folder', `${dir} can be written to`)];
+  const found = [ok('data-folder', `${dir} can be written to`)];
   if (free <= kept) return [...found, problem('disk', `${text}: new files are rejected`, remedy)];
   if (free < 3 * kept) return [...found, warning('disk', text, remedy)];
-  return [...found, fine('disk', text)];
+  return [...found, ok('disk', text)];
 };
 
 const secret: Check = async ({ config }) => {
   const { SECRET_KEY, SECRET_KEY_FILE, DATA_DIR } = config;
   try {
     const key = await findSecretKey(config);
-    if (key === null) return [fine('secret-key', 'not created yet: the first start creates it')];
+    if (key === null) return [ok('secret-key', 'not created yet: the first start creates it')];
   } catch (error) {
     const remedy = 'restore the key from your copy; encrypted data cannot be read without it';
     return [problem('secret-key', reasonOf(error), remedy)];
   }
-  if (SECRET_KEY !== undefined) return [fine('secret-key', 'SECRET_KEY is set')];
+  if (SECRET_KEY !== undefined) return [ok('secret-key', 'SECRET_KEY is set')];
   const file = SECRET_KEY_FILE ?? join(DATA_DIR, 'secret.key');
   const { mode } = await stat(file);
-  if ((mode & OTHERS) === 0) return [fine('secret-key', `${file} exists and is readable only by its user`)];
+  if ((mode & OTHERS) === 0) return [ok('secret-key', `${file} exists and is readable only by its user`)];
   return [warning('secret-key', `others can read ${file}`, `chmod 600 ${file}`)];
 };
 
 const tools: Check = async ({ config, clock }) => {
   if (!config.ROLES.some((role) => role !== 'api')) return [];
-  const found: Finding[] = [];
+  const found: CheckResult[] = [];
   let info: FfmpegInfo;
   try {
     info = await createToolCheck(config.FFMPEG_PATH, clock)();
-    found.push(fine('ffmpeg', `ffmpeg ${info.version}`));
+    found.push(ok('ffmpeg', `ffmpeg ${info.version}`));
   } catch (error) {
     return [problem('ffmpeg', reasonOf(error), 'install ffmpeg 5.1 or later, or set FFMPEG_PATH')];
   }
@@ -85,7 +85,7 @@ const tools: Check = async ({ config, clock }) => {
   const guard = createGuardCheck(config);
   try {
     const { weakness } = await guard();
-    if (weakness === null) found.push(fine('sandbox', 'ffmpeg runs in a sandbox'));
+    if (weakness === null) found.push(ok('sandbox', 'ffmpeg runs in a sandbox'));
     else found.push(warning('sandbox', `ffmpeg has no sandbox: ${weakness}`, remedy));
   } catch (error) {
     return [...found, problem('sandbox', reasonOf(error), remedy)];
@@ -97,13 +97,13 @@ const tools: Check = async ({ config, clock }) => {
 
 const PROCESSING = 'docs/guides/processing.md';
 
-function encoderFindings(config: Config, info: FfmpegInfo, found: HardwareFinding): Finding[] {
+function encoderFindings(config: Config, info: FfmpegInfo, found: HardwareProbeResult): CheckResult[] {
   const names = codecEncoders(config, info, found).map(({ codec, encoder }) => `${codec} by ${encoder}`);
-  const lacking = codecsLacking(config, info, found);
+  const lacking = missingCodecs(config, info, found);
   const build = `install an ffmpeg with libx265 and libsvtav1, or remove them from VIDEO_CODECS (${PROCESSING}#hevc-and-av1)`;
   const driver = `see ${PROCESSING}#hardware`;
   return [
-    fine('encoders', `videos are encoded as ${names.join(', ')}`),
+    ok('encoders', `videos are encoded as ${names.join(', ')}`),
     ...lacking.map((codec) =>
       warning('encoders', `VIDEO_CODECS includes ${codec}, but this ffmpeg has no encoder for it`, build),
     ),
@@ -116,8 +116,8 @@ function encoderFindings(config: Config, info: FfmpegInfo, found: HardwareFindin
 const rooms: Check = async ({ config }) => {
   const remedy = 'see docs/guides/rooms-operator.md, or set ROOMS_ENGINE';
   try {
-    const { name, lack } = await chooseRoomEngine(config);
-    if (lack === null) return [fine('rooms', `rooms are carried by ${name}`)];
+    const { name, lack } = await selectRoomEngine(config);
+    if (lack === null) return [ok('rooms', `rooms are carried by ${name}`)];
     return [warning('rooms', `rooms are limited to four people: ${lack}`, remedy)];
   } catch (error) {
     return [problem('rooms', reasonOf(error), remedy)];
@@ -129,7 +129,7 @@ const ports: Check = async ({ config, isRunning }) => {
   if (!isRunning) {
     try {
       await assertFreePorts(config);
-      return [fine('ports', 'the ports are free')];
+      return [ok('ports', 'the ports are free')];
     } catch (error) {
       const remedy =
         'stop the program that uses the port, or choose another with PORT, RTMP_PORT, RTMPS_PORT, MEDIA_PORT or METRICS_PORT';
@@ -150,10 +150,10 @@ async function assertFreePorts(config: Config): Promise<void> {
   }
 }
 
-async function answering(host: string, port: number): Promise<Finding> {
+async function answering(host: string, port: number): Promise<CheckResult> {
   const here = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
-  return reach({ host: here, port, timeoutMs: REACH_MS }).then(
-    () => fine('ports', `port ${port} answers`),
+  return isReachable({ host: here, port, timeoutMs: REACH_MS }).then(
+    () => ok('ports', `port ${port} answers`),
     () => problem('ports', `the platform is running, but port ${port} does not respond`, 'look into its log'),
   );
 }
@@ -164,7 +164,7 @@ const certificate: Check = async ({ config, clock }) => {
   try {
     await readCertificate(config);
     const ends = Date.parse(new X509Certificate(await readFile(file)).validTo);
-    return [judgeCertificate('rtmps-certificate', `the certificate in ${file}`, ends, clock)];
+    return [checkCertificateExpiry('rtmps-certificate', `the certificate in ${file}`, ends, clock)];
   } catch (error) {
     return [problem('rtmps-certificate', reasonOf(error), `see ${GUIDE}#rtmps`)];
   }
@@ -174,7 +174,7 @@ const certificate: Check = async ({ config, clock }) => {
 const settings: Check = async ({ config }) => {
   const { hostname, protocol } = new URL(config.PUBLIC_URL);
   const isPublic = hostname !== 'localhost' && hostname !== '127.0.0.1';
-  const found: Finding[] = [];
+  const found: CheckResult[] = [];
   if (isPublic && protocol === 'http:') {
     const remedy = `use a TLS proxy (${GUIDE}#running-it) and set PUBLIC_URL to its https URL`;
     found.push(
@@ -202,10 +202,10 @@ const settings: Check = async ({ config }) => {
       ),
     );
   }
-  return [fine('configuration', 'every variable is valid'), ...found];
+  return [ok('configuration', 'every variable is valid'), ...found];
 };
 
-export const machineChecks: readonly ((examined: Examined) => Promise<Finding[]>)[] = [
+export const machineChecks: readonly ((examined: CheckContext) => Promise<CheckResult[]>)[] = [
   settings,
   folder,
   secret,

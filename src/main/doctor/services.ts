@@ -8,14 +8,14 @@ import { openDatabase } from '../../platform/db/index.ts';
 import { readDatabaseState } from '../../platform/db/state.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { checkMailServer } from '../../platform/mailer.ts';
-import { look } from '../../platform/outbound/index.ts';
+import { probe } from '../../platform/outbound/index.ts';
 import { openRedis } from '../../platform/redis.ts';
 import {
   type Check,
   compareClocks,
-  type Finding,
-  fine,
-  judgeCertificate,
+  type CheckResult,
+  ok,
+  checkCertificateExpiry,
   problem,
   reasonOf,
   warning,
@@ -25,7 +25,7 @@ const LOOK_MS = 5000;
 const OLDEST_POSTGRES = 15;
 
 const database: Check = async ({ database: found, clock }) => {
-  if (found === null) return [fine('database', 'not created yet: the first start creates it')];
+  if (found === null) return [ok('database', 'not created yet: the first start creates it')];
   const remedy = 'check that PostgreSQL is running and DATABASE_URL is correct';
   if ('failure' in found) return [problem('database', reasonOf(found.failure), remedy)];
   const { sql, close } = openDatabase({ url: found.url, pool: 1, name: 'marquee doctor' });
@@ -34,7 +34,7 @@ const database: Check = async ({ database: found, clock }) => {
     const state = await readDatabaseState(sql);
     const { majorVersion: major, isHalfRestored, pending, unknown } = state;
     const clocks = compareClocks('database-clock', 'the database', (sentMs + clock.ms()) / 2, state.timeMs);
-    const findings = [fine('database', `PostgreSQL ${major} answers`), clocks];
+    const findings = [ok('database', `PostgreSQL ${major} answers`), clocks];
     if (major < OLDEST_POSTGRES)
       findings.push(problem('database-version', `PostgreSQL ${major} is too old`, 'use version 15 or newer'));
     if (isHalfRestored) {
@@ -49,12 +49,12 @@ const database: Check = async ({ database: found, clock }) => {
   }
 };
 
-function judgeMigrations(pending: readonly string[], unknown: readonly string[]): Finding {
+function judgeMigrations(pending: readonly string[], unknown: readonly string[]): CheckResult {
   if (unknown.length > 0) {
     const text = `the database is newer than this program: it has ${unknown.join(', ')}`;
     return problem('migrations', text, 'run the version that created it, or restore a backup');
   }
-  if (pending.length === 0) return fine('migrations', 'the database is up to date');
+  if (pending.length === 0) return ok('migrations', 'the database is up to date');
   const text = `${pending.length} migrations are not applied yet`;
   return warning('migrations', text, 'the next start applies them, or run marquee migrate');
 }
@@ -62,11 +62,11 @@ function judgeMigrations(pending: readonly string[], unknown: readonly string[])
 const site: Check = async ({ config, clock, isRunning }) => {
   const { hostname, origin } = new URL(config.PUBLIC_URL);
   const name = hostname.replace(/^\[(.*)\]$/, '$1');
-  const findings: Finding[] = [];
+  const findings: CheckResult[] = [];
   if (isIP(name) === 0) {
     try {
       const { address } = await dns.lookup(name);
-      findings.push(fine('dns', `${name} is ${address}`));
+      findings.push(ok('dns', `${name} is ${address}`));
     } catch (error) {
       const remedy = `create an A or AAAA record for ${name}, or correct PUBLIC_URL`;
       return [problem('dns', `${name} of PUBLIC_URL cannot be resolved: ${reasonOf(error)}`, remedy)];
@@ -76,14 +76,14 @@ const site: Check = async ({ config, clock, isRunning }) => {
   const remedy = 'check the proxy, the firewall, and PUBLIC_URL';
   try {
     const sentMs = clock.ms();
-    const { status, timeMs, certificateEndsMs } = await look(`${origin}/healthz`, LOOK_MS);
+    const { status, timeMs, certificateEndsMs } = await probe(`${origin}/healthz`, LOOK_MS);
     const whose = `the certificate of ${origin}`;
     const ends = certificateEndsMs;
-    if (ends !== null) findings.push(judgeCertificate('site-certificate', whose, ends, clock));
+    if (ends !== null) findings.push(checkCertificateExpiry('site-certificate', whose, ends, clock));
     if (timeMs !== null)
       findings.push(compareClocks('site-clock', origin, (sentMs + clock.ms()) / 2, timeMs));
     if (status !== 200) return [...findings, problem('site', `${origin}/healthz returned ${status}`, remedy)];
-    return [...findings, fine('site', `${origin} answers`)];
+    return [...findings, ok('site', `${origin} answers`)];
   } catch (error) {
     return [
       ...findings,
@@ -96,7 +96,7 @@ const mail: Check = async ({ config }) => {
   if (config.SMTP_URL === undefined) return [];
   try {
     await checkMailServer(config.SMTP_URL);
-    return [fine('mail', 'the mail server accepts the host name, TLS and password')];
+    return [ok('mail', 'the mail server accepts the host name, TLS and password')];
   } catch (error) {
     const remedy = 'correct SMTP_URL: smtp://user:password@host:587, or smtps:// for port 465';
     return [problem('mail', `the mail server rejected the connection: ${reasonOf(error)}`, remedy)];
@@ -113,7 +113,7 @@ const bucket: Check = async ({ config }) => {
     if (found === null || String(await buffer(found.body)) !== 'doctor')
       throw new Error('it gives back something else');
     await store.delete(key);
-    return [fine('s3', `a file can be written to ${config.S3_BUCKET}, read and deleted`)];
+    return [ok('s3', `a file can be written to ${config.S3_BUCKET}, read and deleted`)];
   } catch (error) {
     const remedy =
       'correct the S3_* variables and the permissions of the key (docs/guides/uploads.md#for-operators)';
@@ -132,7 +132,7 @@ const counters: Check = async ({ config, clock }) => {
     }
     const there = Number(time[0]) * 1000;
     return [
-      fine('redis', 'the counter store answers'),
+      ok('redis', 'the counter store answers'),
       compareClocks('redis-clock', 'the counter store', clock.ms(), there),
     ];
   } finally {
@@ -146,7 +146,7 @@ const livekit: Check = async ({ config }) => {
   // Loaded only where there is a server.
   const { LivekitApi } = await import('../../media/rooms/livekit/api.ts');
   const lack = await new LivekitApi(server).lack();
-  if (lack === null) return [fine('livekit', 'LiveKit responds and accepts the key')];
+  if (lack === null) return [ok('livekit', 'LiveKit responds and accepts the key')];
   return [
     problem('livekit', `LiveKit ${lack}`, 'correct LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET'),
   ];

@@ -9,15 +9,15 @@ import {
 import type { ApiKeys } from '../../features/api-keys/index.ts';
 import type { Auth } from '../../features/auth/index.ts';
 import { keyIdOf } from '../../kernel/access.ts';
-import type { Built } from '../part.ts';
-import type { Base } from '../wiring.ts';
+import type { ModuleWithExports } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
 
-export function accountsPart(base: Base): Built<{ accounts: Accounts }> {
-  return { part: {}, gives: { accounts: createAccounts(base) } };
+export function accountsPart(base: BaseContext): ModuleWithExports<{ accounts: Accounts }> {
+  return { module: {}, exports: { accounts: createAccounts(base) } };
 }
 
 /** What partners see and change of their own account: it tells of the key that asks, and of how one signs in. */
-export function profilesPart(base: Base & { apiKeys: ApiKeys; auth: Auth }): Built<{ profiles: Profiles }> {
+export function profilesPart(base: BaseContext & { apiKeys: ApiKeys; auth: Auth }): ModuleWithExports<{ profiles: Profiles }> {
   const { apiKeys, auth, config } = base;
   const profiles = createProfiles(base);
   const part = {
@@ -35,5 +35,5 @@ export function profilesPart(base: Base & { apiKeys: ApiKeys; auth: Auth }): Bui
       }),
     pages: () => [avatarPages({ profiles })],
   };
-  return { part, gives: { profiles } };
+  return { module: part, exports: { profiles } };
 }

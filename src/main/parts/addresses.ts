@@ -6,7 +6,7 @@ import {
 } from '../../features/members/index.ts';
 import {
   type Access,
-  anyOf,
+  anyEntitlement,
   createAccess,
   createPlaybackTokens,
   createStreamLinks,
@@ -20,11 +20,11 @@ import type { StreamLinks } from '../../features/streams/index.ts';
 import { createFollowerEntitlements, type Follows } from '../../features/users/index.ts';
 import { watchWhep } from '../../features/whep/index.ts';
 import { watchWhip } from '../../features/whip/index.ts';
-import type { Visitors } from '../../http/visitor.ts';
-import type { Base } from '../wiring.ts';
+import type { PageViewers } from '../../http/visitor.ts';
+import type { BaseContext } from '../wiring.ts';
 
 /** The addresses of what viewers see, the tokens in them, and who may watch. */
-export interface Addresses {
+export interface PlaybackUrls {
   playbackTokens: PlaybackTokens;
   access: Access;
   entitlements: Entitlements;
@@ -40,7 +40,7 @@ export interface Addresses {
   bareVideoLinks: VideoLinks;
 }
 
-export function createAddresses(needs: Base & { follows: Follows; visitors: Visitors }): Addresses {
+export function createPlaybackUrls(needs: BaseContext & { follows: Follows; visitors: PageViewers }): PlaybackUrls {
   const { db, config, secrets, clock, bus } = needs;
   const { PUBLIC_URL: publicUrl, RTMP_URL: rtmpUrl, RTMPS_URL } = config;
   const playbackTokens = createPlaybackTokens({ secrets, clock });
@@ -48,7 +48,7 @@ export function createAddresses(needs: Base & { follows: Follows; visitors: Visi
   const hasWhep = watchWhep(bus);
   const links = createStreamLinks(publicUrl, playbackTokens);
   const cookie = createMemberCookie(publicUrl);
-  const entitlements = anyOf(
+  const entitlements = anyEntitlement(
     createMemberEntitlements({ db, clock, cookie }),
     createFollowerEntitlements(needs),
   );

@@ -1,18 +1,18 @@
 import {
   analyticsRoutes,
   createAnalyticsConsumers,
-  createFinanceReads,
-  createReads,
+  createFinanceAnalytics,
+  createAnalyticsQueries,
 } from '../../features/analytics/index.ts';
 import { createRevenue } from '../../features/ledger/index.ts';
 import { listBroadcasts } from '../../features/streams/index.ts';
-import { memberFigures } from '../../features/subscriptions/index.ts';
+import { memberMetrics } from '../../features/subscriptions/index.ts';
 import { followerAdded, followerRemoved, followers } from '../../features/users/index.ts';
-import type { Core, Noun } from '../core.ts';
+import type { Core, OptionalModule } from '../core.ts';
 import { namesIn } from './revenue.ts';
 
 /** What was counted of content. */
-export const analytics: Noun = {
+export const analytics: OptionalModule = {
   build(core) {
     return {
       routes: () => analyticsRoutes({ ...readsOf(core), cursors: core.cursors }),
@@ -23,20 +23,20 @@ export const analytics: Noun = {
 
 function readsOf(core: Core) {
   const { db } = core;
-  const reads = createReads({
+  const reads = createAnalyticsQueries({
     ...core,
     sessions: (workspaceId, streamId, span, most) =>
       listBroadcasts(db, { workspaceId, streamId }, span, most),
   });
   const revenue = createRevenue({ ...core, names: namesIn(core) });
-  const finance = createFinanceReads({
+  const finance = createFinanceAnalytics({
     ...core,
     reads,
     money: (workspaceId, spans) => revenue.sums(workspaceId, spans),
     followers: (workspaceId) => followers.count(db, workspaceId),
     members: {
-      at: (workspaceId, moments) => memberFigures.at(db, workspaceId, moments),
-      changes: (workspaceId, spans) => memberFigures.changes(db, workspaceId, spans),
+      at: (workspaceId, moments) => memberMetrics.at(db, workspaceId, moments),
+      changes: (workspaceId, spans) => memberMetrics.changes(db, workspaceId, spans),
     },
   });
   return { reads, finance };

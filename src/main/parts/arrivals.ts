@@ -1,23 +1,23 @@
-import { type Arrivals, createArrivals, createSalts, type Salts } from '../../features/arrivals/index.ts';
-import type { Visitors } from '../../http/visitor.ts';
+import { type ViewerFingerprints, createViewerFingerprints, createSalts, type Salts } from '../../features/arrivals/index.ts';
+import type { PageViewers } from '../../http/visitor.ts';
 import { createCountries } from '../../platform/countries.ts';
-import type { Base } from '../wiring.ts';
+import type { BaseContext } from '../wiring.ts';
 
 /** What is kept of those who watch. */
-export interface Arriving {
+export interface FingerprintServices {
   salts: Salts;
-  arrivals: Arrivals;
+  arrivals: ViewerFingerprints;
 }
 
-export function createArriving(base: Base & { visitors: Visitors }): Arriving {
+export function createFingerprintServices(base: BaseContext & { visitors: PageViewers }): FingerprintServices {
   const { config, platformHosts: hosts, visitors } = base;
   const salts = createSalts(base);
-  const arrivals = createArrivals({
+  const arrivals = createViewerFingerprints({
     ...base,
     ...{ salts, hosts },
     countries: createCountries(config.COUNTRY_DATABASE),
     countryHeader: config.COUNTRY_HEADER,
-    async actsFor({ ip, headers }, accountId) {
+    async isAccountSession({ ip, headers }, accountId) {
       const visitor = await visitors({ ip, headers });
       if (visitor === null || visitor.sessionId === null) return false;
       return [visitor.accountId, ...visitor.teams].includes(accountId);

@@ -9,17 +9,17 @@ import {
   twoFactorRoutes,
 } from '../../features/auth/index.ts';
 import type { Mailbox, MailCaps } from '../../features/mail/index.ts';
-import { type Built, EVERY } from '../part.ts';
-import type { Base } from '../wiring.ts';
+import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
 
-interface Needs extends Base {
+interface Needs extends BaseContext {
   accounts: Accounts;
   apiKeys: ApiKeys;
   mailbox: Mailbox;
   mailCaps: MailCaps;
 }
 
-export function authPart(needs: Needs): Built<{ auth: Auth }> {
+export function authPart(needs: Needs): ModuleWithExports<{ auth: Auth }> {
   const { apiKeys, caps, config } = needs;
   const auth = createAuth({
     ...needs,
@@ -32,16 +32,16 @@ export function authPart(needs: Needs): Built<{ auth: Auth }> {
   });
   const { addressChange, links, places, registration, sessions, tokens, twoFactor } = auth;
   return {
-    gives: { auth },
-    part: {
+    exports: { auth },
+    module: {
       routes: () => [...authRoutes(auth), ...twoFactorRoutes(auth), ...credentialRoutes(auth)],
       pages: ({ assets }) => [authPages({ links, addressChange, assets, counters: { window: caps } })],
       tasks: () => [
-        { name: 'requested links', everyMs: EVERY.second, run: () => links.sendRequested() },
-        { name: 'signing keys', everyMs: EVERY.hour, run: () => tokens.rotateKeys() },
+        { name: 'requested links', everyMs: INTERVALS.second, run: () => links.sendRequested() },
+        { name: 'signing keys', everyMs: INTERVALS.hour, run: () => tokens.rotateKeys() },
         {
           name: 'sign-in clean-up',
-          everyMs: EVERY.hour,
+          everyMs: INTERVALS.hour,
           run: async () => {
             const kept = [links, twoFactor, tokens, places, sessions, registration];
             await Promise.all(kept.map((one) => one.cleanUp()));

@@ -3,13 +3,13 @@ import {
   availabilityRoutes,
   createAvailability,
 } from '../../features/availability/index.ts';
-import type { Built } from '../part.ts';
-import type { Base } from '../wiring.ts';
+import type { ModuleWithExports } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
 
-export function availabilityPart(base: Base): Built<{ availability: Availability }> {
+export function availabilityPart(base: BaseContext): ModuleWithExports<{ availability: Availability }> {
   const availability = createAvailability(base);
   return {
-    gives: { availability },
-    part: { routes: () => availabilityRoutes({ availability, db: base.db }) },
+    exports: { availability },
+    module: { routes: () => availabilityRoutes({ availability, db: base.db }) },
   };
 }

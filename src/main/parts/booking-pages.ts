@@ -6,16 +6,16 @@ import {
   type Bookings,
   refundableUntil,
 } from '../../features/bookings/index.ts';
-import { type Checkouts, successAddress } from '../../features/checkout/index.ts';
+import { type Checkouts, successUrl } from '../../features/checkout/index.ts';
 import type { Cohorts } from '../../features/cohorts/index.ts';
 import type { MailCaps } from '../../features/mail/index.ts';
 import type { Products } from '../../features/products/index.ts';
 import type { Slots } from '../../features/slots/index.ts';
 import type { Waitlist } from '../../features/waitlist/index.ts';
-import type { Part } from '../part.ts';
-import type { Base } from '../wiring.ts';
+import type { FeatureModule } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
 
-interface Needs extends Base {
+interface Needs extends BaseContext {
   availability: Availability;
   bookingCalendar: BookingCalendar;
   bookingLinks: BookingLinks;
@@ -29,7 +29,7 @@ interface Needs extends Base {
 }
 
 /** Where people book, without an account and without a script. */
-export function bookingPagesPart(needs: Needs): Part {
+export function bookingPagesPart(needs: Needs): FeatureModule {
   const { config, caps, slots, checkouts, bookingLinks: links, bookingCalendar: calendar } = needs;
   return {
     pages: ({ assets }) =>
@@ -57,7 +57,7 @@ function orderBy(checkouts: Checkouts): BookingPagePorts['order'] {
     };
     const row = await checkouts.createForBooking(creator, input, how);
     if (row.status !== 'COMPLETED') return `/checkout/${row.id}`;
-    const { pathname, search } = new URL(successAddress(row));
+    const { pathname, search } = new URL(successUrl(row));
     return pathname + search;
   };
 }

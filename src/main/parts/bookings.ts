@@ -22,8 +22,8 @@ import {
   createBookingSweep,
   createBookings,
   createClassSeats,
-  createCohortTelling,
-  createLetters,
+  createCohortNotifier,
+  createBookingEmails,
 } from '../../features/bookings/index.ts';
 import { calendar } from '../../features/calendars/index.ts';
 import {
@@ -39,10 +39,10 @@ import { participantJoined, type Rooms, roomRecordingReady } from '../../feature
 import type { Slots } from '../../features/slots/index.ts';
 import type { Waitlist } from '../../features/waitlist/index.ts';
 import { writeCalendar } from '../../platform/icalendar.ts';
-import { type Built, EVERY } from '../part.ts';
-import type { Base } from '../wiring.ts';
+import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
 
-interface Needs extends Base {
+interface Needs extends BaseContext {
   availability: Availability;
   cohorts: Cohorts;
   mailbox: Mailbox;
@@ -74,7 +74,7 @@ export const booking = {
 };
 
 /** Who has booked, and the rooms in which that takes place. */
-export function bookingsPart(needs: Needs): Built<Gives> {
+export function bookingsPart(needs: Needs): ModuleWithExports<Gives> {
   const { config, cursors, availability } = needs;
   const publicUrl = config.PUBLIC_URL;
   const links = createBookingLinks({ ...needs, publicUrl });
@@ -85,14 +85,14 @@ export function bookingsPart(needs: Needs): Built<Gives> {
     timezoneOf: async (db, workspaceId) => (await availability.of(db, workspaceId)).timezone,
   };
   const seats = createClassSeats(ports);
-  const deps = { ...ports, seats, letters: createLetters({ ...ports, links }) };
+  const deps = { ...ports, seats, letters: createBookingEmails({ ...ports, links }) };
   const bookings = createBookings(deps);
   const sales = createBookingSales(deps);
   const bookingRooms = createBookingRooms({ ...needs, links, publicUrl });
   const sweep = createBookingSweep({ ...deps, bookings });
   const simulations = createBookingSimulations({ ...needs, bookings });
   return {
-    gives: {
+    exports: {
       bookings,
       bookingSales: sales,
       bookingLinks: links,
@@ -100,7 +100,7 @@ export function bookingsPart(needs: Needs): Built<Gives> {
       classSeats: seats,
       booking,
     },
-    part: {
+    module: {
       routes: () => bookingRoutes({ bookings, simulations, links, cursors }),
       pages: ({ assets }) => [bookingJoinPages({ rooms: bookingRooms, assets })],
       consumers: createBookingConsumers(
@@ -110,10 +110,10 @@ export function bookingsPart(needs: Needs): Built<Gives> {
           cohort: { completed: cohortCompleted, canceled: cohortCanceled, rescheduled: cohortRescheduled },
         },
       ),
-      jobs: () => [createCohortTelling(deps)],
+      jobs: () => [createCohortNotifier(deps)],
       tasks: () => [
-        { name: 'bookings', everyMs: 15 * EVERY.second, run: () => sweep.run() },
-        { name: 'rooms of bookings', everyMs: 30 * EVERY.second, run: () => bookingRooms.prepare() },
+        { name: 'bookings', everyMs: 15 * INTERVALS.second, run: () => sweep.run() },
+        { name: 'rooms of bookings', everyMs: 30 * INTERVALS.second, run: () => bookingRooms.prepare() },
       ],
     },
   };

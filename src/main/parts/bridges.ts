@@ -4,7 +4,7 @@ import {
   createBridgeRuns,
   createBridges,
 } from '../../features/bridges/index.ts';
-import type { RoomGuests } from '../../features/rooms/index.ts';
+import type { BridgeParticipants } from '../../features/rooms/index.ts';
 import {
   countEncoders,
   findBridgedTitle,
@@ -12,17 +12,17 @@ import {
   type StreamSignals,
 } from '../../features/streams/index.ts';
 import type { RoomEngine } from '../../media/contract/index.ts';
-import { type Built, EVERY } from '../part.ts';
-import type { Base } from '../wiring.ts';
+import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
 
-interface Needs extends Base {
+interface Needs extends BaseContext {
   signals: StreamSignals;
-  roomGuests: RoomGuests;
+  roomGuests: BridgeParticipants;
   roomEngine(): RoomEngine;
 }
 
 /** Bridges; what they fetch is the media role's. */
-export function bridgesPart(needs: Needs): Built<{ bridgeRuns: BridgeRuns }> {
+export function bridgesPart(needs: Needs): ModuleWithExports<{ bridgeRuns: BridgeRuns }> {
   const { cursors, signals, db, roomGuests: rooms, roomEngine } = needs;
   const bridges = createBridges({
     ...needs,
@@ -37,10 +37,10 @@ export function bridgesPart(needs: Needs): Built<{ bridgeRuns: BridgeRuns }> {
     admit: (streamId) => signals.admitBridge(streamId),
   });
   return {
-    gives: { bridgeRuns },
-    part: {
+    exports: { bridgeRuns },
+    module: {
       routes: () => bridgeRoutes({ bridges, cursors }),
-      tasks: () => [{ name: 'bridges', everyMs: EVERY.second, run: () => bridgeRuns.sweep() }],
+      tasks: () => [{ name: 'bridges', everyMs: INTERVALS.second, run: () => bridgeRuns.sweep() }],
     },
   };
 }

@@ -4,12 +4,12 @@ import {
   createExternalCalendars,
   feedPage,
 } from '../../features/calendars/index.ts';
-import type { Noun } from '../core.ts';
-import { EVERY } from '../part.ts';
+import type { OptionalModule } from '../core.ts';
+import { INTERVALS } from '../part.ts';
 
-const LOOK_MS = 20 * EVERY.second;
+const LOOK_MS = 20 * INTERVALS.second;
 
-export const calendars: Noun = {
+export const calendars: OptionalModule = {
   build(core) {
     const { config, cursors } = core;
     const feed = createBookingFeed({ ...core, publicUrl: config.PUBLIC_URL });

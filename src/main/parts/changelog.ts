@@ -1,18 +1,18 @@
 import type { Accounts } from '../../features/accounts/index.ts';
 import { type Changelog, changelogRoutes, createChangelog } from '../../features/changelog/index.ts';
-import { type Built, EVERY } from '../part.ts';
-import type { Base } from '../wiring.ts';
+import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
 
-export function changelogPart(base: Base & { accounts: Accounts }): Built<{ changelog: Changelog }> {
+export function changelogPart(base: BaseContext & { accounts: Accounts }): ModuleWithExports<{ changelog: Changelog }> {
   const changelog = createChangelog(base);
   return {
-    gives: { changelog },
-    part: {
+    exports: { changelog },
+    module: {
       routes: () => changelogRoutes({ changelog, cursors: base.cursors }),
-      migrated: () => changelog.see(),
+      onMigrated: () => changelog.see(),
       tasks: () => [
-        { name: 'new releases', everyMs: EVERY.minute, run: () => changelog.tell() },
-        { name: 'uses of deprecated endpoints', everyMs: EVERY.hour, run: () => changelog.tellUses() },
+        { name: 'new releases', everyMs: INTERVALS.minute, run: () => changelog.tell() },
+        { name: 'uses of deprecated endpoints', everyMs: INTERVALS.hour, run: () => changelog.tellUses() },
       ],
     },
   };

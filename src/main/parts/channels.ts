@@ -11,11 +11,11 @@ import { listPublicPlaylists } from '../../features/playlists/index.ts';
 import { toLinked } from '../../features/videos/index.ts';
 import type { Mode } from '../../kernel/access.ts';
 import { workspaceOf } from '../../platform/db/workspace.ts';
-import type { Core, Noun } from '../core.ts';
+import type { Core, OptionalModule } from '../core.ts';
 import { mediaOriginsOf } from '../media-origins.ts';
 import { playlistVideos } from './playlists.ts';
 
-export const channels: Noun = {
+export const channels: OptionalModule = {
   build(core) {
     const { config, cursors, db, standingOf } = core;
     const publicUrl = config.PUBLIC_URL;

@@ -12,7 +12,7 @@ import {
   toMessage,
 } from '../../features/chat/index.ts';
 import {
-  type Asking,
+  type AccessRequest,
   createSnapshots,
   type LiveChat,
   STREAM_ID,
@@ -25,20 +25,20 @@ import {
   type Streams,
   streamUpdated,
 } from '../../features/streams/index.ts';
-import { type Built, EVERY } from '../part.ts';
-import type { Base } from '../wiring.ts';
-import type { Addresses } from './addresses.ts';
-import type { Arriving } from './arrivals.ts';
+import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
+import type { PlaybackUrls } from './addresses.ts';
+import type { FingerprintServices } from './arrivals.ts';
 
 /** Chats that a process remembers for half a second, some 20 kB each. */
 const RECENT_CHATS = 500;
 
-interface Needs extends Base, Pick<Addresses, 'access' | 'entitlements'>, Pick<Arriving, 'arrivals'> {
+interface Needs extends BaseContext, Pick<PlaybackUrls, 'access' | 'entitlements'>, Pick<FingerprintServices, 'arrivals'> {
   streams: Streams;
   streamTails: StreamTails;
 }
 
-export function chatPart(needs: Needs): Built<{ liveChat: LiveChat }> {
+export function chatPart(needs: Needs): ModuleWithExports<{ liveChat: LiveChat }> {
   const { config, db, cursors, bus, caps, access, entitlements, streams, streamTails: tails } = needs;
   const profiles = createProfiles(needs);
   const chat = createChat({
@@ -61,7 +61,7 @@ export function chatPart(needs: Needs): Built<{ liveChat: LiveChat }> {
     return stream !== undefined && (await access.passFor(stream, viewer)) !== null;
   };
   /** A restricted mode takes what it takes to watch a stream of that visibility. */
-  const entitledModes = async (streamId: string, asking: Asking) => {
+  const entitledModes = async (streamId: string, asking: AccessRequest) => {
     const stream = await watched.get(streamId);
     if (stream === undefined) return [];
     const allowed = await Promise.all(
@@ -71,7 +71,7 @@ export function chatPart(needs: Needs): Built<{ liveChat: LiveChat }> {
   };
   const guests = createGuestSessions(needs);
   return {
-    gives: {
+    exports: {
       async liveChat(streamId, suffix, asking) {
         const shown = await recent.get(streamId);
         if (!shown?.isOpen) return null;
@@ -79,11 +79,11 @@ export function chatPart(needs: Needs): Built<{ liveChat: LiveChat }> {
         return chatPanel(streamId, suffix, { recent: shown, entitledModes: modes });
       },
     },
-    part: {
+    module: {
       routes: () => chatRoutes({ chat, streams, tails, cursors }),
       pages: () => [guestChatPages({ chat, recent, guests, tails, admits, entitledModes, caps })],
       consumers: createChatConsumers({ chat, streams: { streamUpdated } }),
-      tasks: () => [{ name: 'old chat messages', everyMs: EVERY.hour, run: () => chat.forget() }],
+      tasks: () => [{ name: 'old chat messages', everyMs: INTERVALS.hour, run: () => chat.forget() }],
     },
   };
 }

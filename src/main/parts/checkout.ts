@@ -25,17 +25,17 @@ import {
 import {
   type Snapshots,
   type StreamSnapshot,
-  soldAt,
+  purchasableAt,
   type VideoSnapshot,
 } from '../../features/playback/index.ts';
 import type { Subscriptions } from '../../features/subscriptions/index.ts';
-import type { TierPlaces, Tiers } from '../../features/tiers/index.ts';
+import type { TierCapacity, Tiers } from '../../features/tiers/index.ts';
 import type { Videos } from '../../features/videos/index.ts';
-import { createOwnOrigin } from '../../http/own-origin.ts';
-import { type Built, EVERY } from '../part.ts';
-import type { Base } from '../wiring.ts';
+import { createSameOriginCheck } from '../../http/own-origin.ts';
+import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
 
-interface Needs extends Base {
+interface Needs extends BaseContext {
   bookingSales: BookingSales;
   cards: CardService;
   discountCodes: DiscountCodes;
@@ -46,27 +46,27 @@ interface Needs extends Base {
   payments: Payments;
   snapshots: { streams: Snapshots<StreamSnapshot>; videos: Snapshots<VideoSnapshot> };
   subscriptions: Subscriptions;
-  tierPlaces: TierPlaces;
+  tierPlaces: TierCapacity;
   tiers: Tiers;
   videos: Videos;
 }
 
-const SWEEP_MS = 15 * EVERY.second;
+const SWEEP_MS = 15 * INTERVALS.second;
 
 /** What buyers pay by. */
 export function checkoutPart(
   needs: Needs,
-): Built<{ checkouts: Checkouts; checkoutPayments: CheckoutPayments }> {
+): ModuleWithExports<{ checkouts: Checkouts; checkoutPayments: CheckoutPayments }> {
   const { config, clock, caps, secrets } = needs;
   const publicUrl = config.PUBLIC_URL;
   const ports = portsOf(needs);
   const checkouts = createCheckouts(ports);
   const checkoutPayments = createCheckoutPayments(ports);
   const simulations = createCheckoutSimulations({ checkouts, checkoutPayments });
-  const isOwnOrigin = createOwnOrigin(config);
+  const isOwnOrigin = createSameOriginCheck(config);
   return {
-    gives: { checkouts, checkoutPayments },
-    part: {
+    exports: { checkouts, checkoutPayments },
+    module: {
       routes: () => checkoutRoutes({ checkouts, simulations, mailCaps: needs.mailCaps, clock, publicUrl }),
       pages: ({ assets }) => [
         checkoutPages({
@@ -76,7 +76,7 @@ export function checkoutPart(
         }),
         buyPages({
           ...{ checkouts, assets, publicUrl },
-          offeredAt: (id) => soldAt(needs.snapshots, id),
+          offeredAt: (id) => purchasableAt(needs.snapshots, id),
           counters: { window: caps },
         }),
       ],

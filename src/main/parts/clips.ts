@@ -7,15 +7,15 @@ import {
   createClipCutting,
   createClips,
 } from '../../features/videos/index.ts';
-import { nullIfMissing } from '../../kernel/missing.ts';
+import { nullIfNotFound } from '../../kernel/missing.ts';
 import { createBroadcastSegments } from '../../media/dvr/broadcast-segments.ts';
 import { createRecordingJoiner } from '../../media/recording/join.ts';
 import { createVideoCutter } from '../../media/transcode/cut.ts';
 import { createTranscoder } from '../../media/transcode/index.ts';
-import type { Core, Noun } from '../core.ts';
+import type { Core, OptionalModule } from '../core.ts';
 
 /** Pieces of videos and broadcasts. */
-export const clips: Noun = {
+export const clips: OptionalModule = {
   jobs: [clipJob],
   build(core) {
     const { config, store, videoLinks: links } = core;
@@ -62,7 +62,7 @@ function clippedStreams(core: Core): ClippedStreams {
       return { ...stream, sessionId, sinceMs: since.getTime(), untilMs };
     },
     async isTakenDown(workspaceId, streamId) {
-      const row = await streams.get(workspaceId, streamId).catch(nullIfMissing);
+      const row = await streams.get(workspaceId, streamId).catch(nullIfNotFound);
       return row !== null && row.taken_down_at !== null;
     },
     recordingsOf: (sessionId) => recordings.of(sessionId),

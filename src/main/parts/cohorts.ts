@@ -9,15 +9,15 @@ import {
 } from '../../features/cohorts/index.ts';
 import { type Products, productDeleted, productUpdated } from '../../features/products/index.ts';
 import { hasVideo } from '../../features/videos/index.ts';
-import { type Built, EVERY } from '../part.ts';
-import type { Base } from '../wiring.ts';
+import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
 
 /** What is due begins, opens and ends this soon. */
-const SWEEP_MS = 5 * EVERY.second;
+const SWEEP_MS = 5 * INTERVALS.second;
 
 export function cohortsPart(
-  base: Base & { availability: Availability; products: Products },
-): Built<{ cohorts: Cohorts }> {
+  base: BaseContext & { availability: Availability; products: Products },
+): ModuleWithExports<{ cohorts: Cohorts }> {
   const { availability, cursors } = base;
   const states = createStates(base);
   const cohorts = createCohorts({
@@ -28,8 +28,8 @@ export function cohortsPart(
     timezoneOf: async (db, workspaceId) => (await availability.of(db, workspaceId)).timezone,
   });
   return {
-    gives: { cohorts },
-    part: {
+    exports: { cohorts },
+    module: {
       routes: () => cohortRoutes({ cohorts, cursors }),
       tasks: () => [{ name: 'cohorts', everyMs: SWEEP_MS, run: () => cohorts.sweep() }],
       consumers: createCohortConsumers({ states, productUpdated, productDeleted }),

@@ -4,18 +4,18 @@ import {
   discountCodeRoutes,
 } from '../../features/discount-codes/index.ts';
 import { hasProduct } from '../../features/products/index.ts';
-import { type Built, EVERY } from '../part.ts';
-import type { Base } from '../wiring.ts';
+import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
 
-export function discountCodesPart(base: Base): Built<{ discountCodes: DiscountCodes }> {
+export function discountCodesPart(base: BaseContext): ModuleWithExports<{ discountCodes: DiscountCodes }> {
   const { cursors, clock } = base;
   const discountCodes = createDiscountCodes({ ...base, hasProduct });
   return {
-    gives: { discountCodes },
-    part: {
+    exports: { discountCodes },
+    module: {
       routes: () => discountCodeRoutes({ discountCodes, cursors, clock }),
       tasks: () => [
-        { name: 'expired discount codes', everyMs: EVERY.minute, run: () => discountCodes.tellExpired() },
+        { name: 'expired discount codes', everyMs: INTERVALS.minute, run: () => discountCodes.tellExpired() },
       ],
     },
   };

@@ -9,23 +9,23 @@ import {
   paymentsProbe,
   type ReadinessCheck,
 } from '../../features/health/index.ts';
-import { aliveSlots } from '../../features/videos/index.ts';
+import { countLiveSlots } from '../../features/videos/index.ts';
 import { attemptsSince, oldestWaitSec } from '../../features/webhooks/index.ts';
 import { hasStalledQueue } from '../../jobs/repository.ts';
 import { newUuid } from '../../kernel/ids.ts';
-import { lacksOf } from '../../media/ffmpeg/check.ts';
+import { missingFeatures } from '../../media/ffmpeg/check.ts';
 import type { Config } from '../../platform/config.ts';
-import { reach } from '../../platform/outbound/index.ts';
-import { codecEncoders, codecsLacking } from '../media-tools.ts';
-import type { ApiRole, Part } from '../part.ts';
-import type { Base } from '../wiring.ts';
+import { isReachable } from '../../platform/outbound/index.ts';
+import { codecEncoders, missingCodecs } from '../media-tools.ts';
+import type { ApiRole, FeatureModule } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
 import type { RoomsPart } from './rooms.ts';
 
 interface Paying {
   pingProviders(): Promise<void>;
 }
 
-type Needs = Base & Paying & Pick<RoomsPart, 'roomEngine'>;
+type Needs = BaseContext & Paying & Pick<RoomsPart, 'roomEngine'>;
 
 const PROBE_MS = 1000;
 const RTMP_PORT = 1935;
@@ -34,7 +34,7 @@ const RTMP_HELLO = Buffer.alloc(1537);
 RTMP_HELLO[0] = 3;
 
 /** @param base with the engine of this node's rooms, and who moves the money. */
-export function healthPart(base: Needs): Part {
+export function healthPart(base: Needs): FeatureModule {
   const { clock } = base;
   return {
     routes: (role) => healthRoutes({ probes: probesOf(base, role), readiness: readiness(base, role), clock }),
@@ -42,7 +42,7 @@ export function healthPart(base: Needs): Part {
   };
 }
 
-function probesOf({ sql }: Base, { mediaRuns }: ApiRole): HealthProbes {
+function probesOf({ sql }: BaseContext, { mediaRuns }: ApiRole): HealthProbes {
   return {
     media: mediaRuns,
     database: async () => {
@@ -62,13 +62,13 @@ function readiness(base: Needs, { mediaRuns }: ApiRole): ReadinessCheck {
   const isMediaHere = config.ROLES.includes('media');
   const ingest = async () => {
     if (isMediaHere && !mediaRuns()) throw new Error('the media process does not run');
-    await reach({ ...ingestAddress(config, isMediaHere), timeoutMs: PROBE_MS });
+    await isReachable({ ...ingestAddress(config, isMediaHere), timeoutMs: PROBE_MS });
     return 'OK' as const;
   };
   const encodesHere = config.ROLES.includes('worker') && config.TRANSCODE_CONCURRENCY > 0;
   const transcoder = async () => {
     if (isMediaHere || encodesHere) await checkTools();
-    else if ((await aliveSlots(base)) === 0) throw new Error('no worker takes encodes');
+    else if ((await countLiveSlots(base)) === 0) throw new Error('no worker takes encodes');
     return 'OK' as const;
   };
   const ffmpeg = async () => {
@@ -76,9 +76,9 @@ function readiness(base: Needs, { mediaRuns }: ApiRole): ReadinessCheck {
     const [info, { weakness }] = await Promise.all([checkTools(), base.guard()]);
     const found = await base.hardware.find();
     const lacks = [
-      ...lacksOf(info),
+      ...missingFeatures(info),
       ...(weakness === null ? [] : ['SANDBOX']),
-      ...(codecsLacking(config, info, found).length === 0 ? [] : ['CODECS']),
+      ...(missingCodecs(config, info, found).length === 0 ? [] : ['CODECS']),
       ...(found.refusals.length === 0 ? [] : ['HARDWARE_ENCODER']),
     ];
     return { version: info.version, lacks, encoders: codecEncoders(config, info, found) };

@@ -12,12 +12,12 @@ import {
   videoReplaced,
   videoReplacementFailed,
 } from '../../features/videos/index.ts';
-import type { Noun } from '../core.ts';
+import type { OptionalModule } from '../core.ts';
 
 /** They wait for other servers most of the time. */
 const AT_ONCE = 4;
 
-export const imports: Noun = {
+export const imports: OptionalModule = {
   events: importEvents,
   jobs: [importJob],
   build(core) {

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { createSnapshots, STREAM_ID } from '../../features/playback/index.ts';
 import { createMediaNodes, type MediaNodes } from '../../features/streams/index.ts';
-import { createChosenSource } from '../../media/nodes/chosen-source.ts';
+import { createSourceSelector } from '../../media/nodes/chosen-source.ts';
 import type { LiveSource } from '../../media/nodes/live-source.ts';
 import { createLocalSource } from '../../media/nodes/local-source.ts';
 import { createNodeClient } from '../../media/nodes/node-client.ts';
 import { createRemoteSources, type RemoteSources } from '../../media/nodes/remote-source.ts';
 import { createNodeIdReader } from '../node-id.ts';
-import { type Built, EVERY } from '../part.ts';
-import type { Base } from '../wiring.ts';
+import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
 
 interface Gives {
   mediaNodes: MediaNodes;
@@ -19,23 +19,23 @@ interface Gives {
 }
 
 /** Live streams of this node and of others. */
-export function liveNodesPart(needs: Base): Built<Gives> {
+export function liveNodesPart(needs: BaseContext): ModuleWithExports<Gives> {
   const { config, secrets, clock, log, metrics } = needs;
   const mediaNodes = createMediaNodes(needs);
   const places = createSnapshots(mediaNodes.places, STREAM_ID);
   const remote = createRemoteSources(
     createNodeClient({ secrets, clock, log, onAsked: (kind, outcome) => metrics.liveAsked(kind, outcome) }),
   );
-  const liveSource = createChosenSource({
+  const liveSource = createSourceSelector({
     local: createLocalSource({ liveDir: join(config.DATA_DIR, 'live'), log }),
     remote,
     ownNodeId: createNodeIdReader(config.DATA_DIR),
     placeOf: (streamId) => places.get(streamId),
   });
   return {
-    gives: { mediaNodes, liveSource, remoteLive: remote },
-    part: {
-      tasks: () => [{ name: 'media nodes', everyMs: EVERY.hour, run: () => mediaNodes.forget() }],
+    exports: { mediaNodes, liveSource, remoteLive: remote },
+    module: {
+      tasks: () => [{ name: 'media nodes', everyMs: INTERVALS.hour, run: () => mediaNodes.forget() }],
       close: () => remote.close(),
     },
   };

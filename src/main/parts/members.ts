@@ -2,11 +2,11 @@ import type { Mailbox, MailCaps } from '../../features/mail/index.ts';
 import { createMembers, memberPages } from '../../features/members/index.ts';
 import { type CardService, type Payments, STRIPE_PAGES } from '../../features/payments/index.ts';
 import type { Subscriptions } from '../../features/subscriptions/index.ts';
-import { EVERY, type Part } from '../part.ts';
-import type { Base } from '../wiring.ts';
-import type { Addresses } from './addresses.ts';
+import { INTERVALS, type FeatureModule } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
+import type { PlaybackUrls } from './addresses.ts';
 
-interface Needs extends Base, Pick<Addresses, 'memberCookie'> {
+interface Needs extends BaseContext, Pick<PlaybackUrls, 'memberCookie'> {
   mailbox: Mailbox;
   mailCaps: MailCaps;
   payments: Payments;
@@ -15,7 +15,7 @@ interface Needs extends Base, Pick<Addresses, 'memberCookie'> {
 }
 
 /** The pages of those who have bought something. */
-export function membersPart(needs: Needs): Part {
+export function membersPart(needs: Needs): FeatureModule {
   const { config, caps, secrets, payments, subscriptions, memberCookie: cookie } = needs;
   const publicUrl = config.PUBLIC_URL;
   const members = createMembers({ ...needs, cookie, publicUrl });
@@ -37,8 +37,8 @@ export function membersPart(needs: Needs): Part {
       }),
     ],
     tasks: () => [
-      { name: 'member links', everyMs: EVERY.second, run: () => members.sendRequested() },
-      { name: 'member clean-up', everyMs: EVERY.hour, run: () => members.cleanUp() },
+      { name: 'member links', everyMs: INTERVALS.second, run: () => members.sendRequested() },
+      { name: 'member clean-up', everyMs: INTERVALS.hour, run: () => members.cleanUp() },
     ],
   };
 }

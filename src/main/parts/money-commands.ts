@@ -1,5 +1,5 @@
 import type { Accounts } from '../../features/accounts/index.ts';
-import type { BooksCheck } from '../../features/ledger/index.ts';
+import type { LedgerCheck } from '../../features/ledger/index.ts';
 import { MODES } from '../../kernel/access.ts';
 import type { Db } from '../../platform/db/index.ts';
 import { workspaceOf } from '../../platform/db/workspace.ts';
@@ -13,7 +13,7 @@ const show = { name: 'money show', usage: 'money show --account EMAIL [--mode li
 export const moneyCommands = [check, rebuild, show];
 
 interface Deps {
-  books: BooksCheck;
+  books: LedgerCheck;
   accounts: Pick<Accounts, 'byEmail'>;
   db: Db;
 }

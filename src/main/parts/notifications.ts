@@ -3,15 +3,15 @@ import {
   createNotifier,
   notificationRoutes,
 } from '../../features/notifications/index.ts';
-import type { Noun } from '../core.ts';
-import { EVERY } from '../part.ts';
+import type { OptionalModule } from '../core.ts';
+import { INTERVALS } from '../part.ts';
 
-export const notifications: Noun = {
+export const notifications: OptionalModule = {
   build(core) {
     const notifications = createNotifications(core);
     return {
       routes: () => notificationRoutes({ notifications, cursors: core.cursors }),
-      tasks: () => [{ name: 'old notifications', everyMs: EVERY.hour, run: () => notifications.cleanUp() }],
+      tasks: () => [{ name: 'old notifications', everyMs: INTERVALS.hour, run: () => notifications.cleanUp() }],
       consumers: [createNotifier(core)],
     };
   },

@@ -4,16 +4,16 @@ import type { Mailbox, MailCaps } from '../../features/mail/index.ts';
 import {
   type CardService,
   type CollectedCard,
-  type CustomerForgetting,
+  type CustomerDeletion,
   createCardService,
   createConnectAccounts,
-  createCustomerForgetting,
-  createPaymentMails,
+  createCustomerDeletion,
+  createPaymentEmails,
   createPayments,
   createPurchases,
   createSandbox,
   createStripe,
-  forgetCustomersJob,
+  deleteCustomersJob,
   type Payments,
   type Providers,
   paymentDisputeClosed,
@@ -30,8 +30,8 @@ import {
 } from '../../features/payments/index.ts';
 import type { Videos } from '../../features/videos/index.ts';
 import type { JobRun } from '../../jobs/job.ts';
-import { type Built, EVERY } from '../part.ts';
-import type { Base } from '../wiring.ts';
+import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
 
 /** What others hear of payments by. */
 const payment = {
@@ -42,7 +42,7 @@ const payment = {
   disputeClosed: paymentDisputeClosed,
 };
 
-interface Needs extends Base {
+interface Needs extends BaseContext {
   ledger: Ledger;
   accounts: Accounts;
   mailbox: Mailbox;
@@ -55,7 +55,7 @@ interface Needs extends Base {
 interface Gives {
   payments: Payments;
   cards: CardService;
-  customerForgetting: CustomerForgetting;
+  customerForgetting: CustomerDeletion;
   payment: typeof payment;
   /** Where simulations have a bank. */
   sandbox: Sandbox;
@@ -64,7 +64,7 @@ interface Gives {
 }
 
 /** Charges, refunds and disputes, and the providers that move the money. */
-export function paymentsPart(base: Needs): Built<Gives> {
+export function paymentsPart(base: Needs): ModuleWithExports<Gives> {
   const { config, accounts, cursors, videos } = base;
   const publicUrl = config.PUBLIC_URL;
   const sandbox = createSandbox({
@@ -81,7 +81,7 @@ export function paymentsPart(base: Needs): Built<Gives> {
     await Promise.all([sandbox.ping(), stripe?.ping()]);
   };
   const cards = createCardService({ ...base, providers }, sandbox);
-  const customerForgetting = createCustomerForgetting({ ...base, providers });
+  const customerForgetting = createCustomerDeletion({ ...base, providers });
   const connected = createConnectAccounts({ ...base, providers, publicUrl });
   const payments: Payments = createPayments({
     ...base,
@@ -98,34 +98,34 @@ export function paymentsPart(base: Needs): Built<Gives> {
   const emailOf = async (accountId: string) => (await accounts.byId(accountId)).email;
   const deps = { purchases, accounts: connected, emailOf, cursors };
   return {
-    gives: { payments, cards, customerForgetting, payment, sandbox, pingProviders },
-    part: {
+    exports: { payments, cards, customerForgetting, payment, sandbox, pingProviders },
+    module: {
       routes: () => [...purchaseRoutes(deps), ...paymentRoutes(deps)],
       pages: ({ assets }) => [
         sandboxPages({ sandbox, assets }),
         ...(stripe === null ? [] : [stripeWebhookPage({ stripe, hints: payments.hints })]),
       ],
       jobs: () => [
-        { job: forgetCustomersJob, concurrency: 1, run: customerForgetting.run },
+        { job: deleteCustomersJob, concurrency: 1, run: customerForgetting.run },
         {
           job: settleRefundJob,
           concurrency: 4,
           run: ({ payload }: JobRun<{ paymentId: string }>) => payments.trySettle(payload.paymentId),
         },
       ],
-      consumers: createPaymentMails({ ...base, publicUrl }),
+      consumers: createPaymentEmails({ ...base, publicUrl }),
       tasks: () => [
-        { name: 'what Stripe told', everyMs: 10 * EVERY.minute, run: () => payments.hints.catchUp() },
-        { name: 'payouts of providers', everyMs: 10 * EVERY.minute, run: () => payments.payouts.sweep() },
-        { name: 'payment hints', everyMs: 2 * EVERY.second, run: () => payments.hints.run() },
-        { name: 'open payments', everyMs: EVERY.minute, run: () => payments.reconcile() },
+        { name: 'what Stripe told', everyMs: 10 * INTERVALS.minute, run: () => payments.hints.catchUp() },
+        { name: 'payouts of providers', everyMs: 10 * INTERVALS.minute, run: () => payments.payouts.sweep() },
+        { name: 'payment hints', everyMs: 2 * INTERVALS.second, run: () => payments.hints.run() },
+        { name: 'open payments', everyMs: INTERVALS.minute, run: () => payments.reconcile() },
       ],
     },
   };
 }
 
 /** Null where the operator has not set it up. */
-function stripeOf({ config, clock }: Base) {
+function stripeOf({ config, clock }: BaseContext) {
   const {
     STRIPE_SECRET_KEY: secretKey,
     STRIPE_WEBHOOK_SECRET: webhookSecrets,

@@ -2,25 +2,25 @@ import { maintainPartitions } from '../../events/partitions.ts';
 import { requeueRunning } from '../../jobs/worker.ts';
 import { purgeWindows } from '../../platform/db/counter-windows.ts';
 import { type DurableWindows, FLUSH_MS } from '../../platform/durable-windows.ts';
-import { EVERY, type Part, type Service } from '../part.ts';
-import type { Base } from '../wiring.ts';
+import { INTERVALS, type FeatureModule, type Service } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
 
 /** Maintains the tables that all features use: events, counters and stored responses; running jobs at a restart. */
-export function platformPart(base: Base): Part {
+export function platformPart(base: BaseContext): FeatureModule {
   const { config, db, sql, clock, idempotency, durableWindows } = base;
   return {
     tasks: () => [
-      { name: 'counter windows', everyMs: EVERY.minute, run: () => purgeWindows(sql, clock.ms()) },
+      { name: 'counter windows', everyMs: INTERVALS.minute, run: () => purgeWindows(sql, clock.ms()) },
       {
         name: 'event partitions',
-        everyMs: EVERY.hour,
+        everyMs: INTERVALS.hour,
         run: async () => {
           await maintainPartitions(sql, clock, config);
         },
       },
       {
         name: 'idempotency sweep',
-        everyMs: EVERY.hour,
+        everyMs: INTERVALS.hour,
         run: async () => {
           await idempotency.sweep();
         },

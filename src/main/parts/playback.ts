@@ -5,7 +5,7 @@ import {
   createBeacons,
   createDownloads,
   createPlaybackSessions,
-  createReception,
+  createImpressions,
   createSnapshots,
   createWatching,
   type Downloads,
@@ -13,7 +13,7 @@ import {
   downloadRoutes,
   embeddableStream,
   embeddableVideo,
-  type FollowBox,
+  type RenderFollowBox,
   type LiveChat,
   liveFilePages,
   liveWatchPages,
@@ -21,7 +21,7 @@ import {
   type PlaybackSessions,
   playbackTokenRoutes,
   SESSION_ID,
-  type SentBytes,
+  type OnBytesSent,
   type Snapshots,
   STREAM_ID,
   type StreamSnapshot,
@@ -37,7 +37,7 @@ import {
   VIEWER_FLUSH_MS,
   type Viewers,
 } from '../../features/streams/index.ts';
-import type { Tally } from '../../features/usage/index.ts';
+import type { UsageAggregator } from '../../features/usage/index.ts';
 import { createVideoSnapshots } from '../../features/videos/index.ts';
 import { startSchedule } from '../../jobs/schedule.ts';
 import type { VideoFiles } from '../../media/contract/index.ts';
@@ -45,18 +45,18 @@ import type { LiveSource } from '../../media/nodes/live-source.ts';
 import { createLiveFiles, createVideoFiles } from '../../media/playback/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { mediaOriginsOf } from '../media-origins.ts';
-import { type Built, EVERY, type Page, type PageRole, type Service } from '../part.ts';
-import type { Base } from '../wiring.ts';
-import type { Addresses } from './addresses.ts';
-import type { Arriving } from './arrivals.ts';
+import { type ModuleWithExports, INTERVALS, type Page, type PageRole, type Service } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
+import type { PlaybackUrls } from './addresses.ts';
+import type { FingerprintServices } from './arrivals.ts';
 
-type Needs = Base &
-  Arriving &
-  Pick<Addresses, 'playbackTokens' | 'access' | 'sellers' | 'hasWhep'> & {
+type Needs = BaseContext &
+  FingerprintServices &
+  Pick<PlaybackUrls, 'playbackTokens' | 'access' | 'sellers' | 'hasWhep'> & {
     recordings: Recordings;
     liveChat: LiveChat;
-    followBox: FollowBox;
-    tally: Tally;
+    followBox: RenderFollowBox;
+    tally: UsageAggregator;
     liveSource: LiveSource;
   };
 
@@ -73,7 +73,7 @@ interface Gives {
 }
 
 /** What viewers see and load: live streams, videos, and the pages around them. */
-export function playbackPart(needs: Needs): Built<Gives> {
+export function playbackPart(needs: Needs): ModuleWithExports<Gives> {
   const { config, log, playbackTokens: tokens } = needs;
   const sessions = createPlaybackSessions(needs);
   const snapshots: Shown = {
@@ -93,8 +93,8 @@ export function playbackPart(needs: Needs): Built<Gives> {
     publicUrl: config.PUBLIC_URL,
   });
   return {
-    gives: { snapshots, viewers },
-    part: {
+    exports: { snapshots, viewers },
+    module: {
       routes: () => [
         ...playbackTokenRoutes({ ...snapshots, tokens, sessions, publicUrl: config.PUBLIC_URL }),
         ...downloadRoutes({ downloads }),
@@ -102,7 +102,7 @@ export function playbackPart(needs: Needs): Built<Gives> {
       pages: (role) =>
         playbackPages({ ...needs, sessions, videoFiles, downloads }, { snapshots, viewers }, role),
       services: { api: () => countViewers(viewers, log) },
-      tasks: () => [{ name: 'viewer salts', everyMs: EVERY.hour, run: () => viewers.forget() }],
+      tasks: () => [{ name: 'viewer salts', everyMs: INTERVALS.hour, run: () => viewers.forget() }],
     },
   };
 }
@@ -115,13 +115,13 @@ async function playbackPages(
   const { config, clock, store, platformHosts, access, sellers, playbackTokens: tokens } = needs;
   const { arrivals, followBox, liveChat, tally, videoFiles, downloads } = needs;
   const publicUrl = config.PUBLIC_URL;
-  const reception = createReception(needs);
+  const reception = createImpressions(needs);
   const admissions = createAdmissions({ videos, access, platformHosts });
   const liveFiles = createLiveFiles({
     source: needs.liveSource,
     kept: { history: createLiveHistory(needs.db), openFile: videoFiles.openFile },
   });
-  const sentBytes: SentBytes = {
+  const sentBytes: OnBytesSent = {
     add: ({ workspaceId, id: subjectId }, amount) =>
       tally.add({ kind: 'EGRESS', workspaceId, subjectId, amount }),
   };
@@ -160,7 +160,7 @@ function countViewers(viewers: Viewers, log: Logger): Service {
   const schedule = startSchedule([task], log);
   return {
     stop: () => schedule.stop(),
-    leave: () =>
+    dispose: () =>
       viewers
         .flush()
         .catch((error: unknown) => log.warn({ err: error }, 'the last viewers were not written')),

@@ -6,10 +6,10 @@ import {
   playlistRoutes,
 } from '../../features/playlists/index.ts';
 import { canBePlayed, hasVideo, toLinked, type Videos } from '../../features/videos/index.ts';
-import { nullIfMissing } from '../../kernel/missing.ts';
-import type { Noun } from '../core.ts';
+import { nullIfNotFound } from '../../kernel/missing.ts';
+import type { OptionalModule } from '../core.ts';
 
-export const playlists: Noun = {
+export const playlists: OptionalModule = {
   events: playlistEvents,
   build(core) {
     const { cursors, videos, videoLinks } = core;
@@ -21,7 +21,7 @@ export const playlists: Noun = {
 /** What playlists show of videos; those that were deleted are left out. */
 export function playlistVideos(videos: Pick<Videos, 'get'>, links: Pick<VideoLinks, 'thumbnailUrl'>) {
   const find = async (workspaceId: string, id: string): Promise<[string, PlaylistVideo][]> => {
-    const row = await videos.get(workspaceId, id).catch(nullIfMissing);
+    const row = await videos.get(workspaceId, id).catch(nullIfNotFound);
     if (row === null) return [];
     const { title, status, duration_sec: durationSec } = row;
     const available = canBePlayed(row);

@@ -7,18 +7,18 @@ import {
   downloadPages,
   erasureJob,
   exportJob,
-  keepPages,
+  undoDeletionPages,
   privacyRoutes,
 } from '../../features/privacy/index.ts';
 import { createLinks, createSubscribers } from '../../features/subscribers/index.ts';
 import { deleteJobsReferencing } from '../../jobs/repository.ts';
 import { createVideoFiles } from '../../media/playback/index.ts';
 import { workspaceOf } from '../../platform/db/workspace.ts';
-import type { Noun } from '../core.ts';
-import { EVERY } from '../part.ts';
+import type { OptionalModule } from '../core.ts';
+import { INTERVALS } from '../part.ts';
 import { privacyCommands, privacyRunners } from './privacy-commands.ts';
 
-export const privacy: Noun = {
+export const privacy: OptionalModule = {
   jobs: [erasureJob, exportJob],
   commands: privacyCommands,
   build(core) {
@@ -53,9 +53,9 @@ export const privacy: Noun = {
       routes: () => privacyRoutes({ erasure, exports, limits: credentialCaps('account-deletion') }),
       pages: ({ assets }) => {
         const files = createVideoFiles({ store: core.store, accelPrefix: config.ACCEL_REDIRECT_PREFIX });
-        return [keepPages({ erasure, assets }), downloadPages({ exports, files, assets })];
+        return [undoDeletionPages({ erasure, assets }), downloadPages({ exports, files, assets })];
       },
-      tasks: () => [{ name: 'exports', everyMs: EVERY.hour, run: () => exports.cleanUp() }],
+      tasks: () => [{ name: 'exports', everyMs: INTERVALS.hour, run: () => exports.cleanUp() }],
       commands: () => privacyRunners({ erasure }),
       jobs: () => [
         { job: exportJob, concurrency: 1, run: createExporter({ ...exporting, exports }) },

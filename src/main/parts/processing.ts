@@ -4,22 +4,22 @@ import {
   type VideoProcessor,
 } from '../../features/videos/index.ts';
 import { createTranscoder } from '../../media/transcode/index.ts';
-import { codecsLacking } from '../media-tools.ts';
-import { type Built, EVERY, type Part } from '../part.ts';
-import type { Base } from '../wiring.ts';
-import type { Addresses } from './addresses.ts';
+import { missingCodecs } from '../media-tools.ts';
+import { type ModuleWithExports, INTERVALS, type FeatureModule } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
+import type { PlaybackUrls } from './addresses.ts';
 
 const NODE_MS = 10_000;
 /** A job does not wait for a look at ffmpeg: the worker looks every minute. */
 const TOOLS_FRESH_MS = 150_000;
 
-interface Needs extends Base, Pick<Addresses, 'bareVideoLinks'> {
+interface Needs extends BaseContext, Pick<PlaybackUrls, 'bareVideoLinks'> {
   /** What is done in the transaction that makes a video playable. */
   onPlayable: Parameters<typeof createVideoProcessing>[0]['onPlayable'];
 }
 
 /** From a stored original to READY. */
-export function processingPart(needs: Needs): Built<{ processing: VideoProcessor }> {
+export function processingPart(needs: Needs): ModuleWithExports<{ processing: VideoProcessor }> {
   const { config, jobs, log, checkTools, encoderThreads, hardware } = needs;
   const processing = createVideoProcessing({
     ...needs,
@@ -36,7 +36,7 @@ export function processingPart(needs: Needs): Built<{ processing: VideoProcessor
     chunkMinSec: config.VIDEO_CHUNK_MIN_SEC,
     isPerTitle: config.VIDEO_PER_TITLE,
     async furtherCodecs() {
-      const lacking = codecsLacking(config, await checkTools(TOOLS_FRESH_MS), await hardware.find());
+      const lacking = missingCodecs(config, await checkTools(TOOLS_FRESH_MS), await hardware.find());
       return config.VIDEO_CODECS.filter((codec) => codec !== 'H264' && !lacking.includes(codec));
     },
     encodesWhole: async () => (await hardware.forVideos()) !== null,
@@ -44,13 +44,13 @@ export function processingPart(needs: Needs): Built<{ processing: VideoProcessor
   });
   const node = transcodeNode(needs);
   return {
-    gives: { processing },
-    part: {
+    exports: { processing },
+    module: {
       jobs: () => processing.workers(config.TRANSCODE_CONCURRENCY),
       tasks: () => [
         ...node.tasks(),
-        { name: 'left scratch files', everyMs: EVERY.hour, run: () => processing.clearScratch() },
-        { name: 'quiet processings', everyMs: EVERY.minute, run: () => processing.sweep() },
+        { name: 'left scratch files', everyMs: INTERVALS.hour, run: () => processing.clearScratch() },
+        { name: 'quiet processings', everyMs: INTERVALS.minute, run: () => processing.sweep() },
       ],
       services: node.services,
     },
@@ -58,7 +58,7 @@ export function processingPart(needs: Needs): Built<{ processing: VideoProcessor
 }
 
 /** This worker among those that take encodes. */
-function transcodeNode(base: Base): Required<Pick<Part, 'tasks' | 'services'>> {
+function transcodeNode(base: BaseContext): Required<Pick<FeatureModule, 'tasks' | 'services'>> {
   const { config, checkTools } = base;
   const node = createTranscodeNode(base, config.TRANSCODE_CONCURRENCY);
   return {
@@ -76,6 +76,6 @@ function transcodeNode(base: Base): Required<Pick<Part, 'tasks' | 'services'>> {
         },
       },
     ],
-    services: { worker: () => ({ leave: () => node.leave() }) },
+    services: { worker: () => ({ dispose: () => node.leave() }) },
   };
 }

@@ -3,15 +3,15 @@ import { hasWindows } from '../../features/availability/index.ts';
 import { countBookings } from '../../features/bookings/index.ts';
 import { hasCohort } from '../../features/cohorts/index.ts';
 import { createProducts, type Products, productRoutes } from '../../features/products/index.ts';
-import type { Built } from '../part.ts';
-import type { Base } from '../wiring.ts';
+import type { ModuleWithExports } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
 
-export function productsPart(base: Base & { accounts: Accounts }): Built<{ products: Products }> {
+export function productsPart(base: BaseContext & { accounts: Accounts }): ModuleWithExports<{ products: Products }> {
   const { accounts, config, cursors } = base;
   const products = createProducts({ ...base, hasWindows, hasCohort, bookingCounts: countBookings });
   return {
-    gives: { products },
-    part: {
+    exports: { products },
+    module: {
       routes: () =>
         productRoutes({
           products,

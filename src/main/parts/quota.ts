@@ -1,42 +1,42 @@
 import {
   createQuota,
-  createQuotaNotices,
+  createQuotaNotifications,
   type Heights,
-  type Meter,
+  type ResourceMeter,
   quotaEvents,
   quotaRoutes,
 } from '../../features/quota/index.ts';
 import { livePlan } from '../../features/streams/index.ts';
 import { videoMs } from '../../features/summary/index.ts';
 import { topHeight } from '../../features/videos/index.ts';
-import { minutesOf } from '../../kernel/minutes.ts';
-import { nextMonthOf } from '../../kernel/months.ts';
+import { wholeMinutes } from '../../kernel/minutes.ts';
+import { startOfNextMonth } from '../../kernel/months.ts';
 import type { ResourceKey } from '../../kernel/plans.ts';
-import { ownerOf } from '../../platform/db/workspace.ts';
-import type { Core, Noun } from '../core.ts';
-import { EVERY } from '../part.ts';
+import { getWorkspaceOwner } from '../../platform/db/workspace.ts';
+import type { Core, OptionalModule } from '../core.ts';
+import { INTERVALS } from '../part.ts';
 
 /** What each plan counts, by the feature that refuses what is over it. */
-function metersOf(core: Core): Meter[] {
+function metersOf(core: Core): ResourceMeter[] {
   const { db, clock, uploads, streams, restreams, rooms, webhooks, apiKeys, domains, usage } = core;
   // Only counted: no plan limits them.
   const monthly = (
     key: ResourceKey,
     unit: 'MINUTES' | 'BYTES',
     metric: 'ROOM' | 'EGRESS' | 'LIVE',
-  ): Meter => ({
+  ): ResourceMeter => ({
     key,
     unit,
     limit: () => null,
     async used(workspaceId) {
       const amount = await usage.thisMonth(workspaceId, metric);
-      return unit === 'MINUTES' ? minutesOf(amount) : amount;
+      return unit === 'MINUTES' ? wholeMinutes(amount) : amount;
     },
-    resetsAt: () => nextMonthOf(clock.now()),
+    resetsAt: () => startOfNextMonth(clock.now()),
     toldFor: 'MONTH',
   });
-  const videoMinutes = async (workspaceId: string) => minutesOf(await videoMs(db, workspaceId));
-  const storage = async (workspaceId: string) => (await ownerOf(db, workspaceId)).storageBytes;
+  const videoMinutes = async (workspaceId: string) => wholeMinutes(await videoMs(db, workspaceId));
+  const storage = async (workspaceId: string) => (await getWorkspaceOwner(db, workspaceId)).storageBytes;
   return [
     { key: 'STORAGE_BYTES', unit: 'BYTES', limit: (plan) => plan.storageBytes, used: storage },
     { key: 'VIDEO_MINUTES', unit: 'MINUTES', limit: () => null, used: videoMinutes },
@@ -95,19 +95,19 @@ function metersOf(core: Core): Meter[] {
   ];
 }
 
-export const quota: Noun = {
+export const quota: OptionalModule = {
   events: quotaEvents,
   build(core) {
     const meters = metersOf(core);
     const quota = createQuota({ ...core, meters, requests: core.requestCounts });
-    const notices = createQuotaNotices({ ...core, meters });
+    const notices = createQuotaNotifications({ ...core, meters });
     const heights: Heights = {
       live: (plan, mode) => livePlan(plan, mode).maxHeight,
       upload: topHeight,
     };
     return {
       routes: () => quotaRoutes({ quota, heights }),
-      tasks: () => [{ name: 'use of the plans', everyMs: EVERY.second, run: () => notices.run() }],
+      tasks: () => [{ name: 'use of the plans', everyMs: INTERVALS.second, run: () => notices.run() }],
     };
   },
 };

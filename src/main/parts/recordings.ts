@@ -4,21 +4,21 @@ import {
   createRecordings,
   type Recordings,
 } from '../../features/recordings/index.ts';
-import { emitRecordingReady, refuseRecording } from '../../features/streams/index.ts';
+import { emitRecordingReady, stopRecording } from '../../features/streams/index.ts';
 import type { VideoIntake } from '../../features/videos/index.ts';
 import { createRecordingJoiner } from '../../media/recording/join.ts';
-import { type Built, EVERY } from '../part.ts';
-import type { Base } from '../wiring.ts';
+import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
 
 const SWEEP_MS = 15_000;
 
 /** Recordings, and the worker that makes videos of them. */
-export function recordingsPart(needs: Base & { intake: VideoIntake }): Built<{ recordings: Recordings }> {
+export function recordingsPart(needs: BaseContext & { intake: VideoIntake }): ModuleWithExports<{ recordings: Recordings }> {
   const { config, encoderThreads, jobs, log } = needs;
-  const recordings = createRecordings({ ...needs, queue: jobs, refuse: refuseRecording });
+  const recordings = createRecordings({ ...needs, queue: jobs, refuse: stopRecording });
   return {
-    gives: { recordings },
-    part: {
+    exports: { recordings },
+    module: {
       jobs: () => [
         createRecordingAssembly({
           ...needs,
@@ -33,13 +33,13 @@ export function recordingsPart(needs: Base & { intake: VideoIntake }): Built<{ r
       ],
       tasks: () => [
         { name: 'recordings', everyMs: SWEEP_MS, run: () => recordings.sweep() },
-        { name: 'obsolete recordings', everyMs: EVERY.hour, run: () => recordings.cleanUp() },
+        { name: 'obsolete recordings', everyMs: INTERVALS.hour, run: () => recordings.cleanUp() },
       ],
     },
   };
 }
 
 /** A recording is told of when its video can be played. */
-export function recordingReady({ clock }: Base) {
+export function recordingReady({ clock }: BaseContext) {
   return createRecordingReady({ clock, emit: emitRecordingReady });
 }

@@ -1,20 +1,20 @@
 import {
-  createBooksCheck,
+  createLedgerCheck,
   createPayouts,
   createRevenue,
   type NamesOf,
   revenueRoutes,
 } from '../../features/ledger/index.ts';
 import { AppError } from '../../kernel/errors.ts';
-import type { Core, Noun } from '../core.ts';
-import { EVERY } from '../part.ts';
+import type { Core, OptionalModule } from '../core.ts';
+import { INTERVALS } from '../part.ts';
 import { moneyCommands, moneyRunners } from './money-commands.ts';
 
 /** What is read from the books, what leaves them to the creators' banks, and the operator's look at them. */
-export const revenue: Noun = {
+export const revenue: OptionalModule = {
   commands: moneyCommands,
   build(core) {
-    const books = createBooksCheck(core);
+    const books = createLedgerCheck(core);
     const payouts = createPayouts({ ...core, startElsewhere: core.payments.payouts.start });
     return {
       routes: () =>
@@ -24,8 +24,8 @@ export const revenue: Noun = {
           cursors: core.cursors,
         }),
       tasks: () => [
-        { name: 'payouts', everyMs: EVERY.hour, run: () => payouts.run() },
-        { name: 'sums of revenue', everyMs: EVERY.hour, run: () => books.watch() },
+        { name: 'payouts', everyMs: INTERVALS.hour, run: () => payouts.run() },
+        { name: 'sums of revenue', everyMs: INTERVALS.hour, run: () => books.watch() },
       ],
       commands: () => moneyRunners({ books, accounts: core.accounts, db: core.db }),
     };

@@ -1,7 +1,7 @@
 import {
   createAttendance,
   createRoomAssembly,
-  createRoomEntrance,
+  createRoomAdmission,
   createRoomGuests,
   createRoomModeration,
   createRoomRecordingReady,
@@ -12,7 +12,7 @@ import {
   createRoomTokens,
   lobbyPage,
   ROOM_RECORDER_TOPIC,
-  type RoomGuests,
+  type BridgeParticipants,
   type RoomRecordings,
   type Rooms,
   roomEngineWebhookPage,
@@ -21,27 +21,27 @@ import {
   roomRoutes,
 } from '../../features/rooms/index.ts';
 import type { VideoIntake } from '../../features/videos/index.ts';
-import { createOwnOrigin } from '../../http/own-origin.ts';
+import { createSameOriginCheck } from '../../http/own-origin.ts';
 import type { RoomEngine } from '../../media/contract/index.ts';
 import { createRoomComposer } from '../../media/rooms/compose/composer.ts';
-import type { RoomHints } from '../../media/rooms/livekit/engine.ts';
+import type { RoomChangeNotifier } from '../../media/rooms/livekit/engine.ts';
 import { createIceServers } from '../../media/rooms/turn.ts';
-import { type Built, EVERY } from '../part.ts';
-import type { Base } from '../wiring.ts';
+import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
 
 export interface RoomsPart {
   rooms: Rooms;
   roomRecordings: RoomRecordings;
-  roomGuests: RoomGuests;
+  roomGuests: BridgeParticipants;
   /** What carries the rooms of this process; made when it is asked for first. */
   roomEngine(): RoomEngine;
 }
 
-export function roomsPart(base: Base & { intake: VideoIntake }): Built<RoomsPart> {
+export function roomsPart(base: BaseContext & { intake: VideoIntake }): ModuleWithExports<RoomsPart> {
   const { config, clock, bus, cursors, jobs, log, openRoomEngine } = base;
   const { PUBLIC_URL: publicUrl } = config;
   const relay = createRoomRelay(base);
-  const hints: RoomHints = {
+  const hints: RoomChangeNotifier = {
     tell: (ref) => bus.publish(ENGINE_TOPIC, ref),
     listen: (listener) => void bus.subscribe(ENGINE_TOPIC, listener),
   };
@@ -63,10 +63,10 @@ export function roomsPart(base: Base & { intake: VideoIntake }): Built<RoomsPart
   const moderation = createRoomModeration(deps);
   const sweep = createRoomSweep(deps);
   const attendance = createAttendance(base);
-  const isOwnOrigin = createOwnOrigin(config);
+  const isOwnOrigin = createSameOriginCheck(config);
   return {
-    gives: { rooms, roomEngine, roomRecordings: recordings, roomGuests: createRoomGuests(deps) },
-    part: {
+    exports: { rooms, roomEngine, roomRecordings: recordings, roomGuests: createRoomGuests(deps) },
+    module: {
       routes: () => roomRoutes({ rooms, moderation, cursors, publicUrl }),
       pages: ({ assets }) => [
         lobbyPage({ rooms, assets, publicUrl, connectOrigins: originsOf(base) }),
@@ -74,7 +74,7 @@ export function roomsPart(base: Base & { intake: VideoIntake }): Built<RoomsPart
         roomGatewayPage({
           ...deps,
           ...{ rooms, moderation, relay, isOwnOrigin },
-          entrance: createRoomEntrance(deps),
+          entrance: createRoomAdmission(deps),
           engine: roomEngine(),
           iceServers: createIceServers({ urls: config.TURN_URLS, secret: config.TURN_SECRET, clock }),
         }),
@@ -82,10 +82,10 @@ export function roomsPart(base: Base & { intake: VideoIntake }): Built<RoomsPart
       ],
       jobs: () => [createRoomAssembly({ ...base, composer: composerOf(base) })],
       tasks: () => [
-        { name: 'rooms', everyMs: EVERY.second, run: () => sweep.run() },
-        { name: 'old messages of rooms', everyMs: EVERY.minute, run: () => sweep.forget() },
-        { name: 'time in rooms', everyMs: EVERY.minute, run: () => attendance.run() },
-        { name: 'recordings of rooms', everyMs: EVERY.hour, run: () => recordings.sweep() },
+        { name: 'rooms', everyMs: INTERVALS.second, run: () => sweep.run() },
+        { name: 'old messages of rooms', everyMs: INTERVALS.minute, run: () => sweep.forget() },
+        { name: 'time in rooms', everyMs: INTERVALS.minute, run: () => attendance.run() },
+        { name: 'recordings of rooms', everyMs: INTERVALS.hour, run: () => recordings.sweep() },
       ],
       close: () => engine?.close(),
     },
@@ -99,7 +99,7 @@ const ENGINE_TOPIC = 'room engine';
 const RECORDER_SILENT_MS = 10_000;
 
 /** @returns whether one was heard of lately. */
-function watchRecorders({ bus }: Base): () => boolean {
+function watchRecorders({ bus }: BaseContext): () => boolean {
   let heardMs = Number.NEGATIVE_INFINITY;
   bus.subscribe(ROOM_RECORDER_TOPIC, () => {
     heardMs = performance.now();
@@ -108,18 +108,18 @@ function watchRecorders({ bus }: Base): () => boolean {
 }
 
 /** What browsers in a room talk to beside the platform. */
-function originsOf({ config, roomChoice }: Base): string[] {
+function originsOf({ config, roomChoice }: BaseContext): string[] {
   const { LIVEKIT_URL: url } = config;
   if (roomChoice.name !== 'livekit' || url === undefined) return [];
   return [url, url.replace(/^ws/, 'http')];
 }
 
-function composerOf({ config, guard, encoderThreads, log }: Base) {
+function composerOf({ config, guard, encoderThreads, log }: BaseContext) {
   const { FFMPEG_PATH: ffmpeg, FFPROBE_PATH: ffprobe } = config;
   return createRoomComposer({ ffmpeg, ffprobe, guard, threads: encoderThreads, log });
 }
 
 /** A recording of a room is told of when its video can be played. */
-export function roomRecordingReady({ clock }: Base) {
+export function roomRecordingReady({ clock }: BaseContext) {
   return createRoomRecordingReady({ clock });
 }

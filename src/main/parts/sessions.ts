@@ -1,7 +1,7 @@
 import { Profile, type Profiles, toProfile } from '../../features/accounts/index.ts';
 import { type Auth, sessionRoutes } from '../../features/auth/index.ts';
-import type { Part } from '../part.ts';
-import type { Base } from '../wiring.ts';
+import type { FeatureModule } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
 
 /** The session of the dashboard: it shows the account, which another feature knows. */
 export function sessionsPart({
@@ -9,7 +9,7 @@ export function sessionsPart({
   profiles,
   config,
   cursors,
-}: Base & { auth: Auth; profiles: Profiles }): Part {
+}: BaseContext & { auth: Auth; profiles: Profiles }): FeatureModule {
   const { twoFactor } = auth;
   return {
     routes: () =>

@@ -1,6 +1,6 @@
 import { STREAM_LOG_TOPIC } from '../../events/stream-log.ts';
 import type { Recordings } from '../../features/recordings/index.ts';
-import { followStream, restreamSnapshot } from '../../features/restreams/index.ts';
+import { syncWithStream, restreamSnapshot } from '../../features/restreams/index.ts';
 import { createStreamTails, type StreamTails } from '../../features/stream-tails/index.ts';
 import {
   createAirtime,
@@ -22,13 +22,13 @@ import {
 } from '../../features/streams/index.ts';
 import { assertOwnTiers } from '../../features/tiers/index.ts';
 import { endWhipSessionsOf } from '../../features/whip/index.ts';
-import { type Built, EVERY } from '../part.ts';
-import type { Base } from '../wiring.ts';
-import type { Addresses } from './addresses.ts';
+import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
+import type { PlaybackUrls } from './addresses.ts';
 
 const SWEEP_MS = 500;
 
-interface Needs extends Base, Pick<Addresses, 'streamLinks'> {
+interface Needs extends BaseContext, Pick<PlaybackUrls, 'streamLinks'> {
   recordings: Recordings;
 }
 
@@ -41,9 +41,9 @@ interface Gives {
   streamTakedowns: StreamTakedowns;
 }
 
-export function streamsPart(needs: Needs): Built<Gives> {
+export function streamsPart(needs: Needs): ModuleWithExports<Gives> {
   const { config, clock, cursors, recordings: recorder, streamLinks: links } = needs;
-  const follower = { flagsChanged: followStream };
+  const follower = { flagsChanged: syncWithStream };
   const endWhip = endWhipSessionsOf;
   const streams = createStreams({ ...needs, recorder, follower, assertOwnTiers, endWhip });
   const signals = createStreamSignals({
@@ -64,8 +64,8 @@ export function streamsPart(needs: Needs): Built<Gives> {
     deletedTopic: STREAM_DELETED_TOPIC,
   });
   return {
-    gives: { signals, simulations, healthSeries, streams, streamTails: tails, streamTakedowns },
-    part: {
+    exports: { signals, simulations, healthSeries, streams, streamTails: tails, streamTakedowns },
+    module: {
       routes: () => [
         ...streamRoutes({ streams, simulations, healthSeries, links, cursors }),
         ...streamTailRoutes({
@@ -78,9 +78,9 @@ export function streamsPart(needs: Needs): Built<Gives> {
       ],
       tasks: () => [
         { name: 'stream sweep', everyMs: SWEEP_MS, run: () => signals.sweep() },
-        { name: 'time on air', everyMs: EVERY.minute, run: () => airtime.run() },
-        { name: 'old health', everyMs: EVERY.minute, run: () => healthSeries.forget() },
-        { name: 'log of the streams', everyMs: EVERY.minute, run: () => tails.prune() },
+        { name: 'time on air', everyMs: INTERVALS.minute, run: () => airtime.run() },
+        { name: 'old health', everyMs: INTERVALS.minute, run: () => healthSeries.forget() },
+        { name: 'log of the streams', everyMs: INTERVALS.minute, run: () => tails.prune() },
       ],
     },
   };

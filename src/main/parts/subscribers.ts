@@ -5,10 +5,10 @@ import {
   subscriberPages,
   subscriberRoutes,
 } from '../../features/subscribers/index.ts';
-import type { Noun } from '../core.ts';
-import { EVERY } from '../part.ts';
+import type { OptionalModule } from '../core.ts';
+import { INTERVALS } from '../part.ts';
 
-export const subscribers: Noun = {
+export const subscribers: OptionalModule = {
   events: subscriberEvents,
   build(core) {
     const { cursors, config } = core;
@@ -17,7 +17,7 @@ export const subscribers: Noun = {
     return {
       routes: () => subscriberRoutes({ subscribers, cursors }),
       pages: ({ assets }) => [subscriberPages({ subscribers, assets })],
-      tasks: () => [{ name: 'asked subscribers', everyMs: EVERY.hour, run: () => subscribers.cleanUp() }],
+      tasks: () => [{ name: 'asked subscribers', everyMs: INTERVALS.hour, run: () => subscribers.cleanUp() }],
     };
   },
 };

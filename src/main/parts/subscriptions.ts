@@ -8,21 +8,21 @@ import {
   type Subscriptions,
   subscriptionRoutes,
 } from '../../features/subscriptions/index.ts';
-import { type TierPlaces, tierUpdated } from '../../features/tiers/index.ts';
-import { type Built, EVERY } from '../part.ts';
-import type { Base } from '../wiring.ts';
+import { type TierCapacity, tierUpdated } from '../../features/tiers/index.ts';
+import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
 
-interface Needs extends Base {
+interface Needs extends BaseContext {
   mailbox: Mailbox;
   mailCaps: MailCaps;
   payments: Payments;
   payment: PaymentEvents;
   cards: CardService;
-  tierPlaces: TierPlaces;
+  tierPlaces: TierCapacity;
 }
 
 /** What members have of tiers, and its renewals. */
-export function subscriptionsPart(needs: Needs): Built<{ subscriptions: Subscriptions }> {
+export function subscriptionsPart(needs: Needs): ModuleWithExports<{ subscriptions: Subscriptions }> {
   const { config, cursors, payments, payment, cards } = needs;
   const publicUrl = config.PUBLIC_URL;
   const subscriptions = createSubscriptions({
@@ -39,14 +39,14 @@ export function subscriptionsPart(needs: Needs): Built<{ subscriptions: Subscrip
     },
   });
   return {
-    gives: { subscriptions },
-    part: {
+    exports: { subscriptions },
+    module: {
       routes: () => subscriptionRoutes({ subscriptions, simulations, cursors }),
       consumers: createSubscriptionConsumers({ subscriptions, payment, tierUpdated }),
       tasks: () => [
         {
           name: 'subscriptions',
-          everyMs: EVERY.minute,
+          everyMs: INTERVALS.minute,
           // Told before it happens.
           run: async () => {
             await subscriptions.letters.send();

@@ -1,15 +1,15 @@
-import { foldCounts, recount, summaryRoutes } from '../../features/summary/index.ts';
-import type { Noun } from '../core.ts';
-import { EVERY } from '../part.ts';
+import { mergeCounterRows, recount, summaryRoutes } from '../../features/summary/index.ts';
+import type { OptionalModule } from '../core.ts';
+import { INTERVALS } from '../part.ts';
 
 const counts = { name: 'counts check', usage: 'counts check' };
 
 /** What there is, in numbers, and for the operator a count of all of it (docs/guides/operating.md#counts). */
-export const summary: Noun = {
+export const summary: OptionalModule = {
   commands: [counts],
   build: (core) => ({
     routes: () => summaryRoutes(core),
-    tasks: () => [{ name: 'kept counts', everyMs: EVERY.minute, run: () => foldCounts(core.db) }],
+    tasks: () => [{ name: 'kept counts', everyMs: INTERVALS.minute, run: () => mergeCounterRows(core.db) }],
     commands: () => [
       {
         command: counts,

@@ -37,7 +37,7 @@ export const supportCommands = [list, show, reply, resolve, close, prioritise];
 /** The oldest of the list: they have waited longest. */
 const SHOWN = 500;
 const PAGE = {
-  take: SHOWN,
+  fetchLimit: SHOWN,
   limit: SHOWN,
   order: 'asc',
   after: null,

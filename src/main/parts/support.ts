@@ -7,11 +7,11 @@ import {
   supportRoutes,
 } from '../../features/support/index.ts';
 import { AppError } from '../../kernel/errors.ts';
-import type { Noun } from '../core.ts';
-import { EVERY } from '../part.ts';
+import type { OptionalModule } from '../core.ts';
+import { INTERVALS } from '../part.ts';
 import { supportCommands, supportRunners } from './support-commands.ts';
 
-export const support: Noun = {
+export const support: OptionalModule = {
   events: supportEvents,
   commands: supportCommands,
   build(core) {
@@ -31,7 +31,7 @@ export const support: Noun = {
         ...adminSupportRoutes({ support, cursors, emailOf, publicUrl: config.PUBLIC_URL }),
       ],
       pages: ({ assets }) => [reportPages({ reports, assets, counters: { window: core.caps } })],
-      tasks: () => [{ name: 'resolved tickets', everyMs: EVERY.hour, run: () => support.closeResolved() }],
+      tasks: () => [{ name: 'resolved tickets', everyMs: INTERVALS.hour, run: () => support.closeResolved() }],
       commands: () => supportRunners({ support, accounts }),
     };
   },

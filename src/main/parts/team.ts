@@ -3,10 +3,10 @@ import type { ApiKeys } from '../../features/api-keys/index.ts';
 import type { Auth } from '../../features/auth/index.ts';
 import type { Mailbox, MailCaps } from '../../features/mail/index.ts';
 import { createTeam, type Team, teamRoutes } from '../../features/team/index.ts';
-import type { Built } from '../part.ts';
-import type { Base } from '../wiring.ts';
+import type { ModuleWithExports } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
 
-interface Needs extends Base {
+interface Needs extends BaseContext {
   accounts: Accounts;
   apiKeys: ApiKeys;
   auth: Auth;
@@ -14,7 +14,7 @@ interface Needs extends Base {
   mailCaps: MailCaps;
 }
 
-export function teamPart(needs: Needs): Built<{ team: Team }> {
+export function teamPart(needs: Needs): ModuleWithExports<{ team: Team }> {
   const { accounts, auth, clock, config, cursors } = needs;
   const team = createTeam({
     ...needs,
@@ -22,5 +22,5 @@ export function teamPart(needs: Needs): Built<{ team: Team }> {
     markVerified: accounts.credentials.markVerified,
     publicUrl: config.PUBLIC_URL,
   });
-  return { gives: { team }, part: { routes: () => teamRoutes({ team, cursors, clock }) } };
+  return { exports: { team }, module: { routes: () => teamRoutes({ team, cursors, clock }) } };
 }

@@ -1,27 +1,27 @@
 import type { Accounts } from '../../features/accounts/index.ts';
 import {
   createTiers,
-  type TierPlaces,
+  type TierCapacity,
   type Tiers,
-  tierPlaces,
+  tierCapacity,
   tierRoutes,
 } from '../../features/tiers/index.ts';
-import { ownerOf, workspaceOf } from '../../platform/db/workspace.ts';
-import type { Built } from '../part.ts';
-import type { Base } from '../wiring.ts';
+import { getWorkspaceOwner, workspaceOf } from '../../platform/db/workspace.ts';
+import type { ModuleWithExports } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
 
 export function tiersPart(
-  base: Base & { accounts: Accounts },
-): Built<{ tiers: Tiers; tierPlaces: TierPlaces }> {
+  base: BaseContext & { accounts: Accounts },
+): ModuleWithExports<{ tiers: Tiers; tierPlaces: TierCapacity }> {
   const { accounts, cursors, db } = base;
   const tiers = createTiers({
     ...base,
     creatorOf: async (accountId) => toCreator(await accounts.byId(accountId)),
     creatorNamed: async (username) => toCreator(await accounts.byUsername(username)),
     workspaceOf: (accountId, mode) => workspaceOf(db, accountId, mode),
-    ownerOf: (workspaceId) => ownerOf(db, workspaceId),
+    ownerOf: (workspaceId) => getWorkspaceOwner(db, workspaceId),
   });
-  return { gives: { tiers, tierPlaces }, part: { routes: () => tierRoutes({ tiers, cursors }) } };
+  return { exports: { tiers, tierPlaces: tierCapacity }, module: { routes: () => tierRoutes({ tiers, cursors }) } };
 }
 
 function toCreator({ id, username, name }: { id: string; username: string; name: string | null }) {

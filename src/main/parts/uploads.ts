@@ -6,20 +6,20 @@ import {
   uploadRoutes,
 } from '../../features/uploads/index.ts';
 import type { UploadSessions, VideoIntake } from '../../features/videos/index.ts';
-import { type Built, EVERY } from '../part.ts';
-import type { Base } from '../wiring.ts';
+import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
 
 export function uploadsPart(
-  needs: Base & { intake: VideoIntake },
-): Built<{ uploads: Uploads; uploadSessions: UploadSessions }> {
+  needs: BaseContext & { intake: VideoIntake },
+): ModuleWithExports<{ uploads: Uploads; uploadSessions: UploadSessions }> {
   const { config, cursors } = needs;
   const uploads = createUploads({ ...needs, publicUrl: config.PUBLIC_URL });
   return {
-    gives: { uploads, uploadSessions: sessionsOf(uploads) },
-    part: {
+    exports: { uploads, uploadSessions: sessionsOf(uploads) },
+    module: {
       routes: () => uploadRoutes({ uploads, cursors }),
       pages: () => [tusEndpoint({ uploads })],
-      tasks: () => [{ name: 'uploads', everyMs: EVERY.minute, run: () => uploads.sweep() }],
+      tasks: () => [{ name: 'uploads', everyMs: INTERVALS.minute, run: () => uploads.sweep() }],
       // Uploads that were cut off by the end of the process before may go on at once.
       recover: { api: () => uploads.releaseWriters() },
     },

@@ -1,28 +1,28 @@
 import {
-  createStorageGauge,
-  createTally,
+  createStorageSampler,
+  createUsageAggregator,
   createUsageReader,
-  type Tally,
+  type UsageAggregator,
   type UsageReader,
   usageRoutes,
 } from '../../features/usage/index.ts';
-import { type Built, EVERY } from '../part.ts';
-import type { Base } from '../wiring.ts';
+import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
 
 interface Gives {
-  tally: Tally;
+  tally: UsageAggregator;
   usage: UsageReader;
 }
 
-export function usagePart(base: Base): Built<Gives> {
-  const tally = createTally(base);
+export function usagePart(base: BaseContext): ModuleWithExports<Gives> {
+  const tally = createUsageAggregator(base);
   const usage = createUsageReader(base);
-  const gauge = createStorageGauge(base);
+  const gauge = createStorageSampler(base);
   return {
-    gives: { tally, usage },
-    part: {
+    exports: { tally, usage },
+    module: {
       routes: () => usageRoutes({ usage, cursors: base.cursors }),
-      tasks: () => [{ name: 'stored bytes', everyMs: EVERY.minute, run: () => gauge.run() }],
+      tasks: () => [{ name: 'stored bytes', everyMs: INTERVALS.minute, run: () => gauge.run() }],
       close: () => tally.flush(),
     },
   };

@@ -1,7 +1,7 @@
 import { type Accounts, avatarUrl, createProfiles } from '../../features/accounts/index.ts';
 import type { ApiKeys } from '../../features/api-keys/index.ts';
 import type { Auth } from '../../features/auth/index.ts';
-import type { FollowBox } from '../../features/playback/index.ts';
+import type { RenderFollowBox } from '../../features/playback/index.ts';
 import { hasPublicBroadcast } from '../../features/streams/index.ts';
 import {
   createFollowBox,
@@ -10,18 +10,18 @@ import {
   type Follows,
   followers,
   followPages,
-  type Standing,
+  type FollowState,
   userRoutes,
 } from '../../features/users/index.ts';
 import { countPublicVideos } from '../../features/videos/index.ts';
 import { createSessionCookie } from '../../http/session-cookie.ts';
-import { createVisitors, type Visitors } from '../../http/visitor.ts';
+import { createPageViewers, type PageViewers } from '../../http/visitor.ts';
 import type { Mode } from '../../kernel/access.ts';
 import { workspaceOf } from '../../platform/db/workspace.ts';
-import type { Built } from '../part.ts';
-import type { Base } from '../wiring.ts';
+import type { ModuleWithExports } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
 
-interface Needs extends Base {
+interface Needs extends BaseContext {
   accounts: Accounts;
   apiKeys: ApiKeys;
   auth: Auth;
@@ -29,14 +29,14 @@ interface Needs extends Base {
 
 interface Gives {
   follows: Follows;
-  followBox: FollowBox;
-  visitors: Visitors;
+  followBox: RenderFollowBox;
+  visitors: PageViewers;
   /** What follows from what a channel does. */
-  standingOf(workspaceId: string): Promise<Standing>;
+  standingOf(workspaceId: string): Promise<FollowState>;
 }
 
 /** Users as others see them, and who is looking at public pages. */
-export function usersPart(needs: Needs): Built<Gives> {
+export function usersPart(needs: Needs): ModuleWithExports<Gives> {
   const { db, config, apiKeys, auth } = needs;
   const publicUrl = config.PUBLIC_URL;
   const ofAccount = {
@@ -52,7 +52,7 @@ export function usersPart(needs: Needs): Built<Gives> {
   };
   const follows = createFollows({ ...needs, ...ofAccount });
   const users = createUsers({ ...ofAccount, profiles: createProfiles(needs), standingOf });
-  const visitors = createVisitors({
+  const visitors = createPageViewers({
     keys: apiKeys,
     verifyUserToken: auth.tokens.verify,
     sessions: { ...auth.sessions, cookie: createSessionCookie(publicUrl) },
@@ -60,8 +60,8 @@ export function usersPart(needs: Needs): Built<Gives> {
   const forms = { follows, visitors, secrets: needs.secrets };
   const followBox = createFollowBox({ ...forms, count: (id) => followers.count(db, id) });
   return {
-    gives: { follows, followBox, standingOf, visitors },
-    part: {
+    exports: { follows, followBox, standingOf, visitors },
+    module: {
       pages: ({ assets }) => [followPages({ ...forms, assets, counters: { window: needs.caps } })],
       routes: () => userRoutes({ users, follows, avatarUrl: (profile) => avatarUrl(profile, publicUrl) }),
     },

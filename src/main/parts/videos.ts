@@ -28,18 +28,18 @@ import {
   type VideoTakedowns,
   videoRoutes,
 } from '../../features/videos/index.ts';
-import { wordsOf } from '../../media/transcribe/command.ts';
+import { splitCommand } from '../../media/transcribe/command.ts';
 import { createTranscriber } from '../../media/transcribe/index.ts';
 import { ConfigError } from '../../platform/config.ts';
-import { type Built, EVERY } from '../part.ts';
-import type { Base } from '../wiring.ts';
-import type { Addresses } from './addresses.ts';
-import type { Arriving } from './arrivals.ts';
+import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
+import type { PlaybackUrls } from './addresses.ts';
+import type { FingerprintServices } from './arrivals.ts';
 
 /** The sound is read faster than it is heard. */
 const STALL_MS = 120_000;
 
-interface Needs extends Base, Arriving, Pick<Addresses, 'videoLinks' | 'access'> {
+interface Needs extends BaseContext, FingerprintServices, Pick<PlaybackUrls, 'videoLinks' | 'access'> {
   processing: VideoProcessor;
   intake: VideoIntake;
   uploads: Uploads;
@@ -55,7 +55,7 @@ interface Gives {
   imports: Imports;
 }
 
-export function videosPart(needs: Needs): Built<Gives> {
+export function videosPart(needs: Needs): ModuleWithExports<Gives> {
   const { cursors, uploads, uploadSessions, access, videoPurge, videoLinks: links } = needs;
   const videos = createVideos({
     ...needs,
@@ -85,8 +85,8 @@ export function videosPart(needs: Needs): Built<Gives> {
     mayWatch: async (video, viewer) => (await access.passFor(video, viewer)) !== null,
   });
   return {
-    gives: { videos, audience, videoPurge, videoTakedowns: createVideoTakedowns(needs), imports },
-    part: {
+    exports: { videos, audience, videoPurge, videoTakedowns: createVideoTakedowns(needs), imports },
+    module: {
       routes: () => [
         ...videoRoutes({ videos, links, cursors, Upload }),
         ...autoCaptionRoutes({ autoCaptions }),
@@ -97,10 +97,10 @@ export function videosPart(needs: Needs): Built<Gives> {
       ],
       jobs: () => (command === null ? [] : [transcribeWorker(needs, command)]),
       tasks: () => [
-        { name: 'planned publications', everyMs: EVERY.second, run: () => videos.publishDue() },
-        { name: 'old recordings', everyMs: EVERY.hour, run: () => retention.run() },
-        { name: 'deleted videos', everyMs: EVERY.hour, run: () => videoPurge.run() },
-        { name: 'counted viewers', everyMs: EVERY.hour, run: () => audience.forgetViewers() },
+        { name: 'planned publications', everyMs: INTERVALS.second, run: () => videos.publishDue() },
+        { name: 'old recordings', everyMs: INTERVALS.hour, run: () => retention.run() },
+        { name: 'deleted videos', everyMs: INTERVALS.hour, run: () => videoPurge.run() },
+        { name: 'counted viewers', everyMs: INTERVALS.hour, run: () => audience.forgetViewers() },
       ],
     },
   };
@@ -110,7 +110,7 @@ export function videosPart(needs: Needs): Built<Gives> {
 function transcribeCommand(command: string): string[] | null {
   if (command === '') return null;
   try {
-    return wordsOf(command);
+    return splitCommand(command);
   } catch (error) {
     throw new ConfigError(
       `TRANSCRIBE_COMMAND ${error instanceof Error ? error.message : 'is not a command'}`,

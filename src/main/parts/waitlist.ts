@@ -11,11 +11,11 @@ import {
   type Waitlist,
   waitlistRoutes,
 } from '../../features/waitlist/index.ts';
-import { type Built, EVERY } from '../part.ts';
-import type { Base } from '../wiring.ts';
+import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
 import { booking } from './bookings.ts';
 
-interface Needs extends Base {
+interface Needs extends BaseContext {
   availability: Availability;
   cohorts: Cohorts;
   mailbox: Mailbox;
@@ -24,10 +24,10 @@ interface Needs extends Base {
   slots: Slots;
 }
 
-const SWEEP_MS = 15 * EVERY.second;
+const SWEEP_MS = 15 * INTERVALS.second;
 
 /** Who waits for a place. */
-export function waitlistPart(needs: Needs): Built<{ waitlist: Waitlist }> {
+export function waitlistPart(needs: Needs): ModuleWithExports<{ waitlist: Waitlist }> {
   const { config, cursors } = needs;
   const waitlist = createWaitlist({
     ...needs,
@@ -36,8 +36,8 @@ export function waitlistPart(needs: Needs): Built<{ waitlist: Waitlist }> {
     publicUrl: config.PUBLIC_URL,
   });
   return {
-    gives: { waitlist },
-    part: {
+    exports: { waitlist },
+    module: {
       routes: () => waitlistRoutes({ waitlist, mailCaps: needs.mailCaps, cursors }),
       consumers: createWaitlistConsumers({ waitlist, booking }),
       tasks: () => [{ name: 'waitlist', everyMs: SWEEP_MS, run: () => waitlist.sweep() }],

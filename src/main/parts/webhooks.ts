@@ -1,42 +1,42 @@
 import {
   createDeliveryWorker,
-  createFailureWatch,
+  createFailureMonitor,
   createWebhooks,
   enqueueDeliveries,
-  type FailureWatch,
-  releaseAbandoned,
+  type FailureMonitor,
+  releaseAllClaims,
   type Webhooks,
   webhookRoutes,
 } from '../../features/webhooks/index.ts';
-import { type Built, EVERY, type Service } from '../part.ts';
-import type { Base } from '../wiring.ts';
+import { type ModuleWithExports, INTERVALS, type Service } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
 
 interface Gives {
   webhooks: Webhooks;
-  failureWatch: FailureWatch;
+  failureWatch: FailureMonitor;
 }
 
-export function webhooksPart(base: Base): Built<Gives> {
+export function webhooksPart(base: BaseContext): ModuleWithExports<Gives> {
   const { config, cursors, db, log } = base;
   const webhooks = createWebhooks({
     ...base,
     log,
     timeoutMs: config.WEBHOOK_TIMEOUT_MS,
   });
-  const failureWatch = createFailureWatch({ ...base, autoDisableDays: config.WEBHOOK_AUTO_DISABLE_DAYS });
+  const failureWatch = createFailureMonitor({ ...base, autoDisableDays: config.WEBHOOK_AUTO_DISABLE_DAYS });
   return {
-    gives: { webhooks, failureWatch },
-    part: {
+    exports: { webhooks, failureWatch },
+    module: {
       routes: () => webhookRoutes({ webhooks, cursors }),
-      tasks: () => [{ name: 'failing webhooks', everyMs: EVERY.minute, run: () => failureWatch.run() }],
+      tasks: () => [{ name: 'failing webhooks', everyMs: INTERVALS.minute, run: () => failureWatch.run() }],
       consumers: [enqueueDeliveries],
       services: { worker: () => startDeliveries(base) },
-      recover: { worker: () => releaseAbandoned(db) },
+      recover: { worker: () => releaseAllClaims(db) },
     },
   };
 }
 
-function startDeliveries(base: Base): Service {
+function startDeliveries(base: BaseContext): Service {
   const { config, log, metrics } = base;
   const deliveries = createDeliveryWorker({
     ...base,

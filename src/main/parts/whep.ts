@@ -1,37 +1,37 @@
-import type { Arrivals } from '../../features/arrivals/index.ts';
+import type { ViewerFingerprints } from '../../features/arrivals/index.ts';
 import {
   createLiveAdmission,
   type LiveAdmission,
   type Snapshots,
   type StreamSnapshot,
-  tokenMark,
+  tokenFingerprint,
 } from '../../features/playback/index.ts';
 import { STREAM_TOPIC, type Viewers } from '../../features/streams/index.ts';
-import type { Tally } from '../../features/usage/index.ts';
+import type { UsageAggregator } from '../../features/usage/index.ts';
 import { createWhep, type Whep, whepPages } from '../../features/whep/index.ts';
 import { iceLinks } from '../../features/whip/index.ts';
 import { startSchedule } from '../../jobs/schedule.ts';
-import type { Visit } from '../../kernel/visit.ts';
+import type { ClientInfo } from '../../kernel/visit.ts';
 import { createIceServers } from '../../media/rooms/turn.ts';
-import { type Built, EVERY } from '../part.ts';
-import type { Base } from '../wiring.ts';
-import type { Addresses } from './addresses.ts';
+import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
+import type { PlaybackUrls } from './addresses.ts';
 
-type Needs = Base &
-  Pick<Addresses, 'access' | 'hasWhep'> & {
+type Needs = BaseContext &
+  Pick<PlaybackUrls, 'access' | 'hasWhep'> & {
     snapshots: { streams: Snapshots<StreamSnapshot> };
     viewers: Viewers;
-    arrivals: Arrivals;
-    tally: Tally;
+    arrivals: ViewerFingerprints;
+    tally: UsageAggregator;
   };
 
 /** Watching by WebRTC; what is shown is the media role's. */
-export function whepPart(needs: Needs): Built<{ whep: Whep }> {
+export function whepPart(needs: Needs): ModuleWithExports<{ whep: Whep }> {
   const { config, clock, bus, log, caps, access, snapshots, viewers, arrivals, tally } = needs;
-  const seen = ({ stream, suffix }: LiveAdmission, visit: Visit) => {
+  const seen = ({ stream, suffix }: LiveAdmission, visit: ClientInfo) => {
     const { workspaceId } = stream;
-    const viewer = { ip: visit.ip, userAgent: visit.userAgent, token: tokenMark(suffix) };
-    viewers.seen(stream, viewer, () => arrivals.meet(visit, { workspaceId, isSelf: false }));
+    const viewer = { ip: visit.ip, userAgent: visit.userAgent, token: tokenFingerprint(suffix) };
+    viewers.seen(stream, viewer, () => arrivals.fingerprint(visit, { workspaceId, isSelf: false }));
   };
   const whep = createWhep({
     ...needs,
@@ -45,17 +45,17 @@ export function whepPart(needs: Needs): Built<{ whep: Whep }> {
   });
   const iceServers = createIceServers({ urls: config.TURN_URLS, secret: config.TURN_SECRET, clock });
   return {
-    gives: { whep },
-    part: {
+    exports: { whep },
+    module: {
       pages: () => [whepPages({ whep, caps, iceLinks: () => iceLinks(iceServers()) })],
       services: {
         api: () => {
-          const task = { name: 'viewers by WHEP', everyMs: EVERY.second, run: () => whep.look() };
+          const task = { name: 'viewers by WHEP', everyMs: INTERVALS.second, run: () => whep.look() };
           const schedule = startSchedule([task], log);
           return { stop: () => schedule.stop() };
         },
       },
-      tasks: () => [{ name: 'offers by WHEP', everyMs: EVERY.minute, run: () => whep.sweep() }],
+      tasks: () => [{ name: 'offers by WHEP', everyMs: INTERVALS.minute, run: () => whep.sweep() }],
     },
   };
 }

@@ -1,14 +1,14 @@
 import type { StreamSignals } from '../../features/streams/index.ts';
 import { createWhip, type Whip, whipPages } from '../../features/whip/index.ts';
 import { createIceServers } from '../../media/rooms/turn.ts';
-import { type Built, EVERY } from '../part.ts';
-import type { Base } from '../wiring.ts';
-import type { Addresses } from './addresses.ts';
+import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import type { BaseContext } from '../wiring.ts';
+import type { PlaybackUrls } from './addresses.ts';
 
 /** Publishing by WebRTC; what comes is the media role's. */
 export function whipPart(
-  needs: Base & Pick<Addresses, 'takesWhip'> & { signals: StreamSignals },
-): Built<{ whip: Whip }> {
+  needs: BaseContext & Pick<PlaybackUrls, 'takesWhip'> & { signals: StreamSignals },
+): ModuleWithExports<{ whip: Whip }> {
   const { config, clock, signals, takesWhip: isThere } = needs;
   const whip = createWhip({
     ...needs,
@@ -19,10 +19,10 @@ export function whipPart(
   });
   const iceServers = createIceServers({ urls: config.TURN_URLS, secret: config.TURN_SECRET, clock });
   return {
-    gives: { whip },
-    part: {
+    exports: { whip },
+    module: {
       pages: () => [whipPages({ whip, iceServers })],
-      tasks: () => [{ name: 'offers by WHIP', everyMs: EVERY.minute, run: () => whip.sweep() }],
+      tasks: () => [{ name: 'offers by WHIP', everyMs: INTERVALS.minute, run: () => whip.sweep() }],
     },
   };
 }

@@ -1,11 +1,11 @@
-import { type PullAddress, parsePullAddress } from '../../kernel/pull-address.ts';
+import { type PullUrl, parsePullUrl } from '../../kernel/pull-address.ts';
 import type { Logger } from '../../platform/logger.ts';
 import {
   BRIDGE_LEASE_MS,
   type BridgePort,
   type BridgeReport,
   type IngestEngine,
-  type WantedBridge,
+  type DesiredBridge,
 } from '../contract/index.ts';
 import { LeaseLoop } from '../restream/lease-loop.ts';
 import { Bridge } from './bridge.ts';
@@ -64,7 +64,7 @@ export function createBridgeManager(options: BridgeManagerOptions): BridgeManage
         log.warn({ err: error, bridgeId: report.bridgeId }, 'how a bridge does could not be written');
       });
   };
-  const begin = (wanted: WantedBridge) => {
+  const begin = (wanted: DesiredBridge) => {
     const { engine, outbound, demuxer, backoffMs } = options;
     const bridge = new Bridge({
       ...{ wanted, engine, outbound, demuxer, admit: port.admit },
@@ -77,7 +77,7 @@ export function createBridgeManager(options: BridgeManagerOptions): BridgeManage
     });
     return { bridge, unwritten: null, reports: Promise.resolve() };
   };
-  const apply = (wanted: readonly WantedBridge[]) => {
+  const apply = (wanted: readonly DesiredBridge[]) => {
     const byId = new Map(wanted.map((one) => [one.bridgeId, one]));
     for (const [bridgeId, one] of running) {
       if (byId.has(bridgeId)) continue;
@@ -92,7 +92,7 @@ export function createBridgeManager(options: BridgeManagerOptions): BridgeManage
       else if (known.unwritten !== null) write(known, known.unwritten);
     }
   };
-  const loop = new LeaseLoop<WantedBridge>({
+  const loop = new LeaseLoop<DesiredBridge>({
     ask: () => port.wanted(nodeId, options.rooms !== null),
     apply,
     leaseMs: BRIDGE_LEASE_MS,
@@ -113,9 +113,9 @@ export function createBridgeManager(options: BridgeManagerOptions): BridgeManage
 /** @returns why there is none, in words. */
 function sourceOf(
   { engine, port, rooms, log }: BridgeManagerOptions,
-  wanted: WantedBridge,
+  wanted: DesiredBridge,
 ): BridgeSource | BridgePlayer | string {
-  if (wanted.type === 'PULL_TO_STREAM') return pulled(wanted.sourceUrl);
+  if (wanted.type === 'PULL_TO_STREAM') return validateSource(wanted.sourceUrl);
   if (rooms === null) return 'This node does not host rooms.';
   if (wanted.type === 'STREAM_TO_ROOM')
     return createRoomPlayer({ ...rooms, ...wanted, engine, seat: port.seat, log });
@@ -127,14 +127,14 @@ function sourceOf(
 }
 
 /** @returns why it is none, in words. */
-export function pulled(sourceUrl: string): BridgeSource | string {
-  const address = parsePullAddress(sourceUrl);
+export function validateSource(sourceUrl: string): BridgeSource | string {
+  const address = parsePullUrl(sourceUrl);
   if (typeof address === 'string') return `Invalid URL: ${address}.`;
   return { run: (context) => runSource(address, context), endsForGood: address.scheme === 'https' };
 }
 
 /** Fetches a source, each kind by its own reader. */
-async function runSource(address: PullAddress, context: SourceContext): Promise<void> {
+async function runSource(address: PullUrl, context: SourceContext): Promise<void> {
   switch (address.scheme) {
     case 'https':
       return runHls(address, context);

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BridgePort, BridgeReport, IngestEngine, WantedBridge } from '../contract/index.ts';
+import type { BridgePort, BridgeReport, IngestEngine, DesiredBridge } from '../contract/index.ts';
 import { READ_BUDGETS } from '../read-budget.ts';
-import { failureOf, PushFailure } from '../restream/failure.ts';
-import { GOOD_MS, Retries } from '../restream/retries.ts';
-import { Feeder, Taken } from './feeder.ts';
+import { toPushError, PushError } from '../restream/failure.ts';
+import { STABLE_MS, RetryPolicy } from '../restream/retries.ts';
+import { Feeder, PublisherReplacedError } from './feeder.ts';
 import { Playout } from './playout.ts';
 import type { BridgePlayer, BridgeSource, SourceContext } from './source.ts';
 
 export interface BridgeOptions {
-  wanted: WantedBridge;
+  wanted: DesiredBridge;
   engine: Pick<IngestEngine, 'publish'>;
   admit: BridgePort['admit'];
   /** Or why there is none, in words. */
@@ -21,14 +21,14 @@ export interface BridgeOptions {
 }
 
 /** Why an attempt is over: null when the source has told its end. */
-type Outcome = PushFailure | Taken | null;
+type Outcome = PushError | PublisherReplacedError | null;
 
 const LEAVE_MS = 2000;
 
 /** One source, fetched until it ends: each attempt is a connection, and between them it waits. */
 export class Bridge {
   readonly #options: BridgeOptions;
-  readonly #retries: Retries;
+  readonly #retries: RetryPolicy;
   readonly #stopped = new AbortController();
   readonly #finished: Promise<void>;
   #isFinalStop = true;
@@ -36,7 +36,7 @@ export class Bridge {
 
   constructor(options: BridgeOptions) {
     this.#options = options;
-    this.#retries = new Retries(options.backoffMs);
+    this.#retries = new RetryPolicy(options.backoffMs);
     // Its first report comes when whoever made it knows it.
     this.#finished = Promise.resolve().then(() => this.#run());
   }
@@ -54,7 +54,7 @@ export class Bridge {
       const outcome = await this.#attempt();
       if (this.#stopped.signal.aborted) return;
       if (outcome === null) return this.#say('STOPPED', { endReason: 'SOURCE_ENDED' });
-      if (outcome instanceof Taken) return this.#say('STOPPED', { endReason: 'TARGET_TAKEN' });
+      if (outcome instanceof PublisherReplacedError) return this.#say('STOPPED', { endReason: 'TARGET_TAKEN' });
       const retryInMs = this.#retries.failed(outcome.kind);
       const { message } = outcome;
       if (retryInMs === null || !this.#options.wanted.autoRestart) return this.#say('FAILED', { message });
@@ -66,15 +66,15 @@ export class Bridge {
   /** One connection from its beginning to its end. Never rejects. */
   async #attempt(): Promise<Outcome> {
     const { wanted, admit, source } = this.#options;
-    if (typeof source === 'string') return new PushFailure('fatal', source);
+    if (typeof source === 'string') return new PushError('fatal', source);
     this.#say('CONNECTING', {});
     try {
       if ('play' in source) return await this.#play(source);
       const grant = await admit(wanted.streamId);
-      if (typeof grant === 'string') return new PushFailure('normal', grant);
+      if (typeof grant === 'string') return new PushError('normal', grant);
       return await this.#carry(source, grant);
     } catch (error) {
-      return failureOf(error, 'source');
+      return toPushError(error, 'source');
     }
   }
 
@@ -101,7 +101,7 @@ export class Bridge {
     let good: NodeJS.Timeout | undefined;
     // What a source makes wait by itself is reported by its own reader.
     const late = setTimeout(
-      () => ended.resolve(new PushFailure('normal', 'The source sent no media.')),
+      () => ended.resolve(new PushError('normal', 'The source sent no media.')),
       READ_BUDGETS.bridgePublish.ms,
     );
     const onActive = () => {
@@ -111,7 +111,7 @@ export class Bridge {
       good = setTimeout(() => {
         this.#retries.good();
         this.#say('ACTIVE', {});
-      }, GOOD_MS);
+      }, STABLE_MS);
     };
     const feeder = new Feeder({ engine, grant, onActive, onEnd: ended.resolve });
     let playout: Playout | null = null;
@@ -124,11 +124,11 @@ export class Bridge {
     signal.addEventListener('abort', () => ended.resolve(null), { once: true });
     const running = source.run({ outbound, demuxer, grant, begin, signal }).then(
       () => ended.resolve(null),
-      (error: unknown) => ended.resolve(failureOf(error, 'source')),
+      (error: unknown) => ended.resolve(toPushError(error, 'source')),
     );
     const told = await ended.promise;
     const isBreak = told === null && this.#options.wanted.autoRestart && !source.endsForGood;
-    const outcome = isBreak ? new PushFailure('normal', 'The source ended its broadcast.') : told;
+    const outcome = isBreak ? new PushError('normal', 'The source ended its broadcast.') : told;
     clearTimeout(late);
     clearTimeout(good);
     over.abort();
@@ -136,7 +136,7 @@ export class Bridge {
     if (Number.isFinite(activeMs)) this.#retries.ended(performance.now() - activeMs);
     const comesBack = this.#stopped.signal.aborted
       ? !this.#isFinalStop
-      : outcome instanceof PushFailure && this.#options.wanted.autoRestart;
+      : outcome instanceof PushError && this.#options.wanted.autoRestart;
     await feeder.end(!comesBack);
     // What still connects somewhere ends by itself: it has nowhere to put anything.
     await Promise.race([running, delay(LEAVE_MS, null, { ref: false })]);

@@ -6,7 +6,7 @@ import { liveLimits } from '../ffmpeg/limits.ts';
 import { type FfmpegExit, spawnFfmpeg } from '../ffmpeg/process.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { timeRead } from '../longest-read.ts';
-import { PushFailure } from '../restream/failure.ts';
+import { PushError } from '../restream/failure.ts';
 import { FlvReader, type FlvTag } from '../restream/flv-reader.ts';
 
 /** Containers that sources come in. */
@@ -14,9 +14,9 @@ export type SourceFormat = 'mpegts' | 'mp4' | 'aac';
 
 /** One ffmpeg that copies the tracks out of a container: it has no network, and knows no address. */
 export interface Demux {
-  /** Resolves when it takes more. @throws {PushFailure} when it has given up. */
+  /** Resolves when it takes more. @throws {PushError} when it has given up. */
   write(bytes: Buffer): Promise<void>;
-  /** The input is over. @throws {PushFailure} when it could not be read. */
+  /** The input is over. @throws {PushError} when it could not be read. */
   end(): Promise<void>;
   stop(): Promise<void>;
   /** Rejects when it ends before its input does. */
@@ -83,7 +83,7 @@ export function createDemuxer(open: () => Promise<FfmpegProgram>, log: Logger): 
 }
 
 function tooSlow(): never {
-  throw new PushFailure('normal', 'Reading the media of the source timed out.');
+  throw new PushError('normal', 'Reading the media of the source timed out.');
 }
 
 function demuxerArgs(format: SourceFormat): string[] {
@@ -99,21 +99,21 @@ function demuxerArgs(format: SourceFormat): string[] {
 const CODED = 'Encode it as H.264 with AAC.';
 
 /** Why ffmpeg could make nothing of it, out of what it prints. */
-export function demuxFailure({ stderr, spawnError, signal, code }: FfmpegExit): PushFailure {
-  if (spawnError !== undefined) return new PushFailure('normal', 'ffmpeg could not be started.');
+export function demuxFailure({ stderr, spawnError, signal, code }: FfmpegExit): PushError {
+  if (spawnError !== undefined) return new PushError('normal', 'ffmpeg could not be started.');
   const unfit = /codec (\S+) not compatible with flv/i.exec(stderr)?.[1];
   if (unfit !== undefined) {
-    return new PushFailure('fatal', `The source uses ${unfit}, which is not supported. ${CODED}`);
+    return new PushError('fatal', `The source uses ${unfit}, which is not supported. ${CODED}`);
   }
   const shut = /Codec \((\S+)\) not on whitelist/i.exec(stderr)?.[1];
   if (shut !== undefined) {
-    return new PushFailure('fatal', `The source uses ${shut}, which is not supported. ${CODED}`);
+    return new PushError('fatal', `The source uses ${shut}, which is not supported. ${CODED}`);
   }
   if (/Invalid data found|does not contain any stream|matches no streams/i.test(stderr)) {
-    return new PushFailure('normal', 'The source sent no readable media.');
+    return new PushError('normal', 'The source sent no readable media.');
   }
   const last = stderr.trim().split('\n').at(-1)?.slice(0, 160) ?? '';
-  return new PushFailure(
+  return new PushError(
     'normal',
     `The media of the source could not be read: ${last === '' ? (signal ?? `code ${code}`) : last}.`,
   );

@@ -8,10 +8,10 @@ import type {
 } from '../contract/index.ts';
 import { FlvTagType } from '../ingest/flv.ts';
 import { READ_BUDGETS } from '../read-budget.ts';
-import { failureOf, PushFailure } from '../restream/failure.ts';
+import { toPushError, PushError } from '../restream/failure.ts';
 
 /** Somebody else publishes to the stream from now on. */
-export class Taken extends Error {
+export class PublisherReplacedError extends Error {
   override name = 'Taken';
 }
 
@@ -23,7 +23,7 @@ export interface FeederOptions {
   /** The first frame has gone out. */
   onActive(): void;
   /** It is over, and not by `end`. */
-  onEnd(error: PushFailure | Taken): void;
+  onEnd(error: PushError | PublisherReplacedError): void;
 }
 
 const WORDS: Readonly<Partial<Record<IngestEndReason, string>>> = {
@@ -59,7 +59,7 @@ export class Feeder {
       return;
     }
     this.#wait(message);
-    this.#opening ??= this.#open().catch((error: unknown) => this.#options.onEnd(failureOf(error, 'source')));
+    this.#opening ??= this.#open().catch((error: unknown) => this.#options.onEnd(toPushError(error, 'source')));
   }
 
   /** @param isFinal otherwise the signal waits for the next attempt, as for an encoder that comes back. */
@@ -84,7 +84,7 @@ export class Feeder {
     if (publication === null) {
       this.#isOver = true;
       onEnd(
-        new PushFailure(
+        new PushError(
           'normal',
           'The stream cannot accept an encoder now: one is already connected, or the plan limit is reached.',
         ),
@@ -110,6 +110,6 @@ export class Feeder {
     if (this.#isOver) return;
     this.#isOver = true;
     const words = WORDS[reason] ?? `The publish session ended (${reason}).`;
-    this.#options.onEnd(reason === 'replaced' ? new Taken() : new PushFailure('normal', words));
+    this.#options.onEnd(reason === 'replaced' ? new PublisherReplacedError() : new PushError('normal', words));
   }
 }

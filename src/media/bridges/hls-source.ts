@@ -1,10 +1,10 @@
 import { createDecipheriv } from 'node:crypto';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
-import type { HlsAddress } from '../../kernel/pull-address.ts';
+import type { HlsUrl } from '../../kernel/pull-address.ts';
 import { type Download, GuardError, OutboundError } from '../../platform/outbound/index.ts';
 import { timeRead } from '../longest-read.ts';
 import { READ_BUDGETS, ReadMeter } from '../read-budget.ts';
-import { failureOf, PushFailure } from '../restream/failure.ts';
+import { toPushError, PushError } from '../restream/failure.ts';
 import type { Demux, SourceFormat } from './demuxer.ts';
 import {
   type ByteRange,
@@ -18,7 +18,7 @@ import {
   type Segment,
 } from './hls-playlist.ts';
 import { planBudget } from './paced-socket.ts';
-import { type Lane, newLane, type Playout, type Stretch } from './playout.ts';
+import { type PlayoutTrack, createPlayoutTrack, type Playout, type PlayoutSegment } from './playout.ts';
 import type { SourceContext } from './source.ts';
 
 const MAX_SEGMENT_BYTES = 64 * 2 ** 20;
@@ -42,10 +42,10 @@ const RETRY_MS = [500, 1500] as const;
 const KEY_BYTES = 16;
 
 /** Plays an HLS playlist (RFC 8216) as it grows, or once from its beginning when it has an end. */
-export async function runHls(address: HlsAddress, context: SourceContext): Promise<void> {
+export async function runHls(address: HlsUrl, context: SourceContext): Promise<void> {
   const http = new Fetcher(address, context);
   const { playlist, base, parseMs } = await http.playlist(address.url);
-  const stretches = new Map<number, Stretch>();
+  const stretches = new Map<number, PlayoutSegment>();
   if (playlist.kind === 'media') {
     const playout = context.begin({ aheadMs: 0, tracks: 1 });
     const first = { playlist, base, parseMs };
@@ -84,7 +84,7 @@ function worded<T>(work: () => T): T {
     return work();
   } catch (error) {
     if (!(error instanceof PlaylistError)) throw error;
-    throw new PushFailure('fatal', `The playlist of the source cannot be used: ${error.message}.`);
+    throw new PushError('fatal', `The playlist of the source cannot be used: ${error.message}.`);
   }
 }
 
@@ -109,13 +109,13 @@ const targetOf = ({ uri, range }: Part, base: string): Target => ({
 
 /** What is asked of the server, each time by the guard, within bounds of size and time. */
 class Fetcher {
-  readonly #address: HlsAddress;
+  readonly #address: HlsUrl;
   readonly #context: SourceContext;
   readonly #origin: string;
   readonly #keys = new Map<string, Buffer>();
   readonly #meter: ReadMeter;
 
-  constructor(address: HlsAddress, context: SourceContext) {
+  constructor(address: HlsUrl, context: SourceContext) {
     this.#address = address;
     this.#context = context;
     this.#origin = new URL(address.url).origin;
@@ -160,7 +160,7 @@ class Fetcher {
     try {
       return Buffer.concat([...plain, cipher.final()]);
     } catch {
-      throw new PushFailure('normal', 'A segment of the source cannot be decrypted with its key.');
+      throw new PushError('normal', 'A segment of the source cannot be decrypted with its key.');
     }
   }
 
@@ -168,7 +168,7 @@ class Fetcher {
     const known = this.#keys.get(target.url);
     if (known !== undefined) return known;
     const key = await this.part(target, READ_BUDGETS.hlsPlaylist.ms);
-    if (key.length !== KEY_BYTES) throw new PushFailure('normal', 'The source returned an invalid key.');
+    if (key.length !== KEY_BYTES) throw new PushError('normal', 'The source returned an invalid key.');
     this.#keys.clear();
     this.#keys.set(target.url, key);
     return key;
@@ -182,7 +182,7 @@ class Fetcher {
         return await work();
       } catch (error) {
         const isRing = error instanceof OutboundError && error.stage === 'redirect';
-        const isFinal = isRing || error instanceof GuardError || failureOf(error, 'source').kind !== 'normal';
+        const isFinal = isRing || error instanceof GuardError || toPushError(error, 'source').kind !== 'normal';
         if (isFinal || signal.aborted) throw error;
         await delay(waitMs, null, { signal });
       }
@@ -207,12 +207,12 @@ class Fetcher {
     const { status, complete, bytes } = answer;
     this.#meter.add(0, bytes.length);
     if (status === 401 || status === 403) {
-      throw new PushFailure('refused', `The source denied access (${status}).`);
+      throw new PushError('refused', `The source denied access (${status}).`);
     }
     if (status !== 200 && status !== 206)
-      throw new PushFailure('normal', `The source returned status ${status}.`);
+      throw new PushError('normal', `The source returned status ${status}.`);
     if (!complete) {
-      throw new PushFailure(
+      throw new PushError(
         'normal',
         'The source sent data too slowly, closed the connection, or sent a file that is too large.',
       );
@@ -239,7 +239,7 @@ interface TrackOptions {
   http: Fetcher;
   playout: Playout;
   /** By era, of all tracks. */
-  stretches: Map<number, Stretch>;
+  stretches: Map<number, PlayoutSegment>;
   url: string;
   first: Loaded<MediaPlaylist> | null;
 }
@@ -247,7 +247,7 @@ interface TrackOptions {
 /** One media playlist, from its loads to the frames. */
 class HlsTrack {
   readonly #options: TrackOptions;
-  readonly #lane: Lane = newLane();
+  readonly #lane: PlayoutTrack = createPlayoutTrack();
   #demux: Demux | null = null;
   /** What the running demuxer was begun with. */
   #era = 0;
@@ -287,7 +287,7 @@ class HlsTrack {
   async #load(): Promise<Loaded<MediaPlaylist>> {
     const { playlist, ...rest } = await this.#options.http.playlist(this.#options.url);
     if (playlist.kind === 'media') return { playlist, ...rest };
-    throw new PushFailure(
+    throw new PushError(
       'fatal',
       'The playlist of the source cannot be used: playlists are nested too deeply.',
     );
@@ -303,7 +303,7 @@ class HlsTrack {
       const quietMs = performance.now() - this.#grewMs;
       if (quietMs > staleMs) {
         const message = `The playlist of the source has not been updated for ${Math.round(quietMs / 1000)} seconds.`;
-        throw new PushFailure('normal', message);
+        throw new PushError('normal', message);
       }
       return false;
     }
@@ -358,7 +358,7 @@ class HlsTrack {
     return isKnown && this.#header !== null ? this.#header : this.#options.http.part(map, timeoutMs);
   }
 
-  /** @throws {PushFailure} when there are too many: each is a program of its own. */
+  /** @throws {PushError} when there are too many: each is a program of its own. */
   #countRestart(): void {
     const now = performance.now();
     this.#restartsMs.push(now);
@@ -366,7 +366,7 @@ class HlsTrack {
     const sinceMs = now - (this.#restartsMs.shift() ?? now);
     if (sinceMs > RESTART_WINDOW_MS) return;
     const message = `The source changes its timestamps or encoding more than ${MAX_RESTARTS} times a minute (EXT-X-DISCONTINUITY, EXT-X-MAP).`;
-    throw new PushFailure('fatal', message);
+    throw new PushError('fatal', message);
   }
 
   async #begin(plain: Buffer): Promise<Demux> {
@@ -391,11 +391,11 @@ function isSameHeader(a: Buffer | null, b: Buffer | null): boolean {
 const SYNC = 0x47;
 const TS_PACKET = 188;
 
-/** @throws {PushFailure} for what is none of the forms of segments (RFC 8216, section 3). */
+/** @throws {PushError} for what is none of the forms of segments (RFC 8216, section 3). */
 function formatOf(bytes: Buffer): SourceFormat {
   if (bytes[0] === SYNC && (bytes.length <= TS_PACKET || bytes[TS_PACKET] === SYNC)) return 'mpegts';
   if (['ftyp', 'styp', 'moof', 'sidx', 'emsg'].includes(bytes.toString('latin1', 4, 8))) return 'mp4';
   const isTagged = bytes.toString('latin1', 0, 3) === 'ID3';
   if (isTagged || (bytes[0] === 0xff && ((bytes[1] ?? 0) & 0xf6) === 0xf0)) return 'aac';
-  throw new PushFailure('normal', 'The segments of the source are neither MPEG-TS nor fragmented MP4.');
+  throw new PushError('normal', 'The segments of the source are neither MPEG-TS nor fragmented MP4.');
 }

@@ -7,7 +7,7 @@ import { FPS, type HlsFiles, makeHls, nullPackets, slidingPlaylist } from '../..
 import { createTestCa, type TestCa } from '../../../test/harness/certificates.ts';
 import { startTestDns } from '../../../test/harness/dns.ts';
 import { type SinkReply, type SinkRequest, startHttpsSink } from '../../../test/harness/https-sink.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { createOutbound } from '../../platform/outbound/index.ts';
 
 const SECONDS = 4;
@@ -113,7 +113,7 @@ test('a live playlist is followed over discontinuities, and a redirect is the ba
   });
   const bridge = await startBridge(t, `${url}/live.m3u8`);
   await bridge.when('ACTIVE');
-  await until(() => bridge.frames() > 8 * FPS, {
+  await waitFor(() => bridge.frames() > 8 * FPS, {
     timeoutMs: 20_000,
     message: () => JSON.stringify(bridge.last()),
   });
@@ -140,7 +140,7 @@ test('a user and a password are told to the source alone, not to others that it 
     startBridge(t, `https://ada:p%3Ass%2Fw%20rd@${place}`),
     startBridge(t, `https://${place}`),
   ]);
-  await until(() => good.frames() > FPS && good.sounds() > 30, {
+  await waitFor(() => good.frames() > FPS && good.sounds() > 30, {
     timeoutMs: 15_000,
     message: () => JSON.stringify(good.reports),
   });
@@ -193,7 +193,7 @@ test('a source whose segments are no media is taken at the pace of its plan, not
   // 500 kB a second: 5 MB at once.
   const grant = { streamId: 'str_1', maxHeight: 1080, maxFps: 60, maxBitrateKbps: 1000 };
   await startBridge(t, `${url}/index.m3u8`, { grant });
-  await until(() => sent > 4_000_000, { timeoutMs: 10_000 });
+  await waitFor(() => sent > 4_000_000, { timeoutMs: 10_000 });
   await delay(2000);
   assert.ok(sent < 9_000_000, `${sent} bytes`);
 });
@@ -267,7 +267,7 @@ test('a source that breaks is tried again when it shall be, under one session of
   assert.ok(retryInMs !== null && retryCount === 1);
   assert.equal(bridge.ingest.ends()[0]?.reason, 'closed', 'the signal has its grace');
   isBroken = false;
-  await until(() => bridge.last()?.status === 'ACTIVE', { timeoutMs: 10_000 });
+  await waitFor(() => bridge.last()?.status === 'ACTIVE', { timeoutMs: 10_000 });
   assert.equal(bridge.ingest.sessions('start').length, 2);
 });
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { startBridge } from '../../../test/bridges/bridge.ts';
 import { needsOwnProcess } from '../../../test/harness/needs.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { startTcp } from '../../../test/restream/far-ends.ts';
 import { encodeAmf0 } from '../ingest/rtmp/amf0.ts';
 import { encodeMessage, MessageType } from '../ingest/rtmp/messages.ts';
@@ -131,5 +131,5 @@ test('an RTSP source that floods with frames is hung up on, and the bridge says 
   });
   const bridge = await startBridge(t, url);
   assert.match((await bridge.when('FAILED')).message ?? '', /more frames a second than are read/);
-  await until(() => !isOpen);
+  await waitFor(() => !isOpen);
 });

@@ -1,6 +1,6 @@
-import { PushFailure } from '../restream/failure.ts';
+import { PushError } from '../restream/failure.ts';
 import type { FlvTag } from '../restream/flv-reader.ts';
-import { type Lane, newLane, type Playout, type Stretch } from './playout.ts';
+import { type PlayoutTrack, createPlayoutTrack, type Playout, type PlayoutSegment } from './playout.ts';
 import type { BeginPlayout } from './source.ts';
 
 /** A source in real time may bring so much at once, such as what a server keeps for those who come. */
@@ -15,8 +15,8 @@ export class LiveLane {
   /** Rejects when something has come, and then nothing for too long. */
   readonly silence: Promise<never>;
   readonly #playout: Playout;
-  readonly #lane: Lane = newLane();
-  readonly #stretch: Stretch = { shift: null };
+  readonly #lane: PlayoutTrack = createPlayoutTrack();
+  readonly #stretch: PlayoutSegment = { shift: null };
   readonly #timer: NodeJS.Timeout;
   /** null before the first: how long that may take is the bridge's to say. */
   #lastMs: number | null = null;
@@ -29,7 +29,7 @@ export class LiveLane {
     promise.catch(() => {});
     this.#timer = setInterval(() => {
       if (this.#lastMs === null || performance.now() - this.#lastMs < SILENT_MS) return;
-      reject(new PushFailure('normal', 'The source stopped sending.'));
+      reject(new PushError('normal', 'The source stopped sending.'));
     }, CHECK_MS);
   }
 

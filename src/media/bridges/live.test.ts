@@ -7,7 +7,7 @@ import { startBridge } from '../../../test/bridges/bridge.ts';
 import { startCamera } from '../../../test/bridges/rtsp-server.ts';
 import { createTestCa } from '../../../test/harness/certificates.ts';
 import { freePort } from '../../../test/harness/platform.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { NO_NGINX_RTMP, startNginxRtmp, startTcp, startTlsFront } from '../../../test/restream/far-ends.ts';
 import { startPublisher } from '../../../test/rtmp/publisher.ts';
 
@@ -32,7 +32,7 @@ test('a stream of an RTMP server is taken, in plain and secured, ends with it, a
     startPublisher({ url, width: 320, height: 180, fps: FPS, bitrateKbps: 200, gopSec: 1 });
   let encoder = publish();
   t.after(() => encoder.kill('SIGKILL'));
-  await until(async () => (await nginx.stream('a-secret-name'))?.publishing === true, { timeoutMs: 10_000 });
+  await waitFor(async () => (await nginx.stream('a-secret-name'))?.publishing === true, { timeoutMs: 10_000 });
   const once = await startBridge(t, url);
   const again = await startBridge(t, url, { autoRestart: true });
   const front = await startTlsFront(t, trusted, Number(new URL(nginx.url).port));
@@ -40,17 +40,17 @@ test('a stream of an RTMP server is taken, in plain and secured, ends with it, a
   await Promise.all([once.when('ACTIVE'), again.when('ACTIVE'), secured.when('ACTIVE')]);
   const before = once.frames();
   const startedMs = performance.now();
-  await until(() => once.frames() >= before + 2 * FPS, { timeoutMs: 10_000 });
+  await waitFor(() => once.frames() >= before + 2 * FPS, { timeoutMs: 10_000 });
   assert.ok(performance.now() - startedMs > 1500, 'at its own pace');
   assert.ok(once.sounds() > 50);
-  await until(() => secured.frames() >= 2 * FPS && secured.sounds() > 50, { timeoutMs: 10_000 });
+  await waitFor(() => secured.frames() >= 2 * FPS && secured.sounds() > 50, { timeoutMs: 10_000 });
   await encoder.stop();
   assert.equal((await once.when('STOPPED')).endReason, 'SOURCE_ENDED');
   assert.equal((await secured.when('STOPPED')).endReason, 'SOURCE_ENDED');
   assert.match((await again.when('PENDING')).message ?? '', /has ended its broadcast/);
   assert.equal(again.ingest.ends()[0]?.reason, 'closed', 'the signal has its grace');
   encoder = publish();
-  await until(() => again.ingest.sessions('start').length === 2, {
+  await waitFor(() => again.ingest.sessions('start').length === 2, {
     timeoutMs: 15_000,
     message: () => JSON.stringify(again.reports),
   });
@@ -75,7 +75,7 @@ test('a source that never ends, and sends all that it can, is taken at the pace 
   await bridge.when('ACTIVE');
   const startedMs = performance.now();
   // It may run ahead by ten seconds.
-  await until(() => bridge.frames() >= 14 * FPS, {
+  await waitFor(() => bridge.frames() >= 14 * FPS, {
     timeoutMs: 15_000,
     message: () => `${bridge.frames()} pictures; ${JSON.stringify(bridge.reports)}`,
   });
@@ -111,7 +111,7 @@ test('an SRT listener is called and taken to its end, also over a way that loses
   ]);
   for (const bridge of [near, far]) {
     await bridge.when('ACTIVE');
-    await until(() => bridge.reports.some(({ message }) => /has ended its broadcast/.test(message ?? '')), {
+    await waitFor(() => bridge.reports.some(({ message }) => /has ended its broadcast/.test(message ?? '')), {
       timeoutMs: 15_000,
       message: () => JSON.stringify(bridge.reports),
     });
@@ -161,7 +161,7 @@ test('a camera is played over TCP with Digest, secured with Basic, and refused w
   await good.when('ACTIVE');
   const before = good.frames();
   const startedMs = performance.now();
-  await until(() => good.frames() >= before + 2 * FPS, { timeoutMs: 10_000 });
+  await waitFor(() => good.frames() >= before + 2 * FPS, { timeoutMs: 10_000 });
   assert.ok(performance.now() - startedMs > 1500, 'at its own pace');
   assert.ok(good.sounds() > 50, `${good.sounds()} sounds`);
   const [session] = good.ingest.engine.list();
@@ -171,7 +171,7 @@ test('a camera is played over TCP with Digest, secured with Basic, and refused w
   assert.match((await wrong.when('FAILED')).message ?? '', /refuses the user or the password/);
   assert.match((await nobody.when('FAILED')).message ?? '', /asks for a user and a password/);
   assert.match((await refused.when('FAILED')).message ?? '', /refuses the user or the password/);
-  await until(() => secured.frames() >= 2 * FPS && secured.sounds() > 50, {
+  await waitFor(() => secured.frames() >= 2 * FPS && secured.sounds() > 50, {
     timeoutMs: 10_000,
     message: () => JSON.stringify(secured.reports),
   });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import type { MediaMessage } from '../contract/index.ts';
 import { READ_BUDGETS } from '../read-budget.ts';
-import type { PushFailure } from '../restream/failure.ts';
-import { newLane, Playout } from './playout.ts';
+import type { PushError } from '../restream/failure.ts';
+import { createPlayoutTrack, Playout } from './playout.ts';
 
 const VIDEO = 9;
 const AUDIO = 8;
@@ -15,14 +15,14 @@ const HOUR_MS = 3_600_000;
 
 function start(t: TestContext, { aheadMs = 0, tracks = 1 } = {}) {
   const sent: MediaMessage[] = [];
-  const failures: PushFailure[] = [];
+  const failures: PushError[] = [];
   const playout = new Playout({
     ...{ aheadMs, tracks },
     out: (message) => sent.push(message),
     fail: (failure) => failures.push(failure),
   });
   t.after(() => playout.stop());
-  const [lane, stretch] = [newLane(), { shift: null }];
+  const [lane, stretch] = [createPlayoutTrack(), { shift: null }];
   const tag = (type: number, timestamp: number, payload: Buffer) =>
     playout.tag(lane, stretch, { type, timestamp, payload });
   return {
@@ -142,7 +142,7 @@ test('a backlog is sent in slices, and other timers run between them', async (t)
   t.after(() => clearInterval(timer));
   playout.flush();
   assert.ok(sent.length < 1000, `${sent.length} frames in one turn`);
-  await until(() => sent.length === 2000);
+  await waitFor(() => sent.length === 2000);
   assert.ok(new Set(seen).size > 3, 'timers ran between slices');
   assert.equal(playout.heldOf(lane), 0);
 });

@@ -3,7 +3,7 @@ import { readAudioPacket } from '../ingest/codec/flv-audio.ts';
 import { readVideoPacket } from '../ingest/codec/flv-video.ts';
 import { FlvTagType } from '../ingest/flv.ts';
 import { READ_BUDGETS } from '../read-budget.ts';
-import { PushFailure } from '../restream/failure.ts';
+import { PushError } from '../restream/failure.ts';
 import type { FlvTag } from '../restream/flv-reader.ts';
 import { type QueuedMessage, TrackQueue } from './track-queue.ts';
 
@@ -14,17 +14,17 @@ export interface PlayoutOptions {
   tracks: number;
   out(message: MediaMessage): void;
   /** The source exceeds a budget. */
-  fail(failure: PushFailure): void;
+  fail(failure: PushError): void;
 }
 
 /** Frames within one stretch of the source, whose times follow each other. */
-export interface Stretch {
+export interface PlayoutSegment {
   /** What is added to its times; null before its first frame. */
   shift: number | null;
 }
 
 /** What one reader brings, of one track or several. */
-export interface Lane {
+export interface PlayoutTrack {
   /** The times of its last frames in the source, by track. */
   readonly times: Map<number, number>;
   /** What waits to go out, by track. */
@@ -33,7 +33,7 @@ export interface Lane {
   last: number | null;
 }
 
-export const newLane = (): Lane => ({ times: new Map(), queues: new Map(), last: null });
+export const createPlayoutTrack = (): PlayoutTrack => ({ times: new Map(), queues: new Map(), last: null });
 
 /** What an item takes beside its payload, about: there may be millions without one. */
 const ITEM_BYTES = 256;
@@ -76,10 +76,10 @@ export class Playout {
   /**
    * Queues a tag, and ignores it after the end.
    *
-   * @throws {PushFailure} when the source exceeds a budget, which ends the playout. It is thrown so that the loop that
+   * @throws {PushError} when the source exceeds a budget, which ends the playout. It is thrown so that the loop that
    *   reads the source ends with it.
    */
-  tag(lane: Lane, stretch: Stretch, { type, timestamp, payload }: FlvTag): void {
+  tag(lane: PlayoutTrack, stretch: PlayoutSegment, { type, timestamp, payload }: FlvTag): void {
     if (this.#stopped) return;
     const isFrame = isFrameOf(type, payload);
     if (isFrame === null) return;
@@ -97,13 +97,13 @@ export class Playout {
   }
 
   /** How much of the lane waits to go out, in milliseconds of media. */
-  heldOf({ last }: Lane): number {
+  heldOf({ last }: PlayoutTrack): number {
     const first = this.#earliest()?.head ?? null;
     return first === null || last === null ? 0 : last - first.placed;
   }
 
   /** Resolves when at most so many milliseconds of the lane are held; at once when it is stopped. */
-  async room(lane: Lane, heldMs: number): Promise<void> {
+  async room(lane: PlayoutTrack, heldMs: number): Promise<void> {
     while (!this.#stopped && this.heldOf(lane) > heldMs) await this.#change();
   }
 
@@ -121,7 +121,7 @@ export class Playout {
 
   /** @param words what the source does. */
   #fail(words: string): never {
-    const failure = new PushFailure('normal', `The source ${words}.`);
+    const failure = new PushError('normal', `The source ${words}.`);
     this.stop();
     this.#options.fail(failure);
     throw failure;
@@ -131,7 +131,7 @@ export class Playout {
     return new Promise((resolve) => this.#waiting.add(resolve));
   }
 
-  #queueOf(lane: Lane, type: number): TrackQueue {
+  #queueOf(lane: PlayoutTrack, type: number): TrackQueue {
     const known = lane.queues.get(type);
     if (known !== undefined) return known;
     const queue = new TrackQueue();
@@ -140,7 +140,7 @@ export class Playout {
     return queue;
   }
 
-  #place(lane: Lane, stretch: Stretch, type: number, timestamp: number): number {
+  #place(lane: PlayoutTrack, stretch: PlayoutSegment, type: number, timestamp: number): number {
     this.#seen.add(type);
     const before = lane.times.get(type);
     const step = before === undefined ? 0 : (timestamp - before) | 0;

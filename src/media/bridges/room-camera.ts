@@ -1,12 +1,12 @@
 import type { Logger } from '../../platform/logger.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
-import { type Maker, type MediaFrame, pictures } from '../rooms/compose/frames.ts';
+import { type FrameAssembler, type MediaFrame, assembleVideoFrames } from '../rooms/compose/frames.ts';
 import type { Box, Picture } from '../rooms/compose/layout.ts';
-import { PacketOrder } from '../rooms/compose/packet-order.ts';
+import { JitterBuffer } from '../rooms/compose/packet-order.ts';
 import { parseRtp } from '../rooms/compose/rtp.ts';
 import { keyFrameSize } from '../rooms/compose/vp8.ts';
-import type { Placed } from './room-canvas.ts';
-import { type CameraShape, PictureDecoder } from './room-decoder.ts';
+import type { PositionedFrame } from './room-canvas.ts';
+import { type CameraShape, VideoDecoder } from './room-decoder.ts';
 
 export interface CameraOptions {
   ffmpeg: FfmpegProgram;
@@ -43,9 +43,9 @@ export class RoomCamera {
   #place: Place | null = null;
   #shape: CameraShape | null = null;
   #degrees: CameraShape['degrees'] = 0;
-  #decoder: PictureDecoder | null = null;
+  #decoder: VideoDecoder | null = null;
   /** Shows its pictures until the next one has some. */
-  #former: PictureDecoder | null = null;
+  #former: VideoDecoder | null = null;
   #isWaiting = true;
   /** From the last whole picture on: what a decoder can begin with. null when it was too long ago. */
   #recent: Buffer[] | null = null;
@@ -63,7 +63,7 @@ export class RoomCamera {
     if (rtp === null) return;
     const layer = this.#layers.get(number) ?? newLayer();
     this.#layers.set(number, layer);
-    const ready: Parameters<PacketOrder['push']>[2] = [];
+    const ready: Parameters<JitterBuffer['push']>[2] = [];
     layer.order.push({ data, receivedMs: atMs, offset: 0 }, rtp, ready);
     const frames: MediaFrame[] = [];
     for (const packet of ready) layer.make(packet, frames);
@@ -98,7 +98,7 @@ export class RoomCamera {
   }
 
   /** The newest picture, in its place; null while there is none. */
-  picture(): Placed | null {
+  picture(): PositionedFrame | null {
     const place = this.#place;
     if (place === null) return null;
     const own = this.#isWaiting ? null : (this.#decoder?.latest ?? null);
@@ -164,7 +164,7 @@ export class RoomCamera {
     const { ffmpeg, log } = this.#options;
     if (this.#former !== null) void this.#former.stop();
     this.#former = this.#decoder;
-    this.#decoder = new PictureDecoder({ ffmpeg, shape, tile, log });
+    this.#decoder = new VideoDecoder({ ffmpeg, shape, tile, log });
     this.#isWaiting = false;
   }
 
@@ -188,16 +188,16 @@ export class RoomCamera {
 }
 
 interface Layer {
-  order: PacketOrder;
-  make: Maker;
+  order: JitterBuffer;
+  make: FrameAssembler;
   frameAtMs: number;
   /** Since when packets have come without a picture; null when the last one has made one. */
   sinceMs: number | null;
 }
 
 function newLayer(): Layer {
-  const order = new PacketOrder(CLOCK_RATE, null, PATIENCE);
-  return { order, make: pictures(turnOf), frameAtMs: Number.NEGATIVE_INFINITY, sinceMs: null };
+  const order = new JitterBuffer(CLOCK_RATE, null, PATIENCE);
+  return { order, make: assembleVideoFrames(turnOf), frameAtMs: Number.NEGATIVE_INFINITY, sinceMs: null };
 }
 
 /** As large as its shape lets it be, in the middle. */

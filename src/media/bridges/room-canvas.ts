@@ -10,13 +10,13 @@ export function bytesOf({ width, height }: Picture): number {
 }
 
 /** A picture and where it belongs. */
-export interface Placed {
+export interface PositionedFrame {
   frame: Frame;
   at: Box;
 }
 
 /** Lays pictures over a still one. Whoever asks brings the memory. */
-export function composePicture(into: Frame, still: Buffer, pictures: readonly Placed[]): void {
+export function composePicture(into: Frame, still: Buffer, pictures: readonly PositionedFrame[]): void {
   still.copy(into.pixels);
   for (const { frame, at } of pictures) {
     const box = clipped(at, into);

@@ -1,12 +1,12 @@
 import type { Writable } from 'node:stream';
 import type { Logger } from '../../platform/logger.ts';
-import { roomPictureGuard } from '../ffmpeg/guard.ts';
+import { roomVideoGuard } from '../ffmpeg/guard.ts';
 import { liveLimits } from '../ffmpeg/limits.ts';
 import { type FfmpegProcess, spawnFfmpeg } from '../ffmpeg/process.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { fit } from '../rooms/compose/graph.ts';
 import type { Box } from '../rooms/compose/layout.ts';
-import { bytesOf, type Frame, type Placed } from './room-canvas.ts';
+import { bytesOf, type Frame, type PositionedFrame } from './room-canvas.ts';
 
 /** How a camera sends: the picture's size, and how it is to be turned. */
 export interface CameraShape {
@@ -29,9 +29,9 @@ const IVF_FILE_BYTES = 32;
 const IVF_FRAME_BYTES = 12;
 
 /** One ffmpeg that makes pixels of VP8, in the size of their place. */
-export class PictureDecoder {
+export class VideoDecoder {
   /** The newest picture, and where it belongs; null before the first. */
-  latest: Placed | null = null;
+  latest: PositionedFrame | null = null;
   /** It has ended, or has lost a frame: it needs a whole picture, and another decoder. */
   isBroken = false;
   readonly #at: Box & { filters: string[] };
@@ -123,7 +123,7 @@ function decoderArgs(filters: readonly string[]): string[] {
     ...['-hide_banner', '-nostats', '-v', 'error', '-nostdin', '-flags', 'low_delay'],
     // Nothing has to be guessed: the first picture is shown as it comes.
     ...['-analyzeduration', '0', '-fpsprobesize', '0', '-threads', '1'],
-    ...roomPictureGuard(),
+    ...roomVideoGuard(),
     ...['-map', '0:v:0', '-vf', filters.join(','), '-fps_mode', 'passthrough'],
     ...['-f', 'rawvideo', '-pix_fmt', 'yuv420p', '-flush_packets', '1', 'pipe:1'],
   ];

@@ -4,11 +4,11 @@ import { roomMixGuard } from '../ffmpeg/guard.ts';
 import { liveLimits } from '../ffmpeg/limits.ts';
 import { type FfmpegProcess, spawnFfmpeg } from '../ffmpeg/process.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
-import { PushFailure } from '../restream/failure.ts';
+import { PushError } from '../restream/failure.ts';
 import { FlvReader, type FlvTag } from '../restream/flv-reader.ts';
 import { bytesOf, type Frame } from './room-canvas.ts';
 import { mixCluster, mixHead, type VoiceBlock } from './room-matroska.ts';
-import { VOICES } from './room-voices.ts';
+import { MAX_ACTIVE_SPEAKERS } from './room-voices.ts';
 
 export const PICTURE = { width: 1280, height: 720 };
 export const FPS = 25;
@@ -47,7 +47,7 @@ export async function startRoomMixer(
     },
   });
   const stdin = await given.promise;
-  stdin.write(mixHead({ ...PICTURE, fps: FPS }, VOICES));
+  stdin.write(mixHead({ ...PICTURE, fps: FPS }, MAX_ACTIVE_SPEAKERS));
   const free: Frame[] = Array.from({ length: MOST_PICTURES }, () => ({
     ...PICTURE,
     pixels: Buffer.alloc(bytesOf(PICTURE)),
@@ -55,7 +55,7 @@ export async function startRoomMixer(
   let isStopped = false;
   const failed = child.exited.then(({ stderr }): never => {
     if (!isStopped) log.warn({ stderr: stderr.slice(-500) }, 'the encoder of a room has ended');
-    throw new PushFailure('normal', 'The video of the room could not be encoded.');
+    throw new PushError('normal', 'The video of the room could not be encoded.');
   });
   failed.catch(() => {});
   return {
@@ -79,8 +79,8 @@ export async function startRoomMixer(
 }
 
 function mixerArgs(keyframeSec: number): string[] {
-  const voices = Array.from({ length: VOICES }, (_, index) => `[0:${index + 1}]`).join('');
-  const mix = `${voices}amix=inputs=${VOICES}:normalize=0:duration=longest`;
+  const voices = Array.from({ length: MAX_ACTIVE_SPEAKERS }, (_, index) => `[0:${index + 1}]`).join('');
+  const mix = `${voices}amix=inputs=${MAX_ACTIVE_SPEAKERS}:normalize=0:duration=longest`;
   return [
     ...['-hide_banner', '-nostats', '-v', 'error', '-nostdin', '-analyzeduration', '0', '-copyts'],
     ...['-fpsprobesize', '0'],

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../platform/logger.ts';
-import type { BridgePort, IngestEngine, IngestSession, RoomSeat } from '../contract/index.ts';
+import type { BridgePort, IngestEngine, IngestSession, RoomParticipantHandle } from '../contract/index.ts';
 import { liveGuard } from '../ffmpeg/guard.ts';
 import { liveLimits } from '../ffmpeg/limits.ts';
 import { spawnFfmpeg } from '../ffmpeg/process.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
-import { PushFailure } from '../restream/failure.ts';
+import { PushError } from '../restream/failure.ts';
 import { openRoomFeed, PAYLOAD_TYPES, type RoomFeed } from '../rooms/janus/feed.ts';
 import { OpusWriter, Vp8Writer } from './rtp-writer.ts';
 import type { BridgePlayer } from './source.ts';
@@ -45,11 +45,11 @@ export function createRoomPlayer(options: RoomPlayerOptions): BridgePlayer {
         if (feed !== null) {
           await carry(options, { session, feed, onActive, signal, seat });
           triedMs = performance.now();
-        } else if (performance.now() - triedMs > JANUS_AWAY_MS) throw new PushFailure('normal', NO_JANUS);
+        } else if (performance.now() - triedMs > JANUS_AWAY_MS) throw new PushError('normal', NO_JANUS);
         // It may have been Janus that has gone, or somebody who has ended the room.
         if (isThere(options, session)) await sleep(LOOK_MS, undefined, { signal }).catch(() => {});
       }
-      if (!signal.aborted && options.autoRestart) throw new PushFailure('normal', NO_SIGNAL);
+      if (!signal.aborted && options.autoRestart) throw new PushError('normal', NO_SIGNAL);
     },
   };
 }
@@ -65,20 +65,20 @@ async function waitForSignal(options: RoomPlayerOptions, signal: AbortSignal): P
     const session = sessionOf(options);
     // Before the first header nobody can say what is to be read.
     if (session?.video !== undefined || session?.audio !== undefined) return session;
-    if (session === undefined && !options.autoRestart) throw new PushFailure('fatal', NO_SIGNAL);
+    if (session === undefined && !options.autoRestart) throw new PushError('fatal', NO_SIGNAL);
     await sleep(LOOK_MS, undefined, { signal });
   }
 }
 
-/** @throws {PushFailure} when there is no place. */
-async function seatOf({ seat, bridgeId }: RoomPlayerOptions): Promise<RoomSeat> {
+/** @throws {PushError} when there is no place. */
+async function seatOf({ seat, bridgeId }: RoomPlayerOptions): Promise<RoomParticipantHandle> {
   const taken = await seat(bridgeId);
-  if (typeof taken === 'string') throw new PushFailure('normal', taken);
+  if (typeof taken === 'string') throw new PushError('normal', taken);
   return taken;
 }
 
 /** null while Janus cannot be reached. */
-async function open(options: RoomPlayerOptions, seat: RoomSeat): Promise<RoomFeed | null> {
+async function open(options: RoomPlayerOptions, seat: RoomParticipantHandle): Promise<RoomFeed | null> {
   const { linkFile, roomId: room, log } = options;
   try {
     return await openRoomFeed({ linkFile, room, ...seat });
@@ -91,7 +91,7 @@ async function open(options: RoomPlayerOptions, seat: RoomSeat): Promise<RoomFee
 interface Carried {
   session: IngestSession;
   feed: RoomFeed;
-  seat: RoomSeat;
+  seat: RoomParticipantHandle;
   onActive(): void;
   signal: AbortSignal;
 }

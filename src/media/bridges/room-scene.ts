@@ -1,10 +1,10 @@
-import type { Cast } from '../rooms/compose/layout.ts';
+import type { VisibleParticipants } from '../rooms/compose/layout.ts';
 
 /** How a room is put into one picture. */
 export type BridgeLayout = 'GRID' | 'SPEAKER' | 'SINGLE';
 
 /** Somebody who may be seen, in the order in which they came. */
-export interface Present<C> {
+export interface VisibleParticipant<C> {
   identity: string;
   name: string;
   /** null while it is off. */
@@ -16,14 +16,14 @@ export interface Present<C> {
 const MOST_PEOPLE = 9;
 
 /** Who is in the picture, and how large. @param speaking whoever spoke last. */
-export function castOf<C>(
-  people: readonly Present<C>[],
+export function participantsInFrame<C>(
+  people: readonly VisibleParticipant<C>[],
   speaking: string | null,
   layout: BridgeLayout,
-): Cast<C> {
+): VisibleParticipants<C> {
   const sharing = people.findLast(({ screen }) => screen !== null);
   const screen = sharing?.screen ? { name: sharing.name, camera: sharing.screen } : null;
-  const rank = (one: Present<C>) => (one.identity === speaking ? 0 : one.camera === null ? 2 : 1);
+  const rank = (one: VisibleParticipant<C>) => (one.identity === speaking ? 0 : one.camera === null ? 2 : 1);
   const ranked = people.toSorted((a, b) => rank(a) - rank(b));
   if (layout === 'SINGLE')
     return { people: screen === null ? ranked.slice(0, 1) : [], screen, speaker: null };

@@ -2,17 +2,17 @@ import type { Logger } from '../../platform/logger.ts';
 import type { RoomView } from '../contract/index.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { READ_BUDGETS, ReadMeter } from '../read-budget.ts';
-import { PushFailure } from '../restream/failure.ts';
-import type { Cast } from '../rooms/compose/layout.ts';
+import { PushError } from '../restream/failure.ts';
+import type { VisibleParticipants } from '../rooms/compose/layout.ts';
 import { tilesOf } from '../rooms/compose/layout.ts';
 import { openRoomTap, type RoomTap, type TappedTrack } from '../rooms/janus/tap.ts';
 import { LiveLane } from './live-lane.ts';
 import { RoomCamera } from './room-camera.ts';
-import { bytesOf, composePicture, type Placed } from './room-canvas.ts';
+import { bytesOf, composePicture, type PositionedFrame } from './room-canvas.ts';
 import { FPS, PICTURE, type RoomMixer, startRoomMixer } from './room-mixer.ts';
-import { type BridgeLayout, castOf, type Present } from './room-scene.ts';
+import { type BridgeLayout, participantsInFrame, type VisibleParticipant } from './room-scene.ts';
 import { createStillPainter, type NamedTile } from './room-still.ts';
-import { Voices } from './room-voices.ts';
+import { AudioInputs } from './room-voices.ts';
 import type { SourceContext } from './source.ts';
 
 export interface RoomSourceOptions {
@@ -89,7 +89,7 @@ class Stage {
   readonly #mixer: RoomMixer;
   readonly #end = Promise.withResolvers<void>();
   readonly #cameras = new Map<TappedTrack, RoomCamera>();
-  readonly #voices = new Voices();
+  readonly #voices = new AudioInputs();
   /** Of what each track sends. */
   readonly #meters = new Map<TappedTrack, ReadMeter>();
   readonly #bornMs = performance.now();
@@ -179,7 +179,7 @@ class Stage {
   async #ask(): Promise<void> {
     const lostMs = this.#tap?.lostSince() ?? null;
     if (lostMs !== null && performance.now() - lostMs > JANUS_AWAY_MS) {
-      this.#end.reject(new PushFailure('normal', 'The room engine Janus is not running.'));
+      this.#end.reject(new PushError('normal', 'The room engine Janus is not running.'));
     }
     try {
       const view = await this.#options.view();
@@ -216,18 +216,18 @@ class Stage {
     }
   }
 
-  #cast(): { cast: Cast<RoomCamera>; key: string } {
+  #cast(): { cast: VisibleParticipants<RoomCamera>; key: string } {
     const now = this.#nowMs;
     const on = [...this.#cameras].filter(([, camera]) => camera.isOn(now));
     const of = (identity: string, isScreen: boolean) =>
       on.findLast(([track]) => track.identity === identity && (track.source === 'SCREEN') === isScreen) ??
       null;
-    const people = this.#view.people.map(({ identity, name }): Present<RoomCamera> => {
+    const people = this.#view.people.map(({ identity, name }): VisibleParticipant<RoomCamera> => {
       const [camera, screen] = [of(identity, false), of(identity, true)];
       return { identity, name, camera: camera?.[1] ?? null, screen: screen?.[1] ?? null };
     });
     const speaking = this.#whoSpeaks(now);
-    const cast = castOf(people, speaking, this.#options.layout);
+    const cast = participantsInFrame(people, speaking, this.#options.layout);
     const numbers = [...this.#cameras.values()];
     const number = (camera: RoomCamera | null) => (camera === null ? -1 : numbers.indexOf(camera));
     const key = JSON.stringify([
@@ -262,7 +262,7 @@ class Stage {
     if (picture !== null) {
       const placed = this.#shown
         .map((camera) => camera.picture())
-        .filter((one): one is Placed => one !== null);
+        .filter((one): one is PositionedFrame => one !== null);
       composePicture(picture, this.#still, placed);
     }
     this.#mixer.write(atMs, this.#voices.until(atMs), picture);

@@ -23,7 +23,7 @@ const TIMEOUT_MS = 20_000;
 const READ_BY_ALL = 0o644;
 
 /** Draws what of a room's picture does not move. */
-export interface StillPainter {
+export interface OverlayRenderer {
   /** @returns pixels; null where it could not be drawn. */
   paint(tiles: readonly NamedTile[]): Promise<Buffer | null>;
 }
@@ -32,7 +32,7 @@ export interface StillPainter {
 export async function createStillPainter(
   { ffmpeg, dir, log }: { ffmpeg: FfmpegProgram; dir: string; log: Logger },
   picture: Picture,
-): Promise<StillPainter> {
+): Promise<OverlayRenderer> {
   const font = await findFont();
   return {
     async paint(tiles) {

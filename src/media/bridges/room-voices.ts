@@ -1,9 +1,9 @@
-import { PacketOrder } from '../rooms/compose/packet-order.ts';
+import { JitterBuffer } from '../rooms/compose/packet-order.ts';
 import { parseRtp } from '../rooms/compose/rtp.ts';
 import type { VoiceBlock } from './room-matroska.ts';
 
 /** So many are heard at once; of more, those who have spoken last. */
-export const VOICES = 12;
+export const MAX_ACTIVE_SPEAKERS = 12;
 /** A packet lasts so long, with which silence is filled in. */
 const STEP_MS = 20;
 /** 20 ms of silence in stereo (RFC 6716, section 3.1: CELT, full band). */
@@ -19,7 +19,7 @@ const CLOCK_RATE = 48_000;
 
 interface Voice {
   identity: string;
-  order: PacketOrder;
+  order: JitterBuffer;
   queue: { packet: Buffer; ms: number }[];
   heldMs: number;
   isPlaying: boolean;
@@ -35,12 +35,12 @@ interface Slot {
 }
 
 /** Brings voices, which come and go and stall, into a fixed number of tracks without a gap. */
-export class Voices {
-  readonly #slots: Slot[] = Array.from({ length: VOICES }, () => ({ voice: null, atMs: 0 }));
+export class AudioInputs {
+  readonly #slots: Slot[] = Array.from({ length: MAX_ACTIVE_SPEAKERS }, () => ({ voice: null, atMs: 0 }));
   readonly #voices = new Map<object, Voice>();
 
   add(track: { identity: string }): void {
-    const order = new PacketOrder(CLOCK_RATE, null, PATIENCE);
+    const order = new JitterBuffer(CLOCK_RATE, null, PATIENCE);
     const voice: Voice = {
       identity: track.identity,
       order,
@@ -68,7 +68,7 @@ export class Voices {
     const voice = this.#voices.get(track);
     const rtp = parseRtp(data);
     if (voice === undefined || rtp === null || rtp.payload.length > MAX_PACKET_BYTES) return;
-    const ready: Parameters<PacketOrder['push']>[2] = [];
+    const ready: Parameters<JitterBuffer['push']>[2] = [];
     voice.order.push({ data, receivedMs: atMs, offset: 0 }, rtp, ready);
     if (voice.slot === null) return;
     for (const {

@@ -1,7 +1,7 @@
-import type { RtmpAddress } from '../../kernel/pull-address.ts';
+import type { RtmpUrl } from '../../kernel/pull-address.ts';
 import { MessageType, type RtmpMessage } from '../ingest/rtmp/messages.ts';
 import { READ_BUDGETS } from '../read-budget.ts';
-import { failureOf, PushFailure } from '../restream/failure.ts';
+import { toPushError, PushError } from '../restream/failure.ts';
 import { RtmpClient } from '../restream/rtmp-client.ts';
 import { LiveLane } from './live-lane.ts';
 import { PacedSocket, planBudget } from './paced-socket.ts';
@@ -13,7 +13,7 @@ const ACCEPT_MS = 8000;
 
 /** Plays a stream of an RTMP server (Adobe RTMP 1.0, section 7.2.2.1). */
 export async function runRtmp(
-  address: RtmpAddress,
+  address: RtmpUrl,
   { outbound, grant, begin, signal }: SourceContext,
 ): Promise<void> {
   const { server, scheme, guarded: url, name } = address;
@@ -22,11 +22,11 @@ export async function runRtmp(
   const lane = new LiveLane(begin);
   const over = Promise.withResolvers<void>();
   const late = setTimeout(
-    () => over.reject(new PushFailure('normal', 'The source did not respond to play in time.')),
+    () => over.reject(new PushError('normal', 'The source did not respond to play in time.')),
     ACCEPT_MS,
   );
-  socket.on('error', (error) => over.reject(failureOf(error, 'source')));
-  socket.on('close', () => over.reject(new PushFailure('normal', 'The source closed the connection.')));
+  socket.on('error', (error) => over.reject(toPushError(error, 'source')));
+  socket.on('close', () => over.reject(new PushError('normal', 'The source closed the connection.')));
   signal.addEventListener('abort', () => over.resolve(), { once: true });
   if (signal.aborted) over.resolve();
   const paced = new PacedSocket(socket, planBudget(READ_BUDGETS.rtmpPull, grant));

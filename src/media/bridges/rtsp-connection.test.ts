@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { startTcp } from '../../../test/restream/far-ends.ts';
 import { takeLongestRead } from '../longest-read.ts';
 import { READ_BUDGETS } from '../read-budget.ts';
-import type { PushFailure } from '../restream/failure.ts';
+import type { PushError } from '../restream/failure.ts';
 import { PacedSocket } from './paced-socket.ts';
 import { RtspConnection, type RtspConnectionOptions } from './rtsp-connection.ts';
 
@@ -20,7 +20,7 @@ async function open(
 ) {
   const socket = connect(await startTcp(t, serve), '127.0.0.1');
   t.after(() => socket.destroy());
-  const failures: PushFailure[] = [];
+  const failures: PushError[] = [];
   const connection = new RtspConnection({
     paced: new PacedSocket(socket, READ_BUDGETS.rtspConnection),
     credentials: null,
@@ -55,7 +55,7 @@ test('other connections get their turn while thousands of empty packets are read
       mostInTurn = Math.max(mostInTurn, inTurn);
     },
   });
-  await until(() => packets === count);
+  await waitFor(() => packets === count);
   assert.equal(takeLongestRead()?.reader, 'RTSP source 127.0.0.1');
   assert.ok(mostInTurn <= 128, `${mostInTurn} packets in one turn`);
 });
@@ -67,8 +67,8 @@ test('packets beyond the budget wait', async (t) => {
       packets += 1;
     },
   });
-  await until(() => packets >= READ_BUDGETS.rtspConnection.items);
-  await until(() => socket.isPaused());
+  await waitFor(() => packets >= READ_BUDGETS.rtspConnection.items);
+  await waitFor(() => socket.isPaused());
   assert.ok(packets < READ_BUDGETS.rtspConnection.items + 20_000, `${packets} packets`);
 });
 
@@ -84,7 +84,7 @@ test('a failure ends the loop over what has arrived', async (t) => {
       },
     },
   );
-  await until(() => failures.length > 0);
+  await waitFor(() => failures.length > 0);
   await new Promise((resolve) => setTimeout(resolve, 50));
   assert.equal(packets, 10);
   assert.equal(failures.length, 1);
@@ -122,7 +122,7 @@ test('a response with a head or a body that is too large is refused', async (t) 
   for (const response of responses) {
     const { connection, failures } = await open(t, answering(response, 5000));
     connection.tell('OPTIONS', 'rtsp://127.0.0.1/a');
-    await until(() => failures.length > 0, { message: response.slice(0, 80) });
+    await waitFor(() => failures.length > 0, { message: response.slice(0, 80) });
     assert.match(failures[0]?.message ?? '', /does not answer as an RTSP server does/);
   }
 });

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Credentials } from '../../kernel/pull-address.ts';
 import { READ_BUDGETS } from '../read-budget.ts';
 import { ReadSlices } from '../read-slices.ts';
-import { failureOf, PushFailure } from '../restream/failure.ts';
+import { toPushError, PushError } from '../restream/failure.ts';
 import type { PacedSocket } from './paced-socket.ts';
 
 export interface RtspReply {
@@ -21,7 +21,7 @@ export interface RtspConnectionOptions {
   onPacket(channel: number, packet: Buffer): void;
   /** After a portion of packets and responses. */
   onSlice(): void;
-  onFailure(failure: PushFailure): void;
+  onFailure(failure: PushError): void;
 }
 
 const DOLLAR = 0x24;
@@ -33,7 +33,7 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 
 interface Waiting {
   resolve(reply: RtspReply): void;
-  reject(failure: PushFailure): void;
+  reject(failure: PushError): void;
 }
 
 /** The client's side of RTSP over one TCP connection (RFC 2326), media interleaved. */
@@ -72,12 +72,12 @@ export class RtspConnection {
     this.#held = [];
   }
 
-  /** Asks once more with the credentials where the server wants them. @throws {PushFailure} */
+  /** Asks once more with the credentials where the server wants them. @throws {PushError} */
   async ask(method: string, url: string, headers: Record<string, string> = {}): Promise<RtspReply> {
     let reply = await this.#send(method, url, headers);
     if (reply.status === 401) {
       if (this.#options.credentials === null) {
-        throw new PushFailure('refused', 'The source requires a user name and password.');
+        throw new PushError('refused', 'The source requires a user name and password.');
       }
       const digest = reply.challenges.find((one) => /^digest /i.test(one));
       this.#challenge = digest ?? reply.challenges[0] ?? null;
@@ -85,9 +85,9 @@ export class RtspConnection {
     }
     const { status } = reply;
     if (status === 401 || status === 403) {
-      throw new PushFailure('refused', `The source rejected the user name or password (${status}).`);
+      throw new PushError('refused', `The source rejected the user name or password (${status}).`);
     }
-    if (status !== 200) throw new PushFailure('normal', `The source returned ${status} for ${method}.`);
+    if (status !== 200) throw new PushError('normal', `The source returned ${status} for ${method}.`);
     return reply;
   }
 
@@ -100,7 +100,7 @@ export class RtspConnection {
     const { promise, resolve, reject } = Promise.withResolvers<RtspReply>();
     const sequence = this.#write(method, url, headers);
     const timer = setTimeout(
-      () => reject(new PushFailure('normal', 'The source did not respond in time (RTSP).')),
+      () => reject(new PushError('normal', 'The source did not respond in time (RTSP).')),
       READ_BUDGETS.rtspDescription.ms,
     );
     this.#waiting.set(sequence, { resolve, reject });
@@ -134,7 +134,7 @@ export class RtspConnection {
     } catch (error) {
       this.close();
       // Whatever it is: thrown from here it would end the process, and with it all others that it carries.
-      this.#options.onFailure(failureOf(error, 'source'));
+      this.#options.onFailure(toPushError(error, 'source'));
     }
   }
 
@@ -196,7 +196,7 @@ export class RtspConnection {
   }
 
   #wrong(): never {
-    throw new PushFailure('normal', 'The source did not return a valid RTSP response.');
+    throw new PushError('normal', 'The source did not return a valid RTSP response.');
   }
 
   #message(input: Buffer, head: number): number {

@@ -1,6 +1,6 @@
-import type { RtspAddress } from '../../kernel/pull-address.ts';
+import type { RtspUrl } from '../../kernel/pull-address.ts';
 import { READ_BUDGETS } from '../read-budget.ts';
-import { failureOf, PushFailure } from '../restream/failure.ts';
+import { toPushError, PushError } from '../restream/failure.ts';
 import type { FlvTag } from '../restream/flv-reader.ts';
 import { LiveLane } from './live-lane.ts';
 import { PacedSocket, planBudget } from './paced-socket.ts';
@@ -26,7 +26,7 @@ interface Playing {
 
 /** Plays an RTSP session over TCP (RFC 2326): its H.264, and its AAC. */
 export async function runRtsp(
-  address: RtspAddress,
+  address: RtspUrl,
   { outbound, grant, begin, signal }: SourceContext,
 ): Promise<void> {
   const { guarded, port, scheme, url, credentials } = address;
@@ -36,8 +36,8 @@ export async function runRtsp(
   const over = Promise.withResolvers<void>();
   over.promise.catch(() => {});
   const playing: Playing[] = [];
-  socket.on('error', (error) => over.reject(failureOf(error, 'source')));
-  socket.on('close', () => over.reject(new PushFailure('normal', 'The source closed the connection.')));
+  socket.on('error', (error) => over.reject(toPushError(error, 'source')));
+  socket.on('close', () => over.reject(new PushError('normal', 'The source closed the connection.')));
   signal.addEventListener('abort', () => over.resolve(), { once: true });
   if (signal.aborted) over.resolve();
   const paced = new PacedSocket(socket, planBudget(READ_BUDGETS.rtspConnection, grant));
@@ -117,14 +117,14 @@ interface Chosen {
   depacketiser: Depacketiser;
 }
 
-/** @throws {PushFailure} where the picture is coded otherwise, or there is none. */
+/** @throws {PushError} where the picture is coded otherwise, or there is none. */
 function chosen(tracks: readonly SdpTrack[], lane: LiveLane): Chosen[] {
   const onTag = (tag: FlvTag) => lane.tag(tag);
   const picture = tracks.find(({ kind, encoding }) => kind === 'video' && encoding === 'H264');
   const other = tracks.find(({ kind }) => kind === 'video');
   if (picture === undefined && other !== undefined) {
     const coded = other.encoding.slice(0, 20) || 'something unknown';
-    throw new PushFailure('fatal', `The source uses ${coded}, which is not supported. Encode it as H.264.`);
+    throw new PushError('fatal', `The source uses ${coded}, which is not supported. Encode it as H.264.`);
   }
   const found: Chosen[] = [];
   if (picture !== undefined) {
@@ -138,7 +138,7 @@ function chosen(tracks: readonly SdpTrack[], lane: LiveLane): Chosen[] {
     found.push({ track, depacketiser: new AacDepacketiser(format, clockRate, onTag) });
     break;
   }
-  if (found.length === 0) throw new PushFailure('fatal', 'The source has neither H.264 nor AAC.');
+  if (found.length === 0) throw new PushError('fatal', 'The source has neither H.264 nor AAC.');
   return found;
 }
 

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:dgram';
-import type { PushFailure } from '../restream/failure.ts';
+import type { PushError } from '../restream/failure.ts';
 import { SrtConnection } from '../restream/srt-connection.ts';
 import {
   Control,
@@ -66,7 +66,7 @@ export class SrtReceiver {
   }
 
   /** null after `end`, and when the source has said its end. */
-  get closed(): Promise<PushFailure | null> {
+  get closed(): Promise<PushError | null> {
     return this.#connection.closed;
   }
 

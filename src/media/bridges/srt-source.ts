@@ -1,4 +1,4 @@
-import type { SrtAddress } from '../../kernel/pull-address.ts';
+import type { SrtUrl } from '../../kernel/pull-address.ts';
 import { READ_BUDGETS, ReadMeter } from '../read-budget.ts';
 import { LiveLane } from './live-lane.ts';
 import { planBudget } from './paced-socket.ts';
@@ -13,7 +13,7 @@ const MAX_QUEUED_BYTES = 16 * 2 ** 20;
 const ITEM_BYTES = 256;
 
 /** Calls an SRT listener and takes the MPEG-TS that it sends. */
-export async function runSrt(address: SrtAddress, context: SourceContext): Promise<void> {
+export async function runSrt(address: SrtUrl, context: SourceContext): Promise<void> {
   const { outbound, demuxer, grant, begin, signal } = context;
   const { server, streamId, guarded: url } = address;
   const socket = await outbound.datagrams({ url, port: server.port, timeoutMs: RESOLVE_MS });

@@ -9,7 +9,7 @@ interface OfStream {
 }
 
 /** What is to be carried now. */
-export type WantedBridge =
+export type DesiredBridge =
   | (OfStream & {
       type: 'PULL_TO_STREAM';
       /** A secret: it may have a key or a password in it. */
@@ -26,7 +26,7 @@ export interface RoomView {
 }
 
 /** A stream's place in a room. */
-export interface RoomSeat {
+export interface RoomParticipantHandle {
   /** Of the participant. */
   identity: string;
   maxParticipants: number;
@@ -58,7 +58,7 @@ export interface BridgePort {
    *
    * @param hasRooms it can reach what carries rooms.
    */
-  wanted(nodeId: string, hasRooms: boolean): Promise<WantedBridge[]>;
+  wanted(nodeId: string, hasRooms: boolean): Promise<DesiredBridge[]>;
   /** One that is out of date changes nothing. */
   report(nodeId: string, report: BridgeReport): Promise<void>;
   /**
@@ -75,7 +75,7 @@ export interface BridgePort {
    *
    * @returns why there is none, in words.
    */
-  seat(bridgeId: string): Promise<RoomSeat | string>;
+  seat(bridgeId: string): Promise<RoomParticipantHandle | string>;
 }
 
 /** How long a node may go on without having asked what is wanted; then another may run it. */

@@ -7,7 +7,7 @@ export interface BroadcastSpan {
 }
 
 /** Files with a span of a broadcast in them, and where in them it is. */
-export interface CollectedBroadcast {
+export interface ClipSource {
   /** Fragmented MP4, each of one run of the encoder without a gap, in their order. */
   parts: string[];
   /** After the beginning of the first part. */
@@ -27,7 +27,7 @@ export interface BroadcastSegments {
    * @returns null when its beginning is not there.
    * @throws {MediaFileError} NO_VIDEO_TRACK when it is of sound alone.
    */
-  collect(request: BroadcastSpan & { streamId: string; dir: string }): Promise<CollectedBroadcast | null>;
+  collect(request: BroadcastSpan & { streamId: string; dir: string }): Promise<ClipSource | null>;
 }
 
 /** Cuts a piece out of a video file. */

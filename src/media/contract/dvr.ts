@@ -22,7 +22,7 @@ export interface HistoryRung {
 }
 
 /** A broadcast that keeps what has left the live window. */
-export interface KeptBroadcast {
+export interface DvrBroadcast {
   streamId: string;
   /** Milliseconds since the Unix epoch. */
   sinceMs: number;
@@ -33,12 +33,12 @@ export interface KeptBroadcast {
 }
 
 /** Of the newest segment that is kept. */
-export type KeptNumbers = Pick<HistorySegment, 'seq' | 'disc' | 'epoch'>;
+export type DvrPosition = Pick<HistorySegment, 'seq' | 'disc' | 'epoch'>;
 
 /** What the keeper of the history asks and tells; filled by the composition root. */
 export interface DvrPort {
   /** The broadcasts of this node that keep their history. */
-  wanted(nodeId: string): Promise<KeptBroadcast[]>;
+  wanted(nodeId: string): Promise<DvrBroadcast[]>;
   /**
    * The files of a segment are in the store: it takes storage, and is shown from here on.
    *
@@ -46,7 +46,7 @@ export interface DvrPort {
    */
   kept(segment: HistorySegment): Promise<boolean>;
   /** Where the numbers of a stream go on; null where nothing of it is kept. */
-  lastKept(streamId: string): Promise<KeptNumbers | null>;
+  lastKept(streamId: string): Promise<DvrPosition | null>;
 }
 
 /** The history of live streams, as viewers are shown it. */
@@ -54,10 +54,10 @@ export interface LiveHistory {
   /** What is kept of a stream, oldest first, up to the segment with this number at least, if it is kept. */
   upTo(streamId: string, seq: number): Promise<readonly HistorySegment[]>;
   /** The key of a kept file; null when there is none. */
-  keyOf(file: { streamId: string; epoch: string; rung: string; file: string }): Promise<KeptFile | null>;
+  keyOf(file: { streamId: string; epoch: string; rung: string; file: string }): Promise<DvrFile | null>;
 }
 
-export interface KeptFile {
+export interface DvrFile {
   key: string;
   /** Milliseconds since the Unix epoch; of an init segment, those of the newest segment that needs it. */
   startMs: number;

@@ -20,21 +20,21 @@ export type {
   RoomTrackKind,
   Signal,
 } from '../rooms/engine.ts';
-export { BadSignal, WebhookRefused } from '../rooms/engine.ts';
-export type { BridgeEnd, BridgePort, BridgeReport, RoomSeat, RoomView, WantedBridge } from './bridge.ts';
+export { InvalidSignalError, WebhookRejectedError } from '../rooms/engine.ts';
+export type { BridgeEnd, BridgePort, BridgeReport, RoomParticipantHandle, RoomView, DesiredBridge } from './bridge.ts';
 export { BRIDGE_LEASE_MS } from './bridge.ts';
 export type {
   BroadcastSegments,
   BroadcastSpan,
-  CollectedBroadcast,
+  ClipSource,
   VideoCutter,
 } from './clips.ts';
 export type {
   DvrPort,
   HistorySegment,
-  KeptBroadcast,
-  KeptFile,
-  KeptNumbers,
+  DvrBroadcast,
+  DvrFile,
+  DvrPosition,
   LiveHistory,
 } from './dvr.ts';
 export type {
@@ -53,7 +53,7 @@ export type {
   PublishRequest,
   VideoInfo,
 } from './ingest.ts';
-export type { LiveIssue, RefusalIssue, StreamHealth } from './live.ts';
+export type { LiveIssue, RejectionIssue, StreamHealth } from './live.ts';
 export type {
   CaptionFile,
   ChapterMark,
@@ -61,7 +61,7 @@ export type {
   FileReply,
   FileRequest,
   LiveEdge,
-  LiveEnding,
+  PlaylistEnding,
   LiveFiles,
   LiveMasterRequest,
   LivePlaylistRequest,
@@ -71,24 +71,24 @@ export type {
   PlayableRung,
   PlayableVideo,
   SegmentRequest,
-  StreamPlace,
+  StreamLocation,
   TextRequest,
   VideoFiles,
 } from './playback.ts';
-export { LiveNodeAway } from './playback.ts';
-export type { RecordingJoiner, RecordingPart, RecordingPort, WantedRecording } from './recording.ts';
-export type { PushPlatform, PushReport, RestreamPort, WantedPush } from './restream.ts';
+export { MediaNodeUnavailableError } from './playback.ts';
+export type { RecordingJoiner, RecordingPart, RecordingPort, DesiredRecording } from './recording.ts';
+export type { PushPlatform, PushReport, RestreamPort, DesiredPush } from './restream.ts';
 export { PUSH_LEASE_MS } from './restream.ts';
 export type {
   RecordedRoomTrack,
   RoomComposer,
   RoomLayout,
   RoomRecordingPort,
-  WantedRoomRecordings,
+  DesiredRoomRecordings,
 } from './room-recording.ts';
 export type { SimulatedSignal, SimulationPort } from './simulation.ts';
 export type { BlobInfo, BlobStore, ByteSpan, ContentDigest, PartialFiles, PartialState } from './storage.ts';
-export { DigestMismatch } from './storage.ts';
+export { DigestMismatchError } from './storage.ts';
 export type {
   AudioPlan,
   Hdr10,
@@ -106,8 +106,8 @@ export type {
   VideoErrorCode,
   VideoRange,
 } from './transcode.ts';
-export { MediaFileError, NOTE_CODES } from './transcode.ts';
+export { MediaFileError, PROCESSING_NOTE_CODES } from './transcode.ts';
 export type { TranscribeRun, Transcriber, Transcript } from './transcribe.ts';
 export { TranscriptError } from './transcribe.ts';
-export type { WhepOffer, WhepPort, WhepRefusal } from './whep.ts';
+export type { WhepOffer, WhepPort, WhepRejection } from './whep.ts';
 export type { WhipOffer, WhipPort } from './whip.ts';

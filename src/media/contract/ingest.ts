@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { LiveIssue, RefusalIssue } from './live.ts';
+import type { LiveIssue, RejectionIssue } from './live.ts';
 
 /** `bridge` is a source that the platform fetches itself. */
 export type IngestProtocol = 'rtmp' | 'rtmps' | 'srt' | 'whip' | 'bridge';
@@ -138,7 +138,7 @@ export interface IngestHooks {
   /** The first sequence headers have come, or new ones have replaced them. */
   onMedia(session: IngestSession): void;
   /** The publish is about to be ended by us, for what it sends. */
-  onRefused(session: IngestSession, issue: RefusalIssue): Promise<void>;
+  onRefused(session: IngestSession, issue: RejectionIssue): Promise<void>;
   onEnd(end: IngestEnd): Promise<void>;
 }
 
@@ -172,7 +172,7 @@ export interface IngestEngine {
   ): Promise<Publication | null>;
   kick(sessionId: string, reason: IngestEndReason): Promise<void>;
   /** Ends a publish for what it sends: calls `onRefused` and then ends it as `kicked`. */
-  refuse(sessionId: string, issue: RefusalIssue): void;
+  refuse(sessionId: string, issue: RejectionIssue): void;
   /** Sessions that are publishing now; for reconciliation after a restart. */
   list(): IngestSession[];
   stats(sessionId: string): IngestStats | null;

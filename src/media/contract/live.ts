@@ -32,7 +32,7 @@ export type LiveIssue =
   | 'KEYFRAME_INTERVAL'
   | 'NO_KEYFRAMES'
   | 'OPEN_GOP'
-  | RefusalIssue
+  | RejectionIssue
   | 'BITRATE_LOW'
   | 'BITRATE_UNSTABLE'
   | 'FRAMES_DROPPED'
@@ -47,7 +47,7 @@ export type LiveIssue =
   | 'DISK_FULL';
 
 /** Why a publish was ended by us. */
-export type RefusalIssue =
+export type RejectionIssue =
   | 'NO_TRANSCODE_CAPACITY'
   | 'UNSUPPORTED_CODEC'
   | 'RESOLUTION_CHANGED'

@@ -30,7 +30,7 @@ export interface LiveMasterRequest extends LiveRequest {
   waitMs?: number | undefined;
 }
 
-export interface LiveEnding {
+export interface PlaylistEnding {
   /** Hide what began after this (milliseconds since the Unix epoch): the end of the broadcast. */
   untilMs: number;
   /** The segment that was being written when it ended will not come any more, if it is not there. */
@@ -44,7 +44,7 @@ export interface LivePlaylistRequest extends LiveMasterRequest {
   /** Show what is kept since then beyond the live window; nothing of it when absent. */
   keptSinceMs?: number | undefined;
   /** The broadcast is over: the rest of it is shown, or 404 when there is none. */
-  ending?: LiveEnding | undefined;
+  ending?: PlaylistEnding | undefined;
   /** The player has an earlier version, and may be told only what has come since. */
   isDelta?: boolean | undefined;
 }
@@ -74,14 +74,14 @@ export interface SegmentRequest extends LiveRequest {
 }
 
 /** The media node that a stream is on, or was on last. */
-export interface StreamPlace {
+export interface StreamLocation {
   nodeId: string;
   /** Where it listens for the others, without a slash at the end; null where it has never said so. */
   url: string | null;
 }
 
 /** The node that has a live stream cannot be asked now. */
-export class LiveNodeAway extends Error {
+export class MediaNodeUnavailableError extends Error {
   constructor(reason: string, options?: ErrorOptions) {
     super(reason, options);
     this.name = 'LiveNodeAway';
@@ -102,7 +102,7 @@ export interface LiveFiles {
     request: { streamId: string; rung: string; edge: LiveEdge },
     waitMs: number,
   ): Promise<'shown' | 'waiting' | 'too far'>;
-  /** @throws {LiveNodeAway} */
+  /** @throws {MediaNodeUnavailableError} */
   openSegment(request: SegmentRequest): Promise<FileReply>;
   /** The latest picture; 404 before there is one, or when it is older than `sinceMs`. */
   openThumbnail(request: LiveRequest & { sinceMs?: number | undefined }): Promise<FileReply>;

@@ -1,7 +1,7 @@
 import type { BlobInfo } from './storage.ts';
 
 /** A publish that is to be recorded now. */
-export interface WantedRecording {
+export interface DesiredRecording {
   /** The publish: `IngestSession.sessionId`. */
   publishId: string;
   /** What its file is a part of. A safe name for a folder. */
@@ -24,7 +24,7 @@ export interface RecordingPort {
    *
    * @param sizes of the files that grow, by the ids of their parts.
    */
-  wanted(nodeId: string, sizes: ReadonlyMap<string, number>): Promise<WantedRecording[]>;
+  wanted(nodeId: string, sizes: ReadonlyMap<string, number>): Promise<DesiredRecording[]>;
   /**
    * Makes the part known.
    *

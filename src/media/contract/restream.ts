@@ -1,5 +1,5 @@
 /** One destination that is to be sent to now. */
-export interface WantedPush {
+export interface DesiredPush {
   targetId: string;
   /** Another one asks for a new connection. */
   revision: number;
@@ -38,7 +38,7 @@ export interface RestreamPort {
    *
    * @param bitrates in kbit/s, by target: what was sent of late.
    */
-  wanted(nodeId: string, bitrates: ReadonlyMap<string, number>): Promise<WantedPush[]>;
+  wanted(nodeId: string, bitrates: ReadonlyMap<string, number>): Promise<DesiredPush[]>;
   /** One that is out of date changes nothing. */
   report(nodeId: string, report: PushReport): Promise<void>;
 }

@@ -44,7 +44,7 @@ export interface RoomRecordingPort {
    *
    * @param sizes of what lies on the node, by recording.
    */
-  wanted(nodeId: string, sizes: ReadonlyMap<string, number>): Promise<WantedRoomRecordings>;
+  wanted(nodeId: string, sizes: ReadonlyMap<string, number>): Promise<DesiredRoomRecordings>;
   /** Whether somebody has a seat in a room. */
   isPresent(roomId: string, identity: string): Promise<boolean>;
   /** The disk is full: it ends here, and the room goes on. */
@@ -55,7 +55,7 @@ export interface RoomRecordingPort {
   collected(recordingId: string, files: readonly { key: string; sizeBytes: number }[]): Promise<void>;
 }
 
-export interface WantedRoomRecordings {
+export interface DesiredRoomRecordings {
   open: { recordingId: string; roomId: string }[];
   ended: string[];
 }

@@ -89,7 +89,7 @@ export interface ContentDigest {
 }
 
 /** The content of an `append` was other than its digest promised, or broke off; none of it was kept. */
-export class DigestMismatch extends Error {}
+export class DigestMismatchError extends Error {}
 
 export interface PartialState {
   sizeBytes: number;

@@ -128,7 +128,7 @@ export interface SourceCaptions {
 }
 
 /** Why a video lacks something of its file (docs/concepts/videos.md#notes). */
-export const NOTE_CODES = [
+export const PROCESSING_NOTE_CODES = [
   'CAPTIONS_LEFT_OUT',
   'AUDIO_LEFT_OUT',
   'VIDEO_LEFT_OUT',
@@ -139,7 +139,7 @@ export const NOTE_CODES = [
 
 /** Something of a file that its video lacks or shows in another way. */
 export interface ProcessingNote {
-  code: (typeof NOTE_CODES)[number];
+  code: (typeof PROCESSING_NOTE_CODES)[number];
   /** For its owner. */
   message: string;
 }

@@ -10,7 +10,7 @@ export interface WhepOffer {
  * Why nobody is shown anything: `OFFER` is not what can be answered, what is published cannot be shown by WebRTC
  * (`SIGNAL`), or as many watch as may (`FULL`).
  */
-export type WhepRefusal = 'OFFER' | 'SIGNAL' | 'FULL';
+export type WhepRejection = 'OFFER' | 'SIGNAL' | 'FULL';
 
 /** What the media plane asks and tells of viewers by WHEP; filled by the composition root. */
 export interface WhepPort {
@@ -24,7 +24,7 @@ export interface WhepPort {
   take(nodeId: string, streamIds: readonly string[]): Promise<WhepOffer[]>;
   answered(sessionId: string, sdp: string): Promise<void>;
   /** @param words for whoever has offered. */
-  refused(sessionId: string, why: WhepRefusal, words: string): Promise<void>;
+  refused(sessionId: string, why: WhepRejection, words: string): Promise<void>;
   /**
    * Tells how many bytes each viewer of the node was sent so far.
    *

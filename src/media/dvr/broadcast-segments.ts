@@ -4,14 +4,14 @@ import {
   type BlobStore,
   type BroadcastSegments,
   type BroadcastSpan,
-  type CollectedBroadcast,
+  type ClipSource,
   type HistorySegment,
   type LiveHistory,
   MediaFileError,
 } from '../contract/index.ts';
 import { boxesIn, boxInside } from '../fmp4/walk.ts';
 import { endMs, type PublicSegment, parseMediaPlaylist } from '../live/playlist.ts';
-import type { LivePlace, LiveSource } from '../nodes/live-source.ts';
+import type { SegmentLocation, LiveSource } from '../nodes/live-source.ts';
 import { publicSegment } from '../playback/history.ts';
 import { createRebase } from './rebase.ts';
 
@@ -58,7 +58,7 @@ async function collect(
   options: Options,
   { streamId, fromMs, untilMs, dir }: Span,
   segments: readonly Segment[],
-): Promise<CollectedBroadcast | null> {
+): Promise<ClipSource | null> {
   const first = segments.findIndex((segment) => endMs(segment) > fromMs);
   const begin = keyframeBefore(segments, first);
   const wanted = segments.slice(begin).filter(({ startMs }) => startMs < untilMs);
@@ -159,7 +159,7 @@ async function write(
   return true;
 }
 
-function placeOf(streamId: string, { epoch, rung }: Segment, file: string): LivePlace {
+function placeOf(streamId: string, { epoch, rung }: Segment, file: string): SegmentLocation {
   return { streamId, epoch, rung, file };
 }
 
@@ -170,7 +170,7 @@ function placeOf(streamId: string, { epoch, rung }: Segment, file: string): Live
  */
 async function read(
   { live, history, store }: Options,
-  place: LivePlace,
+  place: SegmentLocation,
   bytes?: number,
 ): Promise<Buffer | null> {
   const opened = await live.open(place).catch(() => null);
@@ -187,7 +187,7 @@ function placeIn(
   segments: readonly Segment[],
   fromMs: number,
   untilMs: number,
-): Pick<CollectedBroadcast, 'startSec' | 'durationSec'> {
+): Pick<ClipSource, 'startSec' | 'durationSec'> {
   let startSec = 0;
   let durationSec = 0;
   for (const { startMs, durationSec: lastsSec } of segments) {

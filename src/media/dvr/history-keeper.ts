@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../../platform/logger.ts';
-import type { BlobStore, DvrPort, HistorySegment, KeptBroadcast } from '../contract/index.ts';
+import type { BlobStore, DvrPort, HistorySegment, DvrBroadcast } from '../contract/index.ts';
 import type { FinishedSegments } from '../live/composer.ts';
 import type { LiveSlot } from '../live/state.ts';
 
@@ -15,7 +15,7 @@ export interface HistoryKeeperOptions {
 }
 
 /** Puts the finished segments of broadcasts that keep their history into the store (docs/decisions/dvr.md). */
-export interface HistoryKeeper {
+export interface DvrRecorder {
   /** Begins with what there is to do, and is not waited for. Rejects when what is wanted cannot be read. */
   sync(): Promise<void>;
   /** Resolves when nothing is under way. */
@@ -35,13 +35,13 @@ interface Lane {
   running: Promise<void> | null;
 }
 
-export function createHistoryKeeper(options: HistoryKeeperOptions): HistoryKeeper {
+export function createHistoryKeeper(options: HistoryKeeperOptions): DvrRecorder {
   const { live, port, nodeId, log } = options;
   const lanes = new Map<string, Lane>();
   let isStopped = false;
 
   /** In their order. What fails is tried again for as long as its files are there. */
-  const run = async (broadcast: KeptBroadcast, lane: Lane, { dir, slots }: FinishedSegments) => {
+  const run = async (broadcast: DvrBroadcast, lane: Lane, { dir, slots }: FinishedSegments) => {
     for (const slot of slots) {
       const { startMs } = slot;
       if (isStopped || startMs <= lane.doneMs) continue;
@@ -79,7 +79,7 @@ export function createHistoryKeeper(options: HistoryKeeperOptions): HistoryKeepe
 
 async function keep(
   { store, port }: HistoryKeeperOptions,
-  { streamId, folder }: KeptBroadcast,
+  { streamId, folder }: DvrBroadcast,
   { inits }: Lane,
   dir: string,
   slot: LiveSlot,

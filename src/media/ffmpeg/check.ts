@@ -5,13 +5,13 @@ import { ENCODERS } from './codecs.ts';
 
 const run = promisify(execFile);
 
-export interface FfmpegInfo extends FfmpegAbilities {
+export interface FfmpegInfo extends FfmpegCapabilities {
   /** As ffmpeg prints it, such as `5.1.9-0+deb12u1`. */
   version: string;
 }
 
 /** What differs between versions and builds. */
-export interface FfmpegAbilities {
+export interface FfmpegCapabilities {
   /** Reads HEVC, AV1 and VP9 in FLV (enhanced RTMP): since 6.1. */
   enhancedFlv: boolean;
   /** Reads Opus in FLV, and what else came with the second version of enhanced RTMP: since 8.0. */
@@ -64,7 +64,7 @@ export async function checkFfmpeg(bin: string, known?: FfmpegInfo | null): Promi
 }
 
 /** What this ffmpeg cannot do and a newer or fuller one can; each word is explained in docs/guides/processing.md. */
-export function lacksOf(info: FfmpegAbilities): string[] {
+export function missingFeatures(info: FfmpegCapabilities): string[] {
   return [
     ...(info.enhancedFlv ? [] : ['ENHANCED_RTMP']),
     ...(info.enhancedFlv2 ? [] : ['OPUS_OVER_RTMP']),

@@ -112,7 +112,7 @@ export const LIVE_DECODERS = ['h264', 'hevc', 'av1', 'vp9', 'aac', 'opus', 'mp3'
   .join(',');
 
 /** Of what we have encoded for a moment, from one step to the next. */
-export const OWN_DECODERS = 'h264';
+export const INTERMEDIATE_DECODERS = 'h264';
 
 /**
  * ffprobe opens a decoder for each track and gives up on a file when it may not, so it may open those of cover art and
@@ -126,12 +126,12 @@ export const OPENED_FOR_SUBTITLES = [
 ].join(',');
 
 /** @param codec as ffprobe calls it. */
-export function isReadVideo(codec: string): boolean {
+export function isSupportedVideo(codec: string): boolean {
   return Object.hasOwn(VIDEO, codec);
 }
 
 /** @param codec as ffprobe calls it. */
-export function isReadSound(codec: string): boolean {
+export function isSupportedAudio(codec: string): boolean {
   return Object.hasOwn(SOUND, codec);
 }
 

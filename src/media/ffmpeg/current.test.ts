@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { CURRENT_FFMPEG, NO_CURRENT_FFMPEG } from '../../../test/live/current-ffmpeg.ts';
 import { startFlvSource } from '../../../test/live/flv-source.ts';
 import { H264, make, pictures, testTranscoder, tone } from '../../../test/transcode/sources.ts';
@@ -65,7 +65,7 @@ test('the current ffmpeg packages a live signal in two renditions', {
   manager.onMedia(session);
   for (const rung of ['src', '360']) {
     const path = join(liveDir, 's1', `${rung}.m3u8`);
-    await until(async () => (await readFile(path, 'utf8')).includes('.m4s'), {
+    await waitFor(async () => (await readFile(path, 'utf8')).includes('.m4s'), {
       timeoutMs: 20_000,
       message: rung,
     });

@@ -7,7 +7,7 @@ import type { Writable } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { eventually } from '../../../test/live/poll.ts';
 import { createLogger } from '../../platform/logger.ts';
-import { checkFfmpeg, lacksOf } from './check.ts';
+import { checkFfmpeg, missingFeatures } from './check.ts';
 import { type FfmpegProcess, spawnFfmpeg } from './process.ts';
 import { createProgressParser, type FfmpegProgress } from './progress.ts';
 import { lineReader, MAX_LINE_CHARS } from './text.ts';
@@ -74,9 +74,9 @@ for (const [version, expected] of versions) {
 
 test('ffmpeg check: what this one lacks has a word', () => {
   const able = { enhancedFlv: true, enhancedFlv2: true, canToneMap: true, canWriteWebp: true };
-  assert.deepEqual(lacksOf({ ...able, videoCodecs: [], sourceTimeBase: 'demux' }), []);
+  assert.deepEqual(missingFeatures({ ...able, videoCodecs: [], sourceTimeBase: 'demux' }), []);
   const old = { enhancedFlv: false, enhancedFlv2: false, canToneMap: false, canWriteWebp: false };
-  assert.deepEqual(lacksOf({ ...old, videoCodecs: [], sourceTimeBase: '-1' }), [
+  assert.deepEqual(missingFeatures({ ...old, videoCodecs: [], sourceTimeBase: '-1' }), [
     'ENHANCED_RTMP',
     'OPUS_OVER_RTMP',
     'HDR_TONE_MAPPING',

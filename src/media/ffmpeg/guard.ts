@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { programEnvironment } from '../../platform/config.ts';
 import { FILE_DECODERS, LIVE_DECODERS, OPENED_FOR_SUBTITLES, OPENED_FOR_VIDEO } from './codecs.ts';
-import { findSandbox, type View } from './sandbox.ts';
+import { findSandbox, type SandboxView } from './sandbox.ts';
 
 const run = promisify(execFile);
 
@@ -28,7 +28,7 @@ export interface ProgramLimits {
 export interface Guard {
   /** Why programs are shut in less well than they could be, in one line; null when they are not. */
   readonly weakness: string | null;
-  start(program: string, limits: ProgramLimits, view: View): Promise<Launch>;
+  start(program: string, limits: ProgramLimits, view: SandboxView): Promise<Launch>;
 }
 
 /** How a program is started under the guard: its own arguments follow. */
@@ -81,7 +81,7 @@ export function sourceGuard(format: 'mpegts' | 'mp4' | 'aac'): string[] {
 }
 
 /** The same for the pictures of somebody in a room, which come one after the other. */
-export function roomPictureGuard(): string[] {
+export function roomVideoGuard(): string[] {
   return [
     ...['-protocol_whitelist', 'pipe', '-format_whitelist', 'ivf', '-codec_whitelist', 'vp8,libvpx'],
     ...['-max_pixels', String(MAX_PIXELS), '-f', 'ivf', '-i', 'pipe:0'],
@@ -110,7 +110,7 @@ export function webpGuard(path: string): string[] {
 }
 
 /** The same for pixels of ours. */
-export const OWN_PIXELS_GUARD: readonly string[] = [
+export const RAW_VIDEO_GUARD: readonly string[] = [
   ...['-protocol_whitelist', 'pipe', '-format_whitelist', 'matroska,webm'],
   ...['-codec_whitelist', 'rawvideo', '-f', 'matroska', '-i', 'pipe:0'],
 ];

@@ -34,13 +34,13 @@ export interface HardwareSearch {
 }
 
 /** What encodes in hardware, and in one line each what does not and why. */
-export interface HardwareFinding {
+export interface HardwareProbeResult {
   hardware: Hardware | null;
   /** By task, or by interface where none of it works. */
   refusals: readonly { what: string; reason: string }[];
 }
 
-const NONE: HardwareFinding = { hardware: null, refusals: [] };
+const NONE: HardwareProbeResult = { hardware: null, refusals: [] };
 const FRAMES = 12;
 /** Of the second keyframe. */
 const FORCED = 6;
@@ -53,7 +53,7 @@ const TRY_MS = 20_000;
  * in any way, or has keyframes elsewhere than where they were asked for, is left to the software
  * (docs/decisions/transcoding.md#hardware).
  */
-export async function findHardware(search: HardwareSearch): Promise<HardwareFinding> {
+export async function findHardware(search: HardwareSearch): Promise<HardwareProbeResult> {
   const { choice } = search;
   if (choice === 'software') return NONE;
   if (choice !== 'auto') return tryKind(search, choice);
@@ -65,7 +65,7 @@ export async function findHardware(search: HardwareSearch): Promise<HardwareFind
   return NONE;
 }
 
-async function tryKind(search: HardwareSearch, kind: HardwareKind): Promise<HardwareFinding> {
+async function tryKind(search: HardwareSearch, kind: HardwareKind): Promise<HardwareProbeResult> {
   const device = kind === 'vaapi' ? search.vaapiDevice : null;
   const nodes = await deviceNodes(kind, search.vaapiDevice);
   const hardware: Hardware = { kind, device, nodes, can: HARDWARE_TASKS };
@@ -73,7 +73,7 @@ async function tryKind(search: HardwareSearch, kind: HardwareKind): Promise<Hard
   // Without that there is no ladder, and the others fail for the same reason.
   if (plain !== null) return { hardware: null, refusals: [{ what: kind, reason: plain }] };
   const can: HardwareTask[] = ['H264'];
-  const refusals: HardwareFinding['refusals'][number][] = [];
+  const refusals: HardwareProbeResult['refusals'][number][] = [];
   // One at a time: cards count those that are open.
   const wanted = ({ codec }: Pick<HardwareEncode, 'codec'>) => search.codecs.includes(codec);
   for (const task of HARDWARE_TASKS.slice(1).filter((one) => wanted(HARDWARE_PICTURES[one]))) {
@@ -112,8 +112,8 @@ async function tryTask(
 
 /** Pictures as those of a file, with one keyframe that is asked for. */
 function tryArgs(hardware: Hardware, task: HardwareTask): string[] {
-  const { isDeep } = HARDWARE_PICTURES[task];
-  const filters = [`format=${isDeep ? 'yuv420p10le' : 'yuv420p'}`, ...uploadFilters(hardware.kind, isDeep)];
+  const { is10Bit } = HARDWARE_PICTURES[task];
+  const filters = [`format=${is10Bit ? 'yuv420p10le' : 'yuv420p'}`, ...uploadFilters(hardware.kind, is10Bit)];
   return [
     ...['-nostdin', '-v', 'error', ...deviceArgs(hardware)],
     ...['-f', 'lavfi', '-i', `testsrc2=s=${SIZE}:r=30`, '-frames:v', String(FRAMES)],

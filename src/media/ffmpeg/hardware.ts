@@ -4,13 +4,13 @@ import type { HardwareKind, VideoCodec } from '../../kernel/video-codecs.ts';
 export const HARDWARE_TASKS = ['H264', 'HEVC', 'HEVC_10', 'AV1', 'AV1_10', 'LIVE'] as const;
 export type HardwareTask = (typeof HARDWARE_TASKS)[number];
 
-export const HARDWARE_PICTURES: Readonly<Record<HardwareTask, Pick<HardwareEncode, 'codec' | 'isDeep'>>> = {
-  H264: { codec: 'H264', isDeep: false },
-  HEVC: { codec: 'HEVC', isDeep: false },
-  HEVC_10: { codec: 'HEVC', isDeep: true },
-  AV1: { codec: 'AV1', isDeep: false },
-  AV1_10: { codec: 'AV1', isDeep: true },
-  LIVE: { codec: 'H264', isDeep: false },
+export const HARDWARE_PICTURES: Readonly<Record<HardwareTask, Pick<HardwareEncode, 'codec' | 'is10Bit'>>> = {
+  H264: { codec: 'H264', is10Bit: false },
+  HEVC: { codec: 'HEVC', is10Bit: false },
+  HEVC_10: { codec: 'HEVC', is10Bit: true },
+  AV1: { codec: 'AV1', is10Bit: false },
+  AV1_10: { codec: 'AV1', is10Bit: true },
+  LIVE: { codec: 'H264', is10Bit: false },
 };
 
 /** An encoder in hardware that works here (docs/decisions/transcoding.md#hardware). */
@@ -37,7 +37,7 @@ export interface HardwareEncode {
   /** Bits per second that it may not be above for long. */
   ceiling: number;
   /** With 10 bits. */
-  isDeep: boolean;
+  is10Bit: boolean;
 }
 
 const NAMES: Readonly<Record<VideoCodec, string>> = { H264: 'h264', HEVC: 'hevc', AV1: 'av1' };
@@ -50,9 +50,9 @@ export function hardwareEncoder(kind: HardwareKind, codec: VideoCodec): string {
   return `${NAMES[codec]}_${kind}`;
 }
 
-export function taskOf({ codec, isDeep }: Pick<HardwareEncode, 'codec' | 'isDeep'>): HardwareTask {
+export function taskOf({ codec, is10Bit }: Pick<HardwareEncode, 'codec' | 'is10Bit'>): HardwareTask {
   if (codec === 'H264') return 'H264';
-  return isDeep ? `${codec}_10` : codec;
+  return is10Bit ? `${codec}_10` : codec;
 }
 
 /** Options that stand before all inputs. */
@@ -62,9 +62,9 @@ export function deviceArgs({ kind, device }: Pick<Hardware, 'kind' | 'device'>):
 }
 
 /** What pictures in memory pass at the end of their filters. */
-export function uploadFilters(kind: HardwareKind, isDeep: boolean): string[] {
-  if (kind === 'vaapi') return [`format=${isDeep ? 'p010le' : 'nv12'}`, 'hwupload'];
-  return isDeep ? ['format=p010le'] : [];
+export function uploadFilters(kind: HardwareKind, is10Bit: boolean): string[] {
+  if (kind === 'vaapi') return [`format=${is10Bit ? 'p010le' : 'nv12'}`, 'hwupload'];
+  return is10Bit ? ['format=p010le'] : [];
 }
 
 /** An encode of a file. No pictures are reordered, and every forced keyframe is one that can be begun with. */
@@ -91,9 +91,9 @@ const FILE_ARGS: Readonly<Record<HardwareKind, Args>> = {
 };
 
 /** NVENC knows none of AV1, and takes the depth from the pictures. */
-function profileArgs(kind: HardwareKind, { codec, isDeep }: HardwareEncode): string[] {
+function profileArgs(kind: HardwareKind, { codec, is10Bit }: HardwareEncode): string[] {
   if (codec === 'H264') return ['-profile:v', 'high'];
-  if (codec === 'HEVC') return ['-profile:v', isDeep ? 'main10' : 'main'];
+  if (codec === 'HEVC') return ['-profile:v', is10Bit ? 'main10' : 'main'];
   return kind === 'vaapi' ? ['-profile:v', 'main'] : [];
 }
 

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
-import { KINDS, plant } from '../../../test/transcode/planted.ts';
+import { KINDS, plantOutput } from '../../../test/transcode/planted.ts';
 import { createGuard } from './guard.ts';
 import {
   checkOutputs,
@@ -23,7 +23,7 @@ import {
   readOutput,
   removeOutput,
   renameOutput,
-  UnsafeOutput,
+  UnsafeOutputError,
   writeOutput,
 } from './output.ts';
 
@@ -53,11 +53,11 @@ test('output: a file is opened, and one that is not there is told as such', asyn
 
 for (const kind of KINDS) {
   test(`output: ${kind} in the place of a file is refused`, async () => {
-    await plant(kind, join(folder, 'src/made'), secret);
-    await assert.rejects(openOutput(folder, 'src/made'), UnsafeOutput);
-    await assert.rejects(openOutput(join(folder, 'src'), 'made', constants.O_RDWR), UnsafeOutput);
-    await assert.rejects(writeOutput(folder, 'src/made', 'ours'), UnsafeOutput);
-    if (kind !== 'a folder') await assert.rejects(checkOutputs(folder), UnsafeOutput);
+    await plantOutput(kind, join(folder, 'src/made'), secret);
+    await assert.rejects(openOutput(folder, 'src/made'), UnsafeOutputError);
+    await assert.rejects(openOutput(join(folder, 'src'), 'made', constants.O_RDWR), UnsafeOutputError);
+    await assert.rejects(writeOutput(folder, 'src/made', 'ours'), UnsafeOutputError);
+    if (kind !== 'a folder') await assert.rejects(checkOutputs(folder), UnsafeOutputError);
     assert.equal(await readFile(secret, 'utf8'), 'secret');
   });
 }
@@ -66,11 +66,11 @@ test('output: a folder that is a link is not gone into', async () => {
   const outside = join(secret, '..');
   await rm(join(folder, 'src'), { recursive: true });
   await symlink(outside, join(folder, 'src'));
-  await assert.rejects(openOutput(folder, 'src/made'), UnsafeOutput);
-  await assert.rejects(writeOutput(folder, 'src/made', 'ours'), UnsafeOutput);
-  await assert.rejects(removeOutput(folder, 'src/made'), UnsafeOutput);
-  await assert.rejects(renameOutput(folder, 'src/made', 'other'), UnsafeOutput);
-  await assert.rejects(checkOutputs(folder), UnsafeOutput);
+  await assert.rejects(openOutput(folder, 'src/made'), UnsafeOutputError);
+  await assert.rejects(writeOutput(folder, 'src/made', 'ours'), UnsafeOutputError);
+  await assert.rejects(removeOutput(folder, 'src/made'), UnsafeOutputError);
+  await assert.rejects(renameOutput(folder, 'src/made', 'other'), UnsafeOutputError);
+  await assert.rejects(checkOutputs(folder), UnsafeOutputError);
   assert.deepEqual(await readdir(outside), ['made']);
   assert.equal(await readFile(secret, 'utf8'), 'secret');
 });
@@ -91,7 +91,7 @@ test('output: a folder that changes places with a link while it is read shows no
   for (let turn = 0; turn < 400; turn++) {
     seen.add(
       await text('src/made').catch((error: unknown) =>
-        error instanceof UnsafeOutput ? 'refused' : 'absent',
+        error instanceof UnsafeOutputError ? 'refused' : 'absent',
       ),
     );
   }
@@ -105,8 +105,8 @@ test('output: a file of another user is refused', {
   skip: process.getuid?.() === 0 ? false : 'only root can give files away',
 }, async () => {
   await chown(join(folder, 'src/made'), 12_345, 12_345);
-  await assert.rejects(openOutput(folder, 'src/made'), UnsafeOutput);
-  await assert.rejects(checkOutputs(folder), UnsafeOutput);
+  await assert.rejects(openOutput(folder, 'src/made'), UnsafeOutputError);
+  await assert.rejects(checkOutputs(folder), UnsafeOutputError);
 });
 
 test('output: a file that is replaced while it is read is the old one or the new one', async () => {
@@ -130,7 +130,7 @@ test('output: a file that is replaced while it is read is the old one or the new
 
 test('output: a file that is larger than any of its kind is not read', async () => {
   await writeFile(join(folder, 'src/made'), 'x'.repeat(101));
-  await assert.rejects(text('src/made'), UnsafeOutput);
+  await assert.rejects(text('src/made'), UnsafeOutputError);
 });
 
 test('output: what one run has left shows nothing to the next, and gives nothing away', async (t) => {
@@ -145,6 +145,6 @@ test('output: what one run has left shows nothing to the next, and gives nothing
   assert.equal((await stat(outside)).uid, before.uid);
   await symlink(secret, join(folder, 'part.mp4'));
   const view = { reads: [join(folder, 'part.mp4')], writes: folder };
-  await assert.rejects(guard.start('true', limits, view), UnsafeOutput);
+  await assert.rejects(guard.start('true', limits, view), UnsafeOutputError);
   assert.equal((await stat(secret)).mode, before.mode);
 });

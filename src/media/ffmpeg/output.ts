@@ -7,13 +7,13 @@ import { MediaFileError } from '../contract/index.ts';
  * On the host, where the platform is root: a number that neither Debian (up to 64999) nor systemd (up to 65519) gives
  * to anybody.
  */
-export const OWN_USER = 65_533;
+export const SANDBOX_UID = 65_533;
 
 /**
  * A program that reads what a user has sent in has left something where a file of its own should be: a link, a pipe, a
  * file of somebody else. Only one that was taken over does.
  */
-export class UnsafeOutput extends MediaFileError {
+export class UnsafeOutputError extends MediaFileError {
   readonly path: string;
   readonly reason: string;
 
@@ -40,7 +40,7 @@ const NOT_A_FILE = new Set(['ELOOP', 'ENOTDIR', 'EISDIR', 'ENXIO', 'ENODEV']);
  * @param folder that the program was given, or the one around the file that it was given.
  * @param name below it; parts between slashes are folders that the program may have replaced.
  * @param flags of open(2), to read by default.
- * @throws {UnsafeOutput} for anything else; where there is nothing, the error of open (ENOENT).
+ * @throws {UnsafeOutputError} for anything else; where there is nothing, the error of open (ENOENT).
  */
 export async function openOutput(
   folder: string,
@@ -52,7 +52,7 @@ export async function openOutput(
     const file = await refusing(join(folder, name), open(path, flags | NO_LINKS));
     try {
       const problem = problemOf(await file.stat(), owners);
-      if (problem !== null) throw new UnsafeOutput(join(folder, name), problem);
+      if (problem !== null) throw new UnsafeOutputError(join(folder, name), problem);
       return file;
     } catch (error) {
       await file.close();
@@ -64,13 +64,13 @@ export async function openOutput(
 /**
  * The whole of a small file.
  *
- * @throws {UnsafeOutput} also when it is larger than any that such a program writes.
+ * @throws {UnsafeOutputError} also when it is larger than any that such a program writes.
  */
 export async function readOutput(folder: string, name: string, maxBytes: number): Promise<Buffer> {
   const file = await openOutput(folder, name);
   try {
     const { size } = await file.stat();
-    if (size > maxBytes) throw new UnsafeOutput(join(folder, name), `has ${size} bytes`);
+    if (size > maxBytes) throw new UnsafeOutputError(join(folder, name), `has ${size} bytes`);
     const bytes = Buffer.alloc(size);
     const { bytesRead } = await file.read(bytes, 0, size, 0);
     return bytes.subarray(0, bytesRead);
@@ -108,13 +108,13 @@ export async function renameOutput(folder: string, name: string, to: string): Pr
 /**
  * Looks at all that is in the folder of a program that has ended.
  *
- * @throws {UnsafeOutput} when something is neither a folder nor a file that `openOutput` opens.
+ * @throws {UnsafeOutputError} when something is neither a folder nor a file that `openOutput` opens.
  */
 export async function checkOutputs(folder: string): Promise<void> {
   const owners = ownersIn(await stat(folder));
   for await (const [path, found] of entriesBelow(folder)) {
     const problem = found.isDirectory() ? null : problemOf(found, owners);
-    if (problem !== null) throw new UnsafeOutput(path, problem);
+    if (problem !== null) throw new UnsafeOutputError(path, problem);
   }
 }
 
@@ -153,7 +153,7 @@ async function refusing(path: string, opening: Promise<FileHandle>): Promise<Fil
   try {
     return await opening;
   } catch (error) {
-    if (hasCode(error, NOT_A_FILE)) throw new UnsafeOutput(path, 'is no regular file');
+    if (hasCode(error, NOT_A_FILE)) throw new UnsafeOutputError(path, 'is no regular file');
     throw error;
   }
 }
@@ -161,7 +161,7 @@ async function refusing(path: string, opening: Promise<FileHandle>): Promise<Fil
 /** Whom files in there may belong to. Where a file system has one owner for all, it is that of the folder. */
 function ownersIn(folder: Stats): ReadonlySet<number> {
   const own = process.getuid?.() ?? folder.uid;
-  return new Set([folder.uid, own, ...(own === 0 ? [OWN_USER] : [])]);
+  return new Set([folder.uid, own, ...(own === 0 ? [SANDBOX_UID] : [])]);
 }
 
 function problemOf(found: Stats, owners: ReadonlySet<number>): string | null {

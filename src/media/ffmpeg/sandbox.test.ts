@@ -19,13 +19,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { needsOwnProcess } from '../../../test/harness/needs.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { assertDecodes } from '../../../test/transcode/sources.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { createGuard } from './guard.ts';
-import { OWN_USER } from './output.ts';
+import { SANDBOX_UID } from './output.ts';
 import { spawnFfmpeg } from './process.ts';
-import type { View } from './sandbox.ts';
+import type { SandboxView } from './sandbox.ts';
 
 needsOwnProcess();
 
@@ -33,7 +33,7 @@ const log = createLogger('silent');
 const guard = await createGuard();
 const skip = guard.weakness === null ? false : `no sandbox here: ${guard.weakness}`;
 const LIMITS = { memoryBytes: 8 * 2 ** 30, cpuSec: 60, fileBytes: 2 ** 30 };
-const NOTHING: View = { reads: [], writes: null };
+const NOTHING: SandboxView = { reads: [], writes: null };
 
 let dir = '';
 let connections = 0;
@@ -70,7 +70,7 @@ function canWrite(folder: string): Promise<string | false> {
   );
 }
 
-async function say(bin: string, view: View, isLive = false, by = guard): Promise<string[]> {
+async function say(bin: string, view: SandboxView, isLive = false, by = guard): Promise<string[]> {
   let output = '';
   const program = await by.start(bin, { ...LIMITS, isLive }, view);
   const exit = await spawnFfmpeg({
@@ -158,23 +158,23 @@ test('sandbox: on the host the program is nobody we know, and has no capability'
   const program = await guard.start(bin, LIMITS, { reads: [input], writes: out });
   const started = spawnFfmpeg({ program, args: [], log, onOutput });
   try {
-    await until(() => isReady, { message: 'the program runs' });
+    await waitFor(() => isReady, { message: 'the program runs' });
     const statuses = await Promise.all(
       (await descendants(started.pid)).map((pid) => readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')),
     );
     const inside = statuses.filter((status) => /^Name:\s+lasting$/m.test(status));
     assert.ok(inside.length > 0);
     for (const status of inside) {
-      assert.match(status, new RegExp(`^Uid:(\\s+${OWN_USER}){4}$`, 'm'));
-      assert.match(status, new RegExp(`^Gid:(\\s+${OWN_USER}){4}$`, 'm'));
+      assert.match(status, new RegExp(`^Uid:(\\s+${SANDBOX_UID}){4}$`, 'm'));
+      assert.match(status, new RegExp(`^Gid:(\\s+${SANDBOX_UID}){4}$`, 'm'));
       assert.match(status, /^Groups:\s*$/m);
       assert.match(status, /^CapPrm:\s+0+$/m);
     }
     const made = join(out, 'made');
     assert.equal(await readFile(made, 'utf8'), 'mine');
-    assert.equal((await stat(made)).uid, OWN_USER);
+    assert.equal((await stat(made)).uid, SANDBOX_UID);
     // As that user, on the host and without a sandbox.
-    const other = { uid: OWN_USER, gid: OWN_USER };
+    const other = { uid: SANDBOX_UID, gid: SANDBOX_UID };
     for (const path of [secret, `/proc/${process.pid}/environ`, `/proc/${process.pid}/mem`]) {
       assert.equal(spawnSync('cat', [path], other).status, 1, path);
     }
@@ -201,7 +201,7 @@ test('sandbox: a folder of ours among those of the system is not shown, but for 
     'curious',
     `${commands.map((command) => `(${command}) >&2 && echo ${command}`).join('\n')}\nexit 0`,
   );
-  const view: View = { reads: [input], writes: null };
+  const view: SandboxView = { reads: [input], writes: null };
   const shown = await say(bin, view);
   assert.deepEqual(shown, commands.slice(0, 3), 'nobody has said that it is ours');
   assert.deepEqual(await say(bin, view, false, await createGuard([], [data, key])), [`cat ${input}`]);
@@ -221,7 +221,7 @@ test('sandbox: what the operator names is shown as it is, but for what is ours i
     'engine',
     `${commands.map((command) => `(${command}) >&2 && echo ${command}`).join('\n')}\nexit 0`,
   );
-  const view: View = { reads: [], writes: join(data, 'run'), named: [join(dir, 'named'), link] };
+  const view: SandboxView = { reads: [], writes: join(data, 'run'), named: [join(dir, 'named'), link] };
   assert.deepEqual(await say(bin, view, false, await createGuard([], [data])), commands.slice(0, 3));
   assert.equal((await stat(`${model}/big.bin`)).uid, process.getuid?.(), 'it stays the operator’s');
 });
@@ -245,7 +245,7 @@ async function encoder(name: string, output: string) {
 
 test('sandbox: stop lets ffmpeg finish its file', { skip }, async () => {
   const { path, started } = await encoder('stopped', 'x.mp4');
-  await until(async () => existsSync(path) && (await stat(path)).size > 2000, { message: 'some pictures' });
+  await waitFor(async () => existsSync(path) && (await stat(path)).size > 2000, { message: 'some pictures' });
   const exit = await started.stop(60_000);
   assert.equal(exit.code, 255, exit.stderr);
   await assertDecodes(path);
@@ -276,7 +276,7 @@ for (const [name, ignored, signal] of [
       log,
       onOutput,
     });
-    await until(() => isReady, { message: 'the program runs' });
+    await waitFor(() => isReady, { message: 'the program runs' });
     const exit = await started.stop(name === 'willing' ? 20_000 : 3000);
     assert.equal(exit.signal, signal);
   });

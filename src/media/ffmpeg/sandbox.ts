@@ -4,12 +4,12 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { programEnvironment } from '../../platform/config.ts';
 import { type ShownDevices, showDevices } from './devices.ts';
-import { entriesBelow, OWN_USER, UnsafeOutput } from './output.ts';
+import { entriesBelow, SANDBOX_UID, UnsafeOutputError } from './output.ts';
 
 const run = promisify(execFile);
 
 /** What of the file system a program finds, beside itself and its libraries. */
-export interface View {
+export interface SandboxView {
   /** Files that it may read, under their own names. */
   reads: readonly string[];
   /** The folder that it works in, or the one file that it writes. */
@@ -30,7 +30,7 @@ export interface Sandbox {
   /** It has: two sandboxes lie in each other, and the outer one tells its process. */
   readonly hasOwnUser: boolean;
   /** The command that runs the program in it, and tells on `infoFd` which process that is. */
-  enter(program: string, view: View, infoFd: number): Promise<string[]>;
+  enter(program: string, view: SandboxView, infoFd: number): Promise<string[]>;
 }
 
 /** Programs and libraries of the system, and what the loader asks. Nothing in them is of a user or of ours. */
@@ -149,7 +149,7 @@ function readOnly(paths: readonly string[]): string[] {
   return paths.flatMap((path) => ['--ro-bind-try', path, path]);
 }
 
-function showArgs(ownFiles: readonly string[], { reads, writes }: View): string[] {
+function showArgs(ownFiles: readonly string[], { reads, writes }: SandboxView): string[] {
   const paths = [...ownFiles, ...reads, ...(writes === null ? [] : [writes])];
   return [
     ...foldersAbove(paths),
@@ -171,7 +171,7 @@ function asOwnUser(
   bin: string,
   devices: ShownDevices,
 ): string[] {
-  const id = String(OWN_USER);
+  const id = String(SANDBOX_UID);
   const nodes = [...DEVICES, ...devices.nodes];
   const groups = devices.groups.length === 0 ? ['--clear-groups'] : ['--groups', devices.groups.join()];
   return [
@@ -185,14 +185,14 @@ function asOwnUser(
 /**
  * What is there of what it is to read. A link would show what it leads to.
  *
- * @throws {UnsafeOutput} when an input is no file: the program before has left it.
+ * @throws {UnsafeOutputError} when an input is no file: the program before has left it.
  */
-async function inputsOf({ reads }: View): Promise<{ path: string; mode: number }[]> {
+async function inputsOf({ reads }: SandboxView): Promise<{ path: string; mode: number }[]> {
   const inputs: { path: string; mode: number }[] = [];
   for (const path of reads) {
     const found = await lstat(path).catch(() => null);
     if (found === null) continue;
-    if (!found.isFile()) throw new UnsafeOutput(path, 'is no regular file');
+    if (!found.isFile()) throw new UnsafeOutputError(path, 'is no regular file');
     inputs.push({ path, mode: found.mode });
   }
   return inputs;
@@ -207,9 +207,9 @@ async function handOver(
     if ((mode & READABLE) === 0) await chmod(path, (mode & 0o7777) | READABLE);
   }
   if (writes === null) return;
-  await lchown(writes, OWN_USER, OWN_USER);
+  await lchown(writes, SANDBOX_UID, SANDBOX_UID);
   if (!(await lstat(writes)).isDirectory()) return;
-  for await (const [path] of entriesBelow(writes)) await lchown(path, OWN_USER, OWN_USER);
+  for await (const [path] of entriesBelow(writes)) await lchown(path, SANDBOX_UID, SANDBOX_UID);
 }
 
 /** By all. */

@@ -5,7 +5,7 @@ import { spawnFfmpeg } from './process.ts';
 import type { FfmpegProgram } from './program.ts';
 
 /** One sandboxed ffmpeg that codes sound anew, as it comes. */
-export interface SoundProgram {
+export interface AudioTranscoder {
   /** Left out while the program does not keep up. */
   write(bytes: Buffer): void;
   /** Resolves when it does no more. */
@@ -28,10 +28,10 @@ const STOP_GRACE_MS = 500;
 const MOST_WAITING_BYTES = 2 ** 18;
 
 /** Starts it, and keeps the line of times of what is written. */
-export async function startSoundProgram(
+export async function startAudioTranscoder(
   { ffmpeg, log }: { ffmpeg: FfmpegProgram; log: Logger },
   { input, output, onBytes, complaint }: SoundCoding,
-): Promise<SoundProgram> {
+): Promise<AudioTranscoder> {
   const program = await ffmpeg.guard.start(ffmpeg.bin, liveLimits(0), { reads: [], writes: null });
   const given = Promise.withResolvers<Writable>();
   const args = [

@@ -9,7 +9,7 @@ import { Timeline } from './timeline.ts';
 import { aacFrame, mpegTrack, opusDuration, opusTrack, type TrackHead, videoTrack } from './track.ts';
 
 /** A message of the publish, at its place on the line of time that the file has. */
-export interface PlacedTag {
+export interface TimedTag {
   /** As in FLV. */
   type: number;
   kind: 'header' | 'frame';
@@ -31,7 +31,7 @@ export interface SourceMuxerOptions {
   /** Takes the header once, then each fragment. */
   onBytes: (bytes: Buffer) => void;
   /** Takes what the file is made of; silence is AAC. The payload is good during the call only. */
-  onTag?: (tag: PlacedTag) => void;
+  onTag?: (tag: TimedTag) => void;
   /** From here on the publish is coded otherwise: nothing more comes. */
   onChanged: () => void;
 }
@@ -137,7 +137,7 @@ export class SourceMuxer {
     this.#tell(FlvTagType.audio, { kind, atMs, payload, keyframe: false });
   }
 
-  #tell(type: number, tag: Omit<PlacedTag, 'type'>): void {
+  #tell(type: number, tag: Omit<TimedTag, 'type'>): void {
     this.#options.onTag?.({ type, ...tag });
   }
 

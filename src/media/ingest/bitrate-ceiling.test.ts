@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { ingestSession } from '../../../test/harness/factories.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { ingestStats } from '../../../test/live/ingest-stats.ts';
 import { startIngest } from '../../../test/rtmp/ingest.ts';
 import { startPublisher } from '../../../test/rtmp/publisher.ts';
@@ -80,7 +80,7 @@ test('a real encoder above the ceiling of its plan is warned, and then cut off',
   });
   t.after(() => publisher.kill('SIGKILL'));
   let wasWarned = false;
-  await until(
+  await waitFor(
     async () => {
       await live.check();
       if (live.isOver('a') && words.length === 0) wasWarned = true;
@@ -90,7 +90,7 @@ test('a real encoder above the ceiling of its plan is warned, and then cut off',
   );
   assert.ok(wasWarned);
   assert.deepEqual(words, ['BITRATE_OVER_PLAN']);
-  await until(() => ingest.ends().length === 1);
+  await waitFor(() => ingest.ends().length === 1);
   assert.equal(ingest.ends()[0]?.reason, 'kicked');
   assert.notEqual((await publisher.exited).code, 0);
 });

@@ -1,8 +1,8 @@
-import type { IngestEngine, IngestSession, RefusalIssue } from '../contract/index.ts';
+import type { IngestEngine, IngestSession, RejectionIssue } from '../contract/index.ts';
 
 interface Options {
   engine: Pick<IngestEngine, 'list' | 'stats' | 'kick'>;
-  onRefused(session: IngestSession, issue: RefusalIssue): Promise<void>;
+  onRefused(session: IngestSession, issue: RejectionIssue): Promise<void>;
   /** How long somebody may send too much before the warning, and again after it; ten seconds. */
   patienceMs?: number;
   /** Milliseconds of a clock that never goes back. */

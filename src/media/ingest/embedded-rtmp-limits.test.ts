@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { createTestCa } from '../../../test/harness/certificates.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { RtmpClient } from '../../../test/rtmp/client.ts';
 import { openPublisher, REFUSED, STARTED, startIngest } from '../../../test/rtmp/ingest.ts';
 import { videoFrame } from '../../../test/rtmp/media.ts';
@@ -43,7 +43,7 @@ test('connections per address are limited, and freed when they close', async (t)
   await third.closedSoon();
   first.destroy();
   await first.closedSoon();
-  const fourth = await until(() => RtmpClient.connected(ingest.port));
+  const fourth = await waitFor(() => RtmpClient.connected(ingest.port));
   t.after(() => fourth.destroy());
 });
 
@@ -112,11 +112,11 @@ test('RTMPS is the same server behind TLS, limits included', async (t) => {
   const tooMany = await RtmpClient.open(ingest.engine.ports.rtmps, secure);
   await tooMany.closedSoon();
   client.destroy();
-  await until(() => ingest.ends().length === 1);
-  const noTls = await until(() => RtmpClient.open(ingest.engine.ports.rtmps));
+  await waitFor(() => ingest.ends().length === 1);
+  const noTls = await waitFor(() => RtmpClient.open(ingest.engine.ports.rtmps));
   noTls.write(Buffer.from('GET / HTTP/1.1\r\n\r\n'));
   await noTls.closedSoon();
-  const next = await until(() => RtmpClient.connected(ingest.engine.ports.rtmps, secure));
+  const next = await waitFor(() => RtmpClient.connected(ingest.engine.ports.rtmps, secure));
   t.after(() => next.destroy());
   assert.equal(await next.publish('key-a'), STARTED);
 });
@@ -132,7 +132,7 @@ test('no log line holds a stream key', async (t) => {
   assert.equal(await bad.publish('secretbad'), REFUSED);
   const failing = await startIngest(t, { log }, { onStart: () => Promise.reject(new Error('no database')) });
   assert.equal(await (await RtmpClient.connected(failing.port)).publish('key-secretgood'), REFUSED);
-  await until(() => ingest.ends().length === 1);
+  await waitFor(() => ingest.ends().length === 1);
   assert.ok(lines.length >= 4, 'something is logged');
   const text = lines.join('').replaceAll('str_secretgood', '');
   assert.doesNotMatch(text, /secret/);

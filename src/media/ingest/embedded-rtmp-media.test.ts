@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { openFlv } from '../../../test/rtmp/flv-reader.ts';
 import { openPublisher, sendHeaders, startIngest } from '../../../test/rtmp/ingest.ts';
 import {
@@ -23,7 +23,7 @@ test('a new sequence header within the publish is told, a repeated one is not', 
   client.media('video', 40, videoFrame(true));
   client.media('video', 80, videoHeader(AVC_1080P60));
   client.media('video', 80, videoFrame(true));
-  await until(() => ingest.sessions('media').length === 2);
+  await waitFor(() => ingest.sessions('media').length === 2);
   assert.deepEqual(
     ingest.sessions('media').map((session) => session.video?.width),
     [640, 1920],
@@ -37,7 +37,7 @@ test('a header that changes with each frame is told a few times, and the last on
     client.media('video', at, videoHeader(at % 2 === 0 ? AVC_1080P60 : AVC_360P30));
     client.media('video', at, videoFrame(true));
   }
-  await until(() => {
+  await waitFor(() => {
     client.media('video', 500, videoFrame(true));
     return ingest.sessions('media').length > 10 && ingest.sessions('media').at(-1)?.video?.width === 640;
   });
@@ -49,7 +49,7 @@ test('the frame rate is measured when the encoder does not send the one it annou
   const client = await openPublisher(t, ingest.port, 'key-a');
   client.media('video', 0, videoHeader(AVC_360P30));
   for (let at = 0; at <= 2200; at += 20) client.media('video', at, videoFrame(at % 1000 === 0));
-  await until(() => ingest.sessions('media').length === 2);
+  await waitFor(() => ingest.sessions('media').length === 2);
   assert.deepEqual(
     ingest.sessions('media').map((session) => session.video?.fps),
     [30, 50],
@@ -65,11 +65,11 @@ test('figures: bytes on the wire, keyframe interval, last media', async (t) => {
   // Chunks of 128 bytes: a header of 12 bytes, and seven of one byte.
   const wireBytes = 1000 + 12 + 7;
   for (const at of [0, 500, 1000, 3000]) client.media('video', at, videoFrame(at !== 500, 1000));
-  await until(() => ingest.engine.stats(sessionId)?.bytes === 4 * wireBytes);
+  await waitFor(() => ingest.engine.stats(sessionId)?.bytes === 4 * wireBytes);
   const stats = ingest.engine.stats(sessionId);
   assert.equal(stats?.keyframeIntervalMs, 2000);
   client.media('video', 2500, videoFrame(true, 1000));
-  await until(() => ingest.engine.stats(sessionId)?.bytes === 5 * wireBytes);
+  await waitFor(() => ingest.engine.stats(sessionId)?.bytes === 5 * wireBytes);
   assert.equal(ingest.engine.stats(sessionId)?.keyframeIntervalMs, 2000, 'a little back');
   assert.ok((stats?.lastMediaAtMs ?? 0) >= before);
   assert.equal(ingest.engine.stats('ing_unknown'), null);
@@ -82,11 +82,11 @@ test('timestamps that jump, and sound that comes apart from the picture', async 
   const jumpy = await openPublisher(t, ingest.port, 'key-a');
   sendHeaders(jumpy);
   for (const at of [0, 40, 80, 90_000, 90_040]) jumpy.media('video', at, videoFrame(at === 0));
-  await until(() => issuesOf(ingest.sessions('start')[0]).includes('TIMESTAMP_JUMP'));
+  await waitFor(() => issuesOf(ingest.sessions('start')[0]).includes('TIMESTAMP_JUMP'));
   const apart = await openPublisher(t, ingest.port, 'key-b');
   sendHeaders(apart);
   let at = 0;
-  await until(
+  await waitFor(
     () => {
       apart.media('video', at, videoFrame(at === 0));
       apart.media('audio', at + 1500, audioFrame());
@@ -110,9 +110,9 @@ test('readers: an unknown session is at its end, a known one ends cleanly with t
   sendHeaders(client);
   client.media('video', 0, videoFrame(true, 700));
   client.media('video', 40, videoFrame(false, 300));
-  await until(() => early.tags().length === 4);
+  await waitFor(() => early.tags().length === 4);
   const late = openFlv(ingest.engine, session);
-  await until(() => late.tags().length === 4);
+  await waitFor(() => late.tags().length === 4);
   client.command(1, 'deleteStream', 6, [null, 1]);
   assert.deepEqual(await Promise.all([early.ended, late.ended]), [true, true]);
   for (const reader of [early, late]) {
@@ -138,7 +138,7 @@ test('timestamps above 24 and 31 bits reach the reader whole', async (t) => {
   const times = [0xfffffe, 0xffffff, 0x1000000, 0x7fffffff, 0x80000000, 0xfffffff0];
   client.media('video', 0xfffff0, videoHeader(AVC_360P30));
   for (const at of times) client.media('video', at, videoFrame(true, 500));
-  await until(() => reader.tags().length === times.length + 1);
+  await waitFor(() => reader.tags().length === times.length + 1);
   assert.deepEqual(
     reader.tags().map((tag) => tag.timestamp),
     [0xfffff0, ...times],
@@ -152,12 +152,12 @@ test('a reader that dies disturbs neither the publish nor the other readers', as
   assert.ok(session);
   sendHeaders(client);
   client.media('video', 0, videoFrame(true));
-  await until(() => ingest.sessions('media').length === 1);
+  await waitFor(() => ingest.sessions('media').length === 1);
   const dying = openFlv(ingest.engine, session);
   const other = openFlv(ingest.engine, session);
   dying.destroy();
   for (let at = 40; at <= 4000; at += 40) client.media('video', at, videoFrame(false, 20_000));
-  await until(() => other.tags().at(-1)?.timestamp === 4000);
+  await waitFor(() => other.tags().at(-1)?.timestamp === 4000);
   assert.deepEqual(ingest.ends(), []);
 });
 
@@ -168,7 +168,7 @@ test('nor does one that throws', async (t) => {
   assert.ok(session);
   sendHeaders(client);
   client.media('video', 0, videoFrame(true));
-  await until(() => ingest.sessions('media').length === 1);
+  await waitFor(() => ingest.sessions('media').length === 1);
   const faulty = new Writable({
     write() {
       throw new RangeError('no port');
@@ -177,7 +177,7 @@ test('nor does one that throws', async (t) => {
   ingest.engine.feed(session, faulty);
   const other = openFlv(ingest.engine, session);
   for (let at = 40; at <= 400; at += 40) client.media('video', at, videoFrame(false));
-  await until(() => other.tags().at(-1)?.timestamp === 400);
+  await waitFor(() => other.tags().at(-1)?.timestamp === 400);
   assert.equal(faulty.destroyed, true);
   assert.deepEqual(ingest.ends(), []);
 });
@@ -203,7 +203,7 @@ test('a picture that grows behind the back of the header ends the publish, with 
   client.media('video', 0, videoHeader(AVC_360P30));
   client.media('video', 0, frameOf(true, IDR));
   client.media('video', 40, frameOf(false, sps, SLICE));
-  await until(() => ingest.ends().length === 1);
+  await waitFor(() => ingest.ends().length === 1);
   assert.equal(ingest.ends()[0]?.reason, 'kicked');
   const told = ingest.calls.flatMap((call) => (call.hook === 'refused' ? [call.issue] : []));
   assert.deepEqual(told, ['RESOLUTION_CHANGED']);
@@ -215,7 +215,7 @@ test('keyframes that none can begin with are told', async (t) => {
   client.media('video', 0, videoHeader(AVC_360P30));
   client.media('video', 0, frameOf(true, IDR));
   client.media('video', 2000, frameOf(true, SLICE));
-  await until(() => ingest.sessions('media').length === 2);
+  await waitFor(() => ingest.sessions('media').length === 2);
   assert.equal(ingest.sessions('media')[0]?.video?.lacksKeyframes, undefined);
   assert.equal(ingest.sessions('media')[1]?.video?.lacksKeyframes, true);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { RtmpClient } from '../../../test/rtmp/client.ts';
 import {
   grantByName,
@@ -133,10 +133,10 @@ test('media sent before Publish.Start waits for the acceptance and is then used'
   const answer = client.publish('key-a');
   sendHeaders(client);
   client.media('video', 0, videoFrame(true, 300_000));
-  await until(() => ingest.calls.length === 1);
+  await waitFor(() => ingest.calls.length === 1);
   gate.resolve();
   assert.equal(await answer, STARTED);
-  const session = await until(() => ingest.sessions('media')[0]);
+  const session = await waitFor(() => ingest.sessions('media')[0]);
   assert.equal(session.video?.width, 640);
 });
 
@@ -154,7 +154,7 @@ test('a player is refused and what it sends reaches nobody', async (t) => {
   await player.closedSoon();
   sendHeaders(encoder);
   encoder.media('video', 0, videoFrame(true));
-  const session = await until(() => ingest.sessions('media')[0]);
+  const session = await waitFor(() => ingest.sessions('media')[0]);
   assert.deepEqual(session.video, { codec: 'avc1.42c01e', width: 640, height: 360, fps: 30 });
   assert.deepEqual(session.audio, { codec: 'mp4a.40.2', sampleRate: 48000, channels: 2 });
   assert.equal(ingest.sessions('media').length, 1);
@@ -213,7 +213,7 @@ for (const name of ['FCUnpublish', 'deleteStream', 'closeStream']) {
     const client = await openPublisher(t, ingest.port, 'key-a');
     client.command(name === 'FCUnpublish' ? 0 : 1, name, 6, [null, name === 'deleteStream' ? 1 : 'key-a']);
     client.command(0, 'deleteStream', 7, [null, 1]);
-    await until(() => ingest.ends().length > 0);
+    await waitFor(() => ingest.ends().length > 0);
     await client.closedSoon();
     assert.deepEqual(
       ingest.ends().map((end) => end.reason),
@@ -231,7 +231,7 @@ for (const [how, cut] of [
     const client = await openPublisher(t, ingest.port, 'key-a');
     const at = performance.now();
     cut(client);
-    await until(() => ingest.ends().length > 0);
+    await waitFor(() => ingest.ends().length > 0);
     assert.ok(performance.now() - at < 500, 'within half a second');
     assert.equal(ingest.ends()[0]?.reason, 'closed');
     assert.deepEqual(ingest.engine.list(), []);
@@ -245,7 +245,7 @@ test('a publisher that stays silent ends as idle, and metadata is not media', as
   const at = performance.now();
   const chatter = setInterval(() => client.media('data', 0, metadata({ width: 640 })), 50);
   t.after(() => clearInterval(chatter));
-  await until(() => ingest.ends().length > 0);
+  await waitFor(() => ingest.ends().length > 0);
   assert.ok(performance.now() - at >= 250, 'not before its time');
   assert.equal(ingest.ends()[0]?.reason, 'idle');
   await client.closedSoon();
@@ -309,7 +309,7 @@ test('an encoder that goes away while its key is checked neither starts nor repl
   const old = await openPublisher(t, ingest.port, 'key-a-1');
   const client = await RtmpClient.connected(ingest.port);
   const answer = client.publish('key-a-2');
-  await until(() => ingest.calls.length === 3);
+  await waitFor(() => ingest.calls.length === 3);
   client.reset();
   assert.equal(await answer.catch(() => 'closed'), 'closed');
   // A whole publish on another connection proves that the server has seen the reset.
@@ -330,7 +330,7 @@ test('an encoder that goes away while it replaces another does not start', async
   await openPublisher(t, ingest.port, 'key-a-1');
   const client = await RtmpClient.connected(ingest.port);
   const answer = client.publish('key-a-2').catch(() => 'closed');
-  await until(() => ingest.ends().length === 1);
+  await waitFor(() => ingest.ends().length === 1);
   client.reset();
   assert.equal(await answer, 'closed');
   await openPublisher(t, ingest.port, 'key-b');
@@ -347,12 +347,12 @@ test('an encoder that goes away within the start hook is ended after it', async 
   const ingest = await startIngest(t, {}, { onStart: () => gate.promise });
   const client = await RtmpClient.connected(ingest.port);
   const answer = client.publish('key-a').catch(() => 'closed');
-  await until(() => ingest.sessions('start').length === 1);
+  await waitFor(() => ingest.sessions('start').length === 1);
   client.reset();
   assert.equal(await answer, 'closed');
   assert.deepEqual(ingest.ends(), []);
   gate.resolve();
-  await until(() => ingest.ends().length === 1);
+  await waitFor(() => ingest.ends().length === 1);
   assert.equal(ingest.ends()[0]?.reason, 'closed');
 });
 

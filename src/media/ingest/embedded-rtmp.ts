@@ -14,7 +14,7 @@ import type {
   Publication,
   PublishGrant,
   PublishRequest,
-  RefusalIssue,
+  RejectionIssue,
 } from '../contract/index.ts';
 import { timeRead } from '../longest-read.ts';
 import { Broadcast } from './broadcast.ts';
@@ -161,7 +161,7 @@ export class EmbeddedRtmpEngine implements IngestEngine {
     await this.#sessions.get(sessionId)?.end(reason);
   }
 
-  refuse(sessionId: string, issue: RefusalIssue): void {
+  refuse(sessionId: string, issue: RejectionIssue): void {
     this.#sessions.get(sessionId)?.refuse(issue);
   }
 

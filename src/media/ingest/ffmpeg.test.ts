@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { openFlv } from '../../../test/rtmp/flv-reader.ts';
 import { startIngest, type TestIngest } from '../../../test/rtmp/ingest.ts';
 import { type Publisher, type PublisherOptions, startPublisher } from '../../../test/rtmp/publisher.ts';
@@ -41,7 +41,7 @@ function publish(
 }
 
 const started = (ingest: TestIngest, count = 1) =>
-  until(() => ingest.sessions('start')[count - 1], { timeoutMs: 10_000, message: 'the start hook' });
+  waitFor(() => ingest.sessions('start')[count - 1], { timeoutMs: 10_000, message: 'the start hook' });
 
 test('ffmpeg publishes, ffprobe and ffmpeg read, and both ends are clean', async (t) => {
   const ingest = await startIngest(t);
@@ -64,7 +64,7 @@ test('ffmpeg publishes, ffprobe and ffmpeg read, and both ends are clean', async
   // Newer versions call the end of a live input an error, and end well all the same.
   assert.equal((await copy).code, 0);
   assert.ok((await stat(file)).size > 50_000);
-  await until(() => ingest.ends().length === 1);
+  await waitFor(() => ingest.ends().length === 1);
   assert.equal(ingest.ends()[0]?.reason, 'unpublish');
   const media = ingest.sessions('media')[0];
   assert.deepEqual(media?.video, { codec: 'avc1.42c01e', width: 640, height: 360, fps: 30 });
@@ -76,11 +76,11 @@ test('a reader that comes in the middle has a decodable frame at once', async (t
   const ingest = await startIngest(t);
   const publisher = publish(t, ingest, 'key-a', { gopSec: 5 });
   const session = await started(ingest);
-  await until(() => (ingest.engine.stats(session.sessionId)?.bytes ?? 0) > 50_000, { timeoutMs: 10_000 });
+  await waitFor(() => (ingest.engine.stats(session.sessionId)?.bytes ?? 0) > 50_000, { timeoutMs: 10_000 });
   const at = performance.now();
   const reader = openFlv(ingest.engine, session);
   t.after(() => reader.destroy());
-  await until(() =>
+  await waitFor(() =>
     reader.tags().some((tag) => tag.type === 9 && tag.payload[0] === 0x17 && tag.payload[1] === 1),
   );
   const waited = performance.now() - at;
@@ -101,11 +101,11 @@ test('an encoder that is killed is reported at once and readers end', async (t) 
   const ingest = await startIngest(t);
   const publisher = publish(t, ingest, 'key-a');
   const session = await started(ingest);
-  await until(() => ingest.sessions('media').length === 1);
+  await waitFor(() => ingest.sessions('media').length === 1);
   const reader = openFlv(ingest.engine, session);
   const at = performance.now();
   publisher.kill('SIGKILL');
-  await until(() => ingest.ends().length === 1);
+  await waitFor(() => ingest.ends().length === 1);
   const waited = performance.now() - at;
   t.diagnostic(`end reported after ${waited.toFixed(0)} ms`);
   assert.ok(waited < 1000);
@@ -117,7 +117,7 @@ test('a stopped encoder is replaced by the same key at once, or ends as idle', a
   const ingest = await startIngest(t, { limits: { idleMs: 1500 } });
   const frozen = publish(t, ingest, 'key-a');
   await started(ingest);
-  await until(() => ingest.sessions('media').length === 1);
+  await waitFor(() => ingest.sessions('media').length === 1);
   frozen.kill('SIGSTOP');
   const at = performance.now();
   const next = publish(t, ingest, 'key-a');
@@ -127,9 +127,9 @@ test('a stopped encoder is replaced by the same key at once, or ends as idle', a
     ['replaced'],
   );
   assert.ok(performance.now() - at < 1500, 'without waiting for the idle time');
-  await until(() => ingest.sessions('media').length === 2);
+  await waitFor(() => ingest.sessions('media').length === 2);
   next.kill('SIGSTOP');
-  await until(() => ingest.ends().length === 2, { timeoutMs: 4000 });
+  await waitFor(() => ingest.ends().length === 2, { timeoutMs: 4000 });
   assert.equal(ingest.ends()[1]?.reason, 'idle');
 });
 
@@ -157,7 +157,7 @@ test('a picture that is refreshed bit by bit is told from one with keyframes', a
     gopSec: 1,
     extraArgs: ['-x264-params', 'intra-refresh=1'],
   });
-  await until(() => ingest.sessions('media').some(({ video }) => video?.lacksKeyframes), {
+  await waitFor(() => ingest.sessions('media').some(({ video }) => video?.lacksKeyframes), {
     timeoutMs: 10_000,
   });
   const refreshed = ingest.sessions('media').find(({ video }) => video?.lacksKeyframes);
@@ -172,6 +172,6 @@ test('open groups of pictures are named as such', async (t) => {
     gopSec: 1,
     extraArgs: [...bFrames, '-x264-params', 'open-gop=1:bframes=2'],
   });
-  await until(() => ingest.sessions('media').some(({ video }) => video?.hasOpenGop), { timeoutMs: 10_000 });
+  await waitFor(() => ingest.sessions('media').some(({ video }) => video?.hasOpenGop), { timeoutMs: 10_000 });
   await publisher.stop();
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { emptyAggregate, emptyMessages, tinyFrames } from '../../../test/rtmp/attacks.ts';
 import { RtmpClient } from '../../../test/rtmp/client.ts';
 import { openPublisher, STARTED, startIngest, type TestIngest } from '../../../test/rtmp/ingest.ts';
@@ -43,7 +43,7 @@ for (const [name, bytes] of Object.entries({
     const ingest = await startIngest(t);
     const client = await openPublisher(t, ingest.port, 'key-a');
     client.write(bytes);
-    await until(() => ingest.ends().length === 1, { message: 'the end' });
+    await waitFor(() => ingest.ends().length === 1, { message: 'the end' });
     assertRefused(ingest, 'BITRATE_OVER_PLAN');
     await client.closedSoon();
   });
@@ -54,7 +54,7 @@ test('messages at the limit are taken, and an aggregate of 512 parts', async (t)
   const client = await openPublisher(t, ingest.port, 'key-a');
   client.write(Buffer.concat([emptyMessages(3000), emptyAggregate(512)]));
   client.send({ type: MessageType.audio, streamId: 1, timestamp: 0, payload: audioFrame() });
-  await until(() => ingest.sessions('media').length === 1, { message: 'the frame behind them' });
+  await waitFor(() => ingest.sessions('media').length === 1, { message: 'the frame behind them' });
   assert.deepEqual(ingest.sessions('refused'), []);
 });
 
@@ -65,7 +65,7 @@ test('what came before the end of a connection is handled, however many slices i
   client.write(bytes);
   client.command(0, 'deleteStream', 6, [null, 1]);
   client.socket.end();
-  await until(() => ingest.ends().length === 1, { message: 'the end' });
+  await waitFor(() => ingest.ends().length === 1, { message: 'the end' });
   const [end] = ingest.ends();
   assert.equal(end?.reason, 'unpublish');
   assert.ok((end?.bytes ?? 0) >= bytes.length, `${end?.bytes} bytes`);
@@ -74,17 +74,17 @@ test('what came before the end of a connection is handled, however many slices i
 test('chunk headers count toward the bitrate', async (t) => {
   const ingest = await startIngest(t);
   const client = await openPublisher(t, ingest.port, 'key-a');
-  const { sessionId } = await until(() => ingest.engine.list()[0]);
+  const { sessionId } = await waitFor(() => ingest.engine.list()[0]);
   const bytes = emptyMessages(2000);
   client.write(bytes);
-  await until(() => ingest.engine.stats(sessionId)?.bytes === bytes.length, { message: 'the bytes' });
+  await waitFor(() => ingest.engine.stats(sessionId)?.bytes === bytes.length, { message: 'the bytes' });
 });
 
 test('a codec header of more than 64 KiB ends the publish', async (t) => {
   const ingest = await startIngest(t);
   const client = await openPublisher(t, ingest.port, 'key-a');
   client.media('video', 0, videoHeader('01'.repeat(70_000)));
-  await until(() => ingest.ends().length === 1, { message: 'the end' });
+  await waitFor(() => ingest.ends().length === 1, { message: 'the end' });
   assertRefused(ingest, 'UNSUPPORTED_CODEC');
 });
 
@@ -146,7 +146,7 @@ test('many messages in one packet are handled in slices, in their order', async 
     encodeMessage({ type: MessageType.audio, streamId: 1, timestamp, payload: Buffer.alloc(0) }, 128, 4),
   );
   client.write(Buffer.concat(messages));
-  await until(() => timestamps.length === messages.length, { message: 'all messages' });
+  await waitFor(() => timestamps.length === messages.length, { message: 'all messages' });
   assert.deepEqual(
     timestamps,
     messages.map((_, index) => index),
@@ -170,7 +170,7 @@ test('one message in 100,000 chunks is read in slices', async (t) => {
       encodeMessage({ type: MessageType.audio, streamId: 1, timestamp: 1, payload }, 1, 4),
     ]),
   );
-  await until(() => turns.length === beforeTurn + 2, { message: 'both messages' });
+  await waitFor(() => turns.length === beforeTurn + 2, { message: 'both messages' });
   const [first = 0, last = 0] = turns;
   // 128 steps of 64 chunks.
   assert.ok(last - first >= payload.length / (128 * 64) - 1, `read in ${last - first} iterations`);

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { RtmpClient } from '../../../test/rtmp/client.ts';
 import { type EngineProcess, startEngineProcess } from '../../../test/rtmp/engine-process.ts';
 import { readFlv } from '../../../test/rtmp/flv-reader.ts';
@@ -178,7 +178,7 @@ test('a reader that is stuck does not grow the server', async (t) => {
   const client = await RtmpClient.connected(engine.port);
   t.after(() => client.destroy());
   assert.equal(await client.publish('key-a'), 'NetStream.Publish.Start');
-  const port = await until(() => engine.readPorts[0]);
+  const port = await waitFor(() => engine.readPorts[0]);
   const stuck = readFlv(connect(port, '127.0.0.1'));
   t.after(() => stuck.destroy());
   stuck.pause();
@@ -197,11 +197,11 @@ test('a reader that is stuck does not grow the server', async (t) => {
   const settledBytes = await engine.rssBytes();
   await frames(ROUND, ROUND);
   await assertMemory(t, engine, 10, () => frames(2 * ROUND, ROUND), settledBytes);
-  await until(() => client.socket.writableLength === 0);
+  await waitFor(() => client.socket.writableLength === 0);
   stuck.resume();
   await frames(3 * ROUND, 1);
   const before = stuck.tags().length;
-  await until(async () => {
+  await waitFor(async () => {
     await frames(3 * ROUND + 25, 1);
     return stuck.tags().length > before;
   });

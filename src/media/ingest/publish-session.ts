@@ -8,7 +8,7 @@ import type {
   IngestSession,
   IngestStats,
   PublishGrant,
-  RefusalIssue,
+  RejectionIssue,
   VideoInfo,
 } from '../contract/index.ts';
 import { READ_BUDGETS, ReadMeter } from '../read-budget.ts';
@@ -267,7 +267,7 @@ export class PublishSession implements PublishSink {
   }
 
   /** Ends the publish for what it sends; `onRefused` is awaited before the end. */
-  refuse(issue: RefusalIssue): void {
+  refuse(issue: RejectionIssue): void {
     if (this.#ending !== null || this.#refused) return;
     const { hooks, log } = this.#options;
     this.#refused = true;

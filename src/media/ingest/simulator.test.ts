@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pino } from 'pino';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import type { SimulatedSignal } from '../contract/index.ts';
 import { createSimulator } from './simulator.ts';
 
@@ -40,7 +40,7 @@ async function simulating(t: { after(work: () => Promise<void>): void }) {
   const started = async () => (await readFile(pids, 'utf8')).trim().split('\n').map(Number);
   const first = async () => {
     await simulator.sync();
-    return until(async () => (await started())[0]);
+    return waitFor(async () => (await started())[0]);
   };
   return { simulator, wish, ended, started, first };
 }
@@ -50,9 +50,9 @@ test('the end of an encoder is that of its own wish, and a later one gets anothe
   const encoder = await first();
   wish.until = at(2);
   process.kill(encoder);
-  await until(() => ended.length > 0);
+  await waitFor(() => ended.length > 0);
   assert.deepEqual(ended, [at(1)]);
-  await until(async () => {
+  await waitFor(async () => {
     await simulator.sync();
     return (await started()).length === 2;
   });
@@ -65,6 +65,6 @@ test('an encoder goes on for a wish that is repeated, and ends with that one', a
   await simulator.sync();
   assert.deepEqual(await started(), [encoder]);
   process.kill(encoder);
-  await until(() => ended.length > 0);
+  await waitFor(() => ended.length > 0);
   assert.deepEqual(ended, [at(2)]);
 });

@@ -20,7 +20,7 @@ interface Capacity {
 const TRANSCODE_SHARE = 0.75;
 
 /** What the plans that run have left of it. */
-export function roomLeft(
+export function remainingCapacity(
   { cores = availableParallelism() * TRANSCODE_SHARE, hardware }: Capacity,
   running: readonly LadderPlan[],
 ): { coresLeft: number; sessionsLeft: number } {

@@ -1,5 +1,5 @@
 import type { VideoInfo } from '../contract/index.ts';
-import type { FfmpegAbilities } from '../ffmpeg/check.ts';
+import type { FfmpegCapabilities } from '../ffmpeg/check.ts';
 import { colorNames, describeFilter, outputColor } from '../ffmpeg/color.ts';
 import { liveGuard } from '../ffmpeg/guard.ts';
 import { deviceArgs, type Hardware, liveEncoderOptions, uploadFilters } from '../ffmpeg/hardware.ts';
@@ -15,7 +15,7 @@ export interface PackagerCommandInput {
   segmentSeconds: number;
   /** How long a part is, but for the last before a keyframe. */
   partSeconds: number;
-  sourceTimeBase: FfmpegAbilities['sourceTimeBase'];
+  sourceTimeBase: FfmpegCapabilities['sourceTimeBase'];
   /** Encodes the rungs that the plan has for it. */
   hardware: Hardware | null;
   /** The pipe that the first rung is written to; the others follow. */

@@ -8,7 +8,7 @@ import { errorLog } from '../../../test/transcode/planted.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
-import type { KeptNumbers } from '../contract/index.ts';
+import type { DvrPosition } from '../contract/index.ts';
 import { type Composer, type EpochInput, openComposer, type RungSink } from './composer.ts';
 import { parseMediaPlaylist } from './playlist.ts';
 
@@ -205,7 +205,7 @@ test('composer: the first segment does not wait for the second keyframe', async 
 
 test('composer: what another node has shown meanwhile is gone on from', async () => {
   const { dir, clock, seen } = await fixture();
-  let kept: KeptNumbers | null = null;
+  let kept: DvrPosition | null = null;
   const composer = await openComposer({ dir, clock, log, lastKept: async () => kept });
   opened.push(composer);
   const show = async (count: number) => {

@@ -2,8 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { KeptNumbers } from '../contract/index.ts';
-import { BadFragments } from './fragments.ts';
+import type { DvrPosition } from '../contract/index.ts';
+import { InvalidFragmentsError } from './fragments.ts';
 import { TARGET_DURATION } from './master.ts';
 import { type Packaged, Run } from './run.ts';
 import {
@@ -14,8 +14,8 @@ import {
   type LowLatency,
   loadState,
 } from './state.ts';
-import { endOpenSegments, newEpochName, prune, publish, type Shown } from './stream-folder.ts';
-import { continueAfter, endOf, slideWindow } from './window.ts';
+import { endOpenSegments, newEpochName, prune, publish, type PublishedState } from './stream-folder.ts';
+import { resumeAfter, endOf, slideWindow } from './window.ts';
 
 export interface EpochInput {
   rungs: LiveEpochRung[];
@@ -43,7 +43,7 @@ export interface ComposerOptions {
    * What is kept of a stream, which may have been on another node before, or has been shown by one since (milliseconds
    * since the Unix epoch); nothing when absent.
    */
-  lastKept?: ((streamId: string, sinceMs: number) => Promise<KeptNumbers | null>) | undefined;
+  lastKept?: ((streamId: string, sinceMs: number) => Promise<DvrPosition | null>) | undefined;
 }
 
 /** A finished segment, which begins with a keyframe, and what is needed to read it. */
@@ -116,7 +116,7 @@ class StreamComposer implements Composer {
   readonly #options: ComposerOptions;
   readonly #state: LiveState;
   /** What the files hold, to leave those alone that have not changed. */
-  readonly #shown = new Map<string, Shown>();
+  readonly #shown = new Map<string, PublishedState>();
   #queue: Promise<unknown> = Promise.resolve();
   #queuedPoll: Promise<void> | null = null;
   #present: Present | null = null;
@@ -132,7 +132,7 @@ class StreamComposer implements Composer {
       const { dir, clock } = this.#options;
       const shownUntilMs = endOf(this.#state.slots.at(-1)) ?? 0;
       const kept = await this.#options.lastKept?.(basename(dir), shownUntilMs).catch(() => null);
-      if (kept) continueAfter(this.#state, kept, clock.ms());
+      if (kept) resumeAfter(this.#state, kept, clock.ms());
       const name = await newEpochName(dir, clock.ms());
       const folders = input.rungs.map((rung) => join(dir, name, rung.name));
       await Promise.all(folders.map((folder) => mkdir(folder, { recursive: true })));
@@ -233,7 +233,7 @@ class StreamComposer implements Composer {
     try {
       if (!run.push(index, bytes)) return;
     } catch (error) {
-      if (!(error instanceof BadFragments)) throw error;
+      if (!(error instanceof InvalidFragmentsError)) throw error;
       this.#giveUp(present, error);
       return;
     }

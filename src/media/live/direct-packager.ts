@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import type { Logger } from '../../platform/logger.ts';
-import { type PlacedTag, SourceMuxer } from '../fmp4/source-muxer.ts';
+import { type TimedTag, SourceMuxer } from '../fmp4/source-muxer.ts';
 import type { Composer, EpochInput, RungSink } from './composer.ts';
 import type { ScaledRungs } from './scaled-rungs.ts';
 import { endsWithin } from './supervisor.ts';
@@ -114,7 +114,7 @@ export class DirectPackager {
     const { picture, hasSound, partMs, scaled, log } = this.#options;
     const now = () => performance.now();
     const onChanged = () => onEnd('changed');
-    const onTag = (tag: PlacedTag) => scaled?.push(tag);
+    const onTag = (tag: TimedTag) => scaled?.push(tag);
     const muxer = new SourceMuxer({ picture, hasSound, partMs, now, onBytes: sink, onTag, onChanged });
     const reader = new Writable({
       write(chunk: Buffer, _encoding, done) {

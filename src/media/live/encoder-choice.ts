@@ -1,6 +1,6 @@
 import type { Logger } from '../../platform/logger.ts';
 import type { Hardware } from '../ffmpeg/hardware.ts';
-import { encodesInHardware, inSoftware, type LadderPlan } from './ladder.ts';
+import { encodesInHardware, toSoftwarePlan, type LadderPlan } from './ladder.ts';
 
 export interface EncoderChoiceOptions {
   plan: LadderPlan;
@@ -36,7 +36,7 @@ export class EncoderChoice {
     const left = this.hardware();
     if (left === null) return false;
     log.warn({ encoder: left.kind }, 'a hardware live encode ended: continuing in software');
-    this.#plan = inSoftware(this.#plan);
+    this.#plan = toSoftwarePlan(this.#plan);
     onSoftware?.();
     return true;
   }

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { fragmentBytes, initBytes } from '../../../test/live/fragments.ts';
 import { writeInit } from '../fmp4/init.ts';
 import { PartMaker } from '../fmp4/part-maker.ts';
-import { BadFragments, createFragmentReader, type Fragment, type Init } from './fragments.ts';
+import { InvalidFragmentsError, createFragmentReader, type Fragment, type Init } from './fragments.ts';
 
 const INIT = initBytes();
 const FRAGMENTS = [
@@ -61,7 +61,7 @@ test('fragments: what is no such stream is refused, and nothing is believed of i
       const bytes = Buffer.from(STREAM);
       for (const { at, value } of bits) bytes[at] = value;
       const { pieces, error } = read(cutAt(bytes, [place]));
-      assert.ok(error === null || error instanceof BadFragments, String(error));
+      assert.ok(error === null || error instanceof InvalidFragmentsError, String(error));
       for (const piece of pieces) {
         assert.ok(piece.bytes.length <= bytes.length);
         if (piece.type === 'fragment') assert.ok(piece.durationSec >= 0 && piece.durationSec <= 60);
@@ -90,7 +90,7 @@ test('fragments: neither memory nor time is spent on a box that is too large', (
     Buffer.concat([INIT, fragmentBytes({ startSec: 0, durationSec: 4000, isKey: true })]),
   ]) {
     const { error } = read([bytes]);
-    assert.ok(error instanceof BadFragments, bytes.toString('latin1', 0, 40));
+    assert.ok(error instanceof InvalidFragmentsError, bytes.toString('latin1', 0, 40));
   }
 });
 

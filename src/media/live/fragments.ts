@@ -23,7 +23,7 @@ export interface Fragment {
   isSoundAlone?: true;
 }
 
-export class BadFragments extends Error {
+export class InvalidFragmentsError extends Error {
   override readonly name = 'BadFragments';
 }
 
@@ -32,7 +32,7 @@ export interface FragmentReader {
    * Takes bytes as they come, cut anywhere.
    *
    * @returns what has become complete with them.
-   * @throws {BadFragments} when they are no such stream; the reader is of no use any more.
+   * @throws {InvalidFragmentsError} when they are no such stream; the reader is of no use any more.
    */
   push(bytes: Buffer): (Init | Fragment)[];
 }
@@ -107,16 +107,16 @@ class BoxReader implements FragmentReader {
         this.#ftyp = bytes;
         return null;
       case 'moov':
-        if (this.#tracks !== null) throw new BadFragments('a second header');
+        if (this.#tracks !== null) throw new InvalidFragmentsError('a second header');
         this.#tracks = tracksOf(bytes);
         return { type: 'init', bytes: Buffer.concat([this.#ftyp ?? Buffer.alloc(0), bytes]) };
       case 'moof':
-        if (this.#tracks === null) throw new BadFragments('a fragment before the header');
+        if (this.#tracks === null) throw new InvalidFragmentsError('a fragment before the header');
         this.#moof = { bytes, facts: factsOf(bytes, this.#tracks) };
         return null;
       case 'mdat': {
         const moof = this.#moof;
-        if (moof === null) throw new BadFragments('media without a description');
+        if (moof === null) throw new InvalidFragmentsError('media without a description');
         this.#moof = null;
         return { type: 'fragment', bytes: joined(moof.bytes, bytes), ...moof.facts };
       }
@@ -139,8 +139,8 @@ function boxAt(bytes: Buffer, at: number): Box | null {
   const box = readBox(bytes, at);
   if (box === null) return null;
   const most = MAX_BYTES[box.type];
-  if (most === undefined) throw new BadFragments(`a box ${JSON.stringify(box.type)}`);
-  if (box.end - at > most) throw new BadFragments(`${box.type} of ${box.end - at} bytes`);
+  if (most === undefined) throw new InvalidFragmentsError(`a box ${JSON.stringify(box.type)}`);
+  if (box.end - at > most) throw new InvalidFragmentsError(`${box.type} of ${box.end - at} bytes`);
   return box;
 }
 
@@ -153,14 +153,14 @@ function readBox(bytes: Buffer, at: number): Box | null {
     size = Number(bytes.readBigUInt64BE(at + HEADER_BYTES));
     body = at + LARGE_HEADER_BYTES;
   }
-  if (at + size < body) throw new BadFragments(`${JSON.stringify(type)} of ${size} bytes`);
+  if (at + size < body) throw new InvalidFragmentsError(`${JSON.stringify(type)} of ${size} bytes`);
   return { type, start: at, body, end: at + size };
 }
 
 function* boxesIn(bytes: Buffer, { body, end }: Pick<Box, 'body' | 'end'>): Generator<Box> {
   for (let at = body; at < end; ) {
     const box = at + HEADER_BYTES <= end ? readBox(bytes, at) : null;
-    if (box === null || box.end > end) throw new BadFragments('a box that ends after the one around it');
+    if (box === null || box.end > end) throw new InvalidFragmentsError('a box that ends after the one around it');
     yield box;
     at = box.end;
   }
@@ -178,7 +178,7 @@ function childOf(bytes: Buffer, parent: Box, ...path: string[]): Box | null {
 /** A number of `size` bytes, which must lie in the box. */
 function numberAt(bytes: Buffer, box: Box, offset: number, size: 1 | 3 | 4 | 8 = 4): number {
   const at = box.body + offset;
-  if (at + size > box.end) throw new BadFragments(`${box.type} is too short`);
+  if (at + size > box.end) throw new InvalidFragmentsError(`${box.type} is too short`);
   return size === 8 ? Number(bytes.readBigUInt64BE(at)) : bytes.readUIntBE(at, size);
 }
 
@@ -198,15 +198,15 @@ function tracksOf(bytes: Buffer): Track[] {
     const media = childOf(bytes, trak, 'mdia', 'mdhd');
     const handler = childOf(bytes, trak, 'mdia', 'hdlr');
     if (header === null || media === null || handler === null)
-      throw new BadFragments('a track without facts');
+      throw new InvalidFragmentsError('a track without facts');
     const id = numberAt(bytes, header, isLong(bytes, header) ? 20 : 12);
     const timescale = numberAt(bytes, media, isLong(bytes, media) ? 20 : 12);
-    if (timescale === 0) throw new BadFragments('a track without time');
+    if (timescale === 0) throw new InvalidFragmentsError('a track without time');
     // "vide"
     const isVideo = numberAt(bytes, handler, 8) === 0x76_69_64_65;
     tracks.push({ id, timescale, isVideo, defaultDuration: 0, defaultFlags: 0, ...defaults.get(id) });
   }
-  if (tracks.length === 0) throw new BadFragments('no track');
+  if (tracks.length === 0) throw new InvalidFragmentsError('no track');
   return tracks;
 }
 
@@ -221,17 +221,17 @@ function factsOf(bytes: Buffer, tracks: readonly Track[]): Omit<Fragment, 'bytes
   for (const traf of boxesIn(bytes, moof)) {
     if (traf.type !== 'traf') continue;
     const header = childOf(bytes, traf, 'tfhd');
-    if (header === null) throw new BadFragments('a part of no track');
+    if (header === null) throw new InvalidFragmentsError('a part of no track');
     const id = numberAt(bytes, header, 4);
     const track = tracks.find((one) => one.id === id);
-    if (track === undefined) throw new BadFragments('a part of an unknown track');
+    if (track === undefined) throw new InvalidFragmentsError('a part of an unknown track');
     if (best === null || (track.isVideo && !best.track.isVideo))
       best = { track, facts: trackFacts(bytes, traf, header, track) };
   }
-  if (best === null) throw new BadFragments('a fragment without a track');
+  if (best === null) throw new InvalidFragmentsError('a fragment without a track');
   const { startSec, durationSec } = best.facts;
   if (!(durationSec <= MAX_SECONDS && Number.isSafeInteger(Math.round(startSec * 1000))))
-    throw new BadFragments('a fragment of impossible length');
+    throw new InvalidFragmentsError('a fragment of impossible length');
   // Nobody can begin to watch with it.
   if (!best.track.isVideo && tracks.some(({ isVideo }) => isVideo))
     return { ...best.facts, isIndependent: false, isSoundAlone: true };
@@ -285,7 +285,7 @@ function readRun(
   let firstFlags = has & 0x4 ? numberAt(bytes, run, at) : null;
   if (has & 0x4) at += 4;
   const size = [0x100, 0x200, 0x400, 0x800].filter((flag) => has & flag).length * 4;
-  if (size * count > run.end - run.body) throw new BadFragments('trun is too short');
+  if (size * count > run.end - run.body) throw new InvalidFragmentsError('trun is too short');
   const flagsAt = (has & 0x100 ? 4 : 0) + (has & 0x200 ? 4 : 0);
   if (has & 0x400 && count > 0) firstFlags ??= numberAt(bytes, run, at + flagsAt);
   // Signed in version 1, and small enough in version 0.

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OLD_ABILITIES } from '../../../test/live/ffmpeg.ts';
 import type { Hardware } from '../ffmpeg/hardware.ts';
-import { roomLeft } from './capacity.ts';
+import { remainingCapacity } from './capacity.ts';
 import {
   encodesInHardware,
-  inSoftware,
+  toSoftwarePlan,
   type LadderInput,
   type LadderPlan,
-  learn,
+  updatePlan,
   planKey,
   planLadder,
 } from './ladder.ts';
@@ -293,19 +293,19 @@ test('ladder: what is learnt of the source counts in the load of the rungs that 
   const running = at(0, 100);
   const latest = at(30, 0);
   assert.equal(planKey(running), planKey(latest));
-  const learnt = learn(running, latest, { codec: 'avc1.640028', width: 1920, height: 1080, fps: 30 });
+  const learnt = updatePlan(running, latest, { codec: 'avc1.640028', width: 1920, height: 1080, fps: 30 });
   assert.deepEqual(learnt.rungs, running.rungs);
   assert.equal(learnt.cores, running.cores / 2);
   assert.equal(learnt.fps, 30);
-  assert.equal(learn(latest, at(60, 100), undefined).cores, 0);
+  assert.equal(updatePlan(latest, at(60, 100), undefined).cores, 0);
 });
 
 test('ladder: who can play it goes by the rungs that run, not by those that there is room for now', () => {
   const [alone, beside] = [planned(hevc(1920, 1080, { coresLeft: 0 })), planned(hevc(1920, 1080))];
   assert.equal(planKey(alone), planKey(beside));
   const late = planned(hevc(1920, 1080, { coresLeft: 0, longKeyframeInterval: true }));
-  assert.deepEqual(learn(beside, late, undefined).issues, ['CODEC_TRANSCODED', 'KEYFRAME_INTERVAL']);
-  assert.deepEqual(learn(alone, beside, undefined).issues, ['CODEC_NOT_EVERYWHERE']);
+  assert.deepEqual(updatePlan(beside, late, undefined).issues, ['CODEC_TRANSCODED', 'KEYFRAME_INTERVAL']);
+  assert.deepEqual(updatePlan(alone, beside, undefined).issues, ['CODEC_NOT_EVERYWHERE']);
 });
 
 const inHardware = ({ rungs }: LadderPlan) => rungs.filter(encodesInHardware).map(({ name }) => name);
@@ -326,7 +326,7 @@ test('ladder: hardware takes the largest rungs for which it has room, and they c
 
 test('ladder: without the hardware that has failed, a plan keeps its rungs and costs what they cost in software', () => {
   const plain = planned(input(1920, 1080));
-  const left = inSoftware(planned(input(1920, 1080, { sessionsLeft: 2 })));
+  const left = toSoftwarePlan(planned(input(1920, 1080, { sessionsLeft: 2 })));
   assert.deepEqual(left.rungs, plain.rungs);
   assert.ok(Math.abs(left.cores - plain.cores) < 1e-9);
 });
@@ -335,7 +335,7 @@ test('ladder: the sessions of the hardware are shared by all broadcasts', () => 
   const hardware = { kind: 'nvenc', device: null, nodes: [], can: ['H264', 'LIVE'] } as const;
   const running = [planned(input(1920, 1080, { sessionsLeft: 2 }))];
   const left = (can: Hardware['can'], sessions: number) =>
-    roomLeft({ cores: 2, hardware: () => ({ hardware: { ...hardware, can }, sessions }) }, running);
+    remainingCapacity({ cores: 2, hardware: () => ({ hardware: { ...hardware, can }, sessions }) }, running);
   assert.deepEqual(left(hardware.can, 3), { coresLeft: 2 - (running[0]?.cores ?? 0), sessionsLeft: 1 });
   assert.equal(left(hardware.can, 1).sessionsLeft, 0);
   assert.equal(left(['H264'], 8).sessionsLeft, 0, 'it does not keep up with broadcasts');

@@ -1,5 +1,5 @@
 import type { AudioInfo, LiveIssue, PublishGrant, VideoInfo } from '../contract/index.ts';
-import type { FfmpegAbilities } from '../ffmpeg/check.ts';
+import type { FfmpegCapabilities } from '../ffmpeg/check.ts';
 import { h264Codec, h264Level } from './h264.ts';
 
 /** One variant of the public master. The top one is always named `src`. */
@@ -46,7 +46,7 @@ export interface LadderInput {
   coresLeft: number;
   /** Rungs that its hardware still encodes; 0 without any. */
   sessionsLeft?: number;
-  abilities: Pick<FfmpegAbilities, 'enhancedFlv' | 'enhancedFlv2'>;
+  abilities: Pick<FfmpegCapabilities, 'enhancedFlv' | 'enhancedFlv2'>;
   /** More than 4 s between keyframes: the copy would make long segments, so the top is encoded if possible. */
   longKeyframeInterval: boolean;
 }
@@ -145,7 +145,7 @@ export function planKey(plan: LadderPlan): string {
 }
 
 /** The running plan, with what has been learnt of the source since. */
-export function learn(running: LadderPlan, latest: LadderPlan, video: VideoInfo | undefined): LadderPlan {
+export function updatePlan(running: LadderPlan, latest: LadderPlan, video: VideoInfo | undefined): LadderPlan {
   const { fps } = latest;
   // Who can play it goes by the rungs that run.
   const issues = [...running.issues.filter(isOfCodec), ...latest.issues.filter((issue) => !isOfCodec(issue))];
@@ -348,7 +348,7 @@ export function encodesInHardware({ isHardware }: Rung): boolean {
 }
 
 /** The same plan without hardware, which has failed. The rungs stay, also where they are more than the node has room for. */
-export function inSoftware(plan: LadderPlan): LadderPlan {
+export function toSoftwarePlan(plan: LadderPlan): LadderPlan {
   const rungs = plan.rungs.map(({ isHardware: _, ...rung }) => rung);
   const encoded = (list: readonly Rung[]) => list.filter((rung) => rung.mode === 'encode');
   const more = sumCores(encoded(rungs), plan.fps) - sumCores(encoded(plan.rungs), plan.fps);

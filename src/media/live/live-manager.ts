@@ -7,15 +7,15 @@ import type {
   IngestEngine,
   IngestSession,
   LiveIssue,
-  RefusalIssue,
+  RejectionIssue,
   StreamHealth,
 } from '../contract/index.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
-import { type LiveHardware, roomLeft } from './capacity.ts';
+import { type LiveHardware, remainingCapacity } from './capacity.ts';
 import { type Composer, type ComposerOptions, type FinishedSegments, openComposer } from './composer.ts';
 import { LONG_KEYFRAME_MS, SignalWatch } from './health.ts';
 import { emptyFolder, emptyIdleFolders } from './idle-folders.ts';
-import { inSoftware, type LadderPlan, learn, planKey, planLadder } from './ladder.ts';
+import { toSoftwarePlan, type LadderPlan, updatePlan, planKey, planLadder } from './ladder.ts';
 import { mediaKey } from './media-key.ts';
 import { createPackager, type Packager } from './packager.ts';
 import { createThumbnails, type Thumbnails } from './thumbnail.ts';
@@ -39,7 +39,7 @@ export interface LiveManagerOptions {
   /** Called every five seconds for each stream that publishes, and within one when its issues have changed. */
   onHealth?: (streamId: string, health: StreamHealth) => void;
   /** The publish cannot be packaged, and is kicked when this is done. */
-  onRefused?: (session: IngestSession, issue: RefusalIssue) => Promise<void>;
+  onRefused?: (session: IngestSession, issue: RejectionIssue) => Promise<void>;
 }
 
 /** Packages what the ingest receives: never two packagers for a stream. */
@@ -302,7 +302,7 @@ async function applySession(
     audio: session.audio,
     grant: session.grant,
     maxRungs: options.maxRungs,
-    ...roomLeft(options, beside),
+    ...remainingCapacity(options, beside),
     abilities: options.ffmpeg.info,
     longKeyframeInterval: entry.longKeyframeInterval,
   });
@@ -325,7 +325,7 @@ async function applySession(
     running.media === media &&
     planKey(running.plan) === planKey(plan)
   ) {
-    running.plan = learn(running.plan, plan, session.video);
+    running.plan = updatePlan(running.plan, plan, session.video);
     await running.packager.setFps(plan.fps);
     return;
   }
@@ -349,7 +349,7 @@ async function newPackager(
     plan,
     hardware: options.hardware?.()?.hardware ?? null,
     onSoftware: () => {
-      if (entry.running?.sessionId === session.sessionId) entry.running.plan = inSoftware(entry.running.plan);
+      if (entry.running?.sessionId === session.sessionId) entry.running.plan = toSoftwarePlan(entry.running.plan);
     },
     source: session.video ?? null,
     audioCodec: session.audio?.codec ?? '',

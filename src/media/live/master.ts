@@ -39,7 +39,7 @@ const FURTHER = /^(hvc1|hev1|av01|vp09)/;
 function plainFirst(variants: readonly MasterVariant[]): MasterVariant[] {
   const isFurther = ({ codecs: [first = ''] }: MasterVariant) => FURTHER.test(first);
   const plain = variants.filter((variant) => !isFurther(variant));
-  return [plain, variants.filter(isFurther)].flatMap(startFirst);
+  return [plain, variants.filter(isFurther)].flatMap(orderVariants);
 }
 
 /** A phone shows so many lines as well as more, and most networks carry them. */
@@ -50,7 +50,7 @@ const START_LINES = 720;
  * does, begin with it (docs/decisions/playback-and-tokens.md#rendition-order). Those without a size keep
  * their places at the end.
  */
-export function startFirst<T extends { width: number; height: number }>(variants: readonly T[]): T[] {
+export function orderVariants<T extends { width: number; height: number }>(variants: readonly T[]): T[] {
   const lines = ({ width, height }: T) => Math.min(width, height);
   const descending = variants.toSorted((a, b) => lines(b) - lines(a));
   const pictures = descending.filter((variant) => lines(variant) > 0);
@@ -71,7 +71,7 @@ export function suffixMaster(master: string, uriSuffix: string): string {
 export const TARGET_DURATION = 4;
 
 /** What a player gets before the encoder has sent anything: only that there is a `src`. */
-export function waitingMaster(uriSuffix = ''): string {
+export function placeholderMaster(uriSuffix = ''): string {
   const variant: MasterVariant = {
     name: 'src',
     codecs: [],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { renderMaster, suffixMaster, waitingMaster } from './master.ts';
+import { renderMaster, suffixMaster, placeholderMaster } from './master.ts';
 import {
   emptyMediaPlaylist,
   type MediaPlaylist,
@@ -390,5 +390,5 @@ test('master: attributes, what a phone should start with first, suffix on every 
       '',
     ].join('\n'),
   );
-  assert.match(waitingMaster('?t=a'), /\nsrc\/index\.m3u8\?t=a\n$/);
+  assert.match(placeholderMaster('?t=a'), /\nsrc\/index\.m3u8\?t=a\n$/);
 });

@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { FfmpegProcess } from '../ffmpeg/process.ts';
-import type { PlacedTag } from '../fmp4/source-muxer.ts';
+import type { TimedTag } from '../fmp4/source-muxer.ts';
 import { Broadcast } from '../ingest/broadcast.ts';
 import { flvTag } from '../ingest/flv.ts';
 import { feed } from '../ingest/flv-feed.ts';
@@ -67,7 +67,7 @@ export class ScaledRungs {
     supervisor.start();
   }
 
-  push({ type, kind, atMs, payload, keyframe }: PlacedTag): void {
+  push({ type, kind, atMs, payload, keyframe }: TimedTag): void {
     const broadcast = this.#run?.broadcast;
     if (kind === 'header') broadcast?.setHeader(type, flvTag(type, atMs, payload));
     else broadcast?.frame(type, atMs, payload, keyframe);

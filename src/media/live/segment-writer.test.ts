@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { BadFragments, type Fragment } from './fragments.ts';
+import { InvalidFragmentsError, type Fragment } from './fragments.ts';
 import { createSegmentWriter, type LeadingWriter } from './segment-writer.ts';
 import { emptyState, type LiveState } from './state.ts';
 
@@ -71,7 +71,7 @@ test('segments: more than live media make, for long, end the run', async () => {
   const flood = async () => {
     for (let index = 0; index < 1000; index += 1) await writer.take(piece('key', index * 3, 3), 0);
   };
-  await assert.rejects(flood(), BadFragments);
+  await assert.rejects(flood(), InvalidFragmentsError);
   await writer.end();
   assert.ok(state.slots.length >= 120 && state.slots.length < 150, `${state.slots.length} segments`);
   assert.ok(state.slots.every(({ rungs: { src } }) => src?.isOpen === undefined));

@@ -1,10 +1,10 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BadFragments, type Fragment, type Init } from './fragments.ts';
+import { InvalidFragmentsError, type Fragment, type Init } from './fragments.ts';
 import { codecOfInitSegment } from './h264.ts';
 import type { LiveEpoch, LiveEpochRung, LiveState } from './state.ts';
-import { addPart, endSegment, isAwaited, joinRung, leaveRung, leaveSegments, segmentFile } from './window.ts';
+import { addPart, endSegment, isAwaited, addRung, removeRung, leaveSegments, segmentFile } from './window.ts';
 
 /** Writes the segments of one rung of a run, and says in the state what is there. */
 export interface SegmentWriter {
@@ -190,7 +190,7 @@ class RungWriter implements LeadingWriter {
     return isAway && current.lasts(startSec, segmentSeconds);
   }
 
-  /** @throws {BadFragments} for what makes more segments than any live media do. */
+  /** @throws {InvalidFragmentsError} for what makes more segments than any live media do. */
   async #next(piece: Fragment): Promise<void> {
     this.#count();
     const { startSec, shownSec } = piece;
@@ -208,7 +208,7 @@ class RungWriter implements LeadingWriter {
     const earned = ((nowMs - this.#countedMs) / 1000) * SEGMENTS_A_SECOND;
     this.#spare = Math.min(BURST_SEGMENTS, this.#spare + earned) - 1;
     this.#countedMs = nowMs;
-    if (this.#spare < 0) throw new BadFragments('segments come faster than time passes');
+    if (this.#spare < 0) throw new InvalidFragmentsError('segments come faster than time passes');
   }
 
   async #finish(nextSec?: number): Promise<void> {
@@ -232,7 +232,7 @@ class FollowingRungWriter implements FollowingWriter {
     this.rung = options.rung.name;
   }
 
-  /** @throws {BadFragments} for another header than that of the run. */
+  /** @throws {InvalidFragmentsError} for another header than that of the run. */
   async take(piece: Init | Fragment, nowMs: number): Promise<boolean> {
     if (piece.type === 'init') return this.#takeInit(piece);
     const { epoch, leader } = this.#options;
@@ -240,7 +240,7 @@ class FollowingRungWriter implements FollowingWriter {
     if (!this.#isIn && leader.endSec - this.#endSec > JOIN_SECONDS) return false;
     const hasJoined = !this.#isIn;
     this.#isIn = true;
-    if (hasJoined) joinRung(epoch, this.rung);
+    if (hasJoined) addRung(epoch, this.rung);
     const start = leader.segmentAt(piece.shownSec);
     if (start === null) return hasJoined;
     const begins = start.index !== this.#current?.index;
@@ -256,7 +256,7 @@ class FollowingRungWriter implements FollowingWriter {
   async leave(): Promise<void> {
     this.#isIn = false;
     await this.end();
-    leaveRung(this.#options.state, this.#options.epoch, this.rung);
+    removeRung(this.#options.state, this.#options.epoch, this.rung);
   }
 
   async end(): Promise<void> {
@@ -288,7 +288,7 @@ class FollowingRungWriter implements FollowingWriter {
 
   async #takeInit(piece: Init): Promise<boolean> {
     // Players have it already, by an address that never changes what it holds.
-    if (this.#init !== null && !this.#init.equals(piece.bytes)) throw new BadFragments('another header');
+    if (this.#init !== null && !this.#init.equals(piece.bytes)) throw new InvalidFragmentsError('another header');
     if (this.#init !== null) return false;
     this.#init = piece.bytes;
     await takeInit(this.#options, piece);

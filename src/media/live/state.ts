@@ -1,6 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { type Static, Type } from 'typebox';
-import { shapeOf } from '../../platform/shapes.ts';
+import { compileSchema } from '../../platform/shapes.ts';
 
 /**
  * What a stream's playlists are made from, kept in `state.json` so that a new process goes on with the same
@@ -85,7 +85,7 @@ const State = Type.Object({
   playlists: Type.Array(Type.String()),
 });
 
-const kept = shapeOf(State);
+const kept = compileSchema(State);
 
 export type LiveState = Static<typeof State>;
 export type LiveSlot = Static<typeof Slot>;

@@ -53,7 +53,7 @@ async function readPlaylist(dir: string, rung: string): Promise<MediaPlaylist | 
 }
 
 /** What a file holds. */
-export interface Shown {
+export interface PublishedState {
   text: string;
   /** Of a rung: with the parts that were put at its end. */
   playlist?: MediaPlaylist;
@@ -68,10 +68,10 @@ export interface Shown {
 export async function publish(
   dir: string,
   state: LiveState,
-  { isNew, shown }: { isNew: boolean; shown: Map<string, Shown> },
+  { isNew, shown }: { isNew: boolean; shown: Map<string, PublishedState> },
 ): Promise<void> {
   if (isNew) await replaceFile(join(dir, 'state.json'), JSON.stringify(state));
-  const replace = async (name: string, next: Shown) => {
+  const replace = async (name: string, next: PublishedState) => {
     if (shown.get(name)?.text === next.text) return;
     await replaceFile(join(dir, name), next.text);
     shown.set(name, next);
@@ -89,7 +89,7 @@ export async function publish(
 }
 
 /** @returns false where the playlist has to be written anew. */
-async function addParts(path: string, state: LiveState, shown: Shown | undefined): Promise<boolean> {
+async function addParts(path: string, state: LiveState, shown: PublishedState | undefined): Promise<boolean> {
   const { open } = shown?.playlist ?? {};
   const parts = shown?.playlist === undefined ? null : partsSince(state, shown.playlist);
   if (shown === undefined || open === undefined || parts === null) return false;

@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { testFfmpeg } from '../../../test/live/ffmpeg.ts';
-import { errorLog, KINDS, plant } from '../../../test/transcode/planted.ts';
+import { errorLog, KINDS, plantOutput } from '../../../test/transcode/planted.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createThumbnails } from './thumbnail.ts';
 
@@ -36,9 +36,9 @@ async function setUp(script: string) {
 for (const kind of KINDS) {
   test(`thumbnail: of ${kind} for a segment none is taken`, async () => {
     const { dir, folder, secret, errors, look } = await setUp('exit 0');
-    await plant(kind, join(folder, 'src/s_000000.m4s'), secret);
+    await plantOutput(kind, join(folder, 'src/s_000000.m4s'), secret);
     look();
-    await until(() => errors.length > 0, { message: 'a line in the log' });
+    await waitFor(() => errors.length > 0, { message: 'a line in the log' });
     assert.deepEqual(errors, ['no thumbnail was taken']);
     assert.deepEqual(await readdir(dir), ['e1']);
   });
@@ -50,7 +50,7 @@ test('thumbnail: a link in the place of the picture is not shown', async () => {
     'for last in "$@"; do :; done; cd "$(dirname "$(echo "$last" | cut -c6-)")"; ln -sf e1/src/init.mp4 .thumbnail.jpg',
   );
   look();
-  await until(() => errors.length > 0, { message: 'a line in the log' });
+  await waitFor(() => errors.length > 0, { message: 'a line in the log' });
   assert.deepEqual(errors, ['no thumbnail was taken']);
-  await until(async () => (await readdir(dir)).length === 1, { message: 'nothing but the run' });
+  await waitFor(async () => (await readdir(dir)).length === 1, { message: 'nothing but the run' });
 });

@@ -4,7 +4,7 @@ import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { LIVE_DECODERS } from '../ffmpeg/codecs.ts';
 import { inputGuard, type ProgramLimits } from '../ffmpeg/guard.ts';
-import { openOutput, readOutput, UnsafeOutput } from '../ffmpeg/output.ts';
+import { openOutput, readOutput, UnsafeOutputError } from '../ffmpeg/output.ts';
 import { spawnFfmpeg } from '../ffmpeg/process.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import type { Composer, LatestSegment } from './composer.ts';
@@ -69,7 +69,7 @@ export function createThumbnails({ ffmpeg, clock, log }: Options): Thumbnails {
       if (latest === null) return;
       due.set(dir, now + EVERY_MS);
       take(dir, latest).catch((error: unknown) => {
-        const level = error instanceof UnsafeOutput ? 'error' : 'debug';
+        const level = error instanceof UnsafeOutputError ? 'error' : 'debug';
         log[level]({ err: error, dir }, 'no thumbnail was taken');
       });
     },

@@ -1,4 +1,4 @@
-import type { KeptNumbers } from '../contract/index.ts';
+import type { DvrPosition } from '../contract/index.ts';
 import type { MasterVariant } from './master.ts';
 import type { MediaPlaylist, PublicPart, PublicSegment } from './playlist.ts';
 import type { LiveEpoch, LiveEpochRung, LivePart, LiveSlot, LiveState, LowLatency } from './state.ts';
@@ -24,7 +24,7 @@ interface Seen {
 }
 
 /** Where a part stands: the number of its segment in the run, and the rung. */
-export interface PartPlace {
+export interface PartPosition {
   rung: string;
   index: number;
 }
@@ -38,7 +38,7 @@ export interface PartPlace {
 export function addPart(
   state: LiveState,
   epoch: LiveEpoch,
-  place: PartPlace,
+  place: PartPosition,
   part: LivePart,
   nowMs: number,
 ): LiveSlot | null {
@@ -71,7 +71,7 @@ function beginRung({ isIndependent }: LivePart): LiveSlot['rungs'][string] {
 export function endSegment(
   state: LiveState,
   epoch: LiveEpoch,
-  { rung, index }: PartPlace,
+  { rung, index }: PartPosition,
   durationSec?: number,
 ): void {
   const held = slotOf(state, epoch, index)?.rungs[rung];
@@ -122,13 +122,13 @@ function beginSlot(
 }
 
 /** The rung comes from the next segment on that begins with a keyframe. */
-export function joinRung(epoch: LiveEpoch, rung: string): void {
+export function addRung(epoch: LiveEpoch, rung: string): void {
   epoch.absent = epoch.absent?.filter((name) => name !== rung) ?? [];
   epoch.late = epoch.late?.filter((name) => name !== rung) ?? [];
 }
 
 /** The rung does not come any more: what it has of the segment that it is in is all of it. */
-export function leaveRung(state: LiveState, epoch: LiveEpoch, rung: string): void {
+export function removeRung(state: LiveState, epoch: LiveEpoch, rung: string): void {
   for (const slot of state.slots) {
     if (slot.epoch !== epoch.name) continue;
     const held = slot.rungs[rung];
@@ -152,7 +152,7 @@ export function leaveSegments(
 }
 
 /** The segment is there, and nothing of it by this rung. */
-export function isAwaited(state: LiveState, epoch: LiveEpoch, { rung, index }: PartPlace): boolean {
+export function isAwaited(state: LiveState, epoch: LiveEpoch, { rung, index }: PartPosition): boolean {
   const slot = slotOf(state, epoch, index);
   return slot !== null && slot.rungs[rung] === undefined && !slot.without?.includes(rung);
 }
@@ -178,7 +178,7 @@ export function slideWindow(state: LiveState, nowMs: number): void {
 }
 
 /** Goes on after what another node has shown of the stream: what it left here before is older than that. */
-export function continueAfter(state: LiveState, { seq, disc, epoch }: KeptNumbers, nowMs: number): void {
+export function resumeAfter(state: LiveState, { seq, disc, epoch }: DvrPosition, nowMs: number): void {
   if (seq < state.nextSeq) return;
   for (const slot of state.slots) slot.leftAtMs ??= nowMs;
   state.nextSeq = seq + 1;

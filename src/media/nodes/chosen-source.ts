@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StreamPlace } from '../contract/index.ts';
+import type { StreamLocation } from '../contract/index.ts';
 import type { LiveSource } from './live-source.ts';
 import type { NodeAddress } from './node-client.ts';
 import type { RemoteSources } from './remote-source.ts';
@@ -12,11 +12,11 @@ interface Options {
   /** Of the media role on this machine's folder; null while there was none. */
   ownNodeId(): Promise<string | null>;
   /** Undefined where nothing has been published to a stream. */
-  placeOf(streamId: string): Promise<StreamPlace | undefined>;
+  placeOf(streamId: string): Promise<StreamLocation | undefined>;
 }
 
 /** Reads each stream where it is: out of this machine's folder, or from the node that has it. */
-export function createChosenSource({ local, remote, ownNodeId, placeOf }: Options): LiveSource {
+export function createSourceSelector({ local, remote, ownNodeId, placeOf }: Options): LiveSource {
   const of = async (streamId: string): Promise<LiveSource> => {
     const place = await placeOf(streamId);
     if (place === undefined || place.url === null || place.nodeId === (await ownNodeId())) return local;

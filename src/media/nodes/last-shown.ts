@@ -1,11 +1,11 @@
 import type { Clock } from '../../kernel/clock.ts';
-import type { KeptNumbers, StreamPlace } from '../contract/index.ts';
+import type { DvrPosition, StreamLocation } from '../contract/index.ts';
 import { parseMediaPlaylist } from '../live/playlist.ts';
 import type { RemoteSources } from './remote-source.ts';
 
 interface Options {
   /** The other node that a stream was on since a moment; undefined where there was none. */
-  before(streamId: string, sinceMs: number): Promise<StreamPlace | undefined>;
+  before(streamId: string, sinceMs: number): Promise<StreamLocation | undefined>;
   remote: Pick<RemoteSources, 'on'>;
   clock: Clock;
 }
@@ -20,8 +20,8 @@ const PER_NUMBER_MS = 500;
  * How far the numbers of a stream have come that another node had before, so that players see them go on. Where that node
  * cannot be asked, numbers by the clock are greater than any that it can have shown.
  */
-export function createLastShown({ before, remote, clock }: Options) {
-  return async (streamId: string, sinceMs: number): Promise<KeptNumbers | null> => {
+export function createLastServed({ before, remote, clock }: Options) {
+  return async (streamId: string, sinceMs: number): Promise<DvrPosition | null> => {
     const place = await before(streamId, sinceMs);
     if (place === undefined) return null;
     const { nodeId, url } = place;

@@ -1,11 +1,11 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../../platform/logger.ts';
-import { openOutput, UnsafeOutput } from '../ffmpeg/output.ts';
+import { openOutput, UnsafeOutputError } from '../ffmpeg/output.ts';
 import { UNFINISHED } from '../live/segment-writer.ts';
 import { THUMBNAIL_FILE } from '../live/thumbnail.ts';
 import { createFolderChanges } from './folder-changes.ts';
-import type { LivePlace, LiveSource, LiveText } from './live-source.ts';
+import type { SegmentLocation, LiveSource, CachedTextFile } from './live-source.ts';
 import { openedFile } from './opened-file.ts';
 
 export interface LocalSourceOptions {
@@ -18,7 +18,7 @@ export interface LocalSourceOptions {
 /** The live streams of this machine's disk. */
 export interface LocalSource extends LiveSource {
   /** All texts of a stream, by their names; one look for all who ask at once. */
-  texts(streamId: string): Promise<ReadonlyMap<string, LiveText>>;
+  texts(streamId: string): Promise<ReadonlyMap<string, CachedTextFile>>;
 }
 
 const CACHE_FILES = 2000;
@@ -27,16 +27,16 @@ const TEXT_FILE = /^[a-z0-9_-]{1,128}\.m3u8$/;
 export function createLocalSource({ liveDir, log }: LocalSourceOptions): LocalSource {
   const files = createTextFiles();
   const changes = createFolderChanges();
-  const open = ({ streamId, epoch, rung, file }: LivePlace) =>
+  const open = ({ streamId, epoch, rung, file }: SegmentLocation) =>
     openOutput(join(liveDir, streamId, epoch), `${rung}/${file}`).catch((error: unknown) => {
-      if (error instanceof UnsafeOutput) log?.error({ err: error }, 'a live segment is no file');
+      if (error instanceof UnsafeOutputError) log?.error({ err: error }, 'a live segment is no file');
       return null;
     });
   const text = (streamId: string, name: string) => files.read(join(liveDir, streamId, name));
-  const looking = new Map<string, Promise<ReadonlyMap<string, LiveText>>>();
+  const looking = new Map<string, Promise<ReadonlyMap<string, CachedTextFile>>>();
   const look = async (streamId: string) => {
     const names = await readdir(join(liveDir, streamId)).catch(() => []);
-    const found = new Map<string, LiveText>();
+    const found = new Map<string, CachedTextFile>();
     for (const name of names.filter((one) => TEXT_FILE.test(one))) {
       const one = await text(streamId, name);
       if (one !== null) found.set(name, one);
@@ -81,14 +81,14 @@ export function createLocalSource({ liveDir, log }: LocalSourceOptions): LocalSo
 
 interface Held {
   version: string;
-  value: LiveText;
+  value: CachedTextFile;
 }
 
 /** The content of small files; one `stat` tells all who ask at once whether it still holds. */
-function createTextFiles(): { read(path: string): Promise<LiveText | null> } {
+function createTextFiles(): { read(path: string): Promise<CachedTextFile | null> } {
   const held = new Map<string, Held>();
-  const reading = new Map<string, Promise<LiveText | null>>();
-  const load = async (path: string): Promise<LiveText | null> => {
+  const reading = new Map<string, Promise<CachedTextFile | null>>();
+  const load = async (path: string): Promise<CachedTextFile | null> => {
     try {
       const { mtimeNs, size, ino } = await stat(path, { bigint: true });
       const version = `${mtimeNs}-${size}-${ino}`;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LiveNodeAway } from '../contract/index.ts';
-import type { LiveText } from './live-source.ts';
-import { NOT_WANTED, type NodeAddress, type NodeClient } from './node-client.ts';
-import { BEAT_MS, changesPath, frameShape } from './wire.ts';
+import { MediaNodeUnavailableError } from '../contract/index.ts';
+import type { CachedTextFile } from './live-source.ts';
+import { REQUEST_ABANDONED, type NodeAddress, type NodeClient } from './node-client.ts';
+import { HEARTBEAT_MS, changesPath, frameShape } from './wire.ts';
 
 export interface MirrorOptions {
   client: NodeClient;
@@ -19,7 +19,7 @@ export interface MirrorOptions {
  */
 export interface Mirror {
   /** Waits for the first answer of the node, or for its failure. */
-  text(name: string): Promise<LiveText | null>;
+  text(name: string): Promise<CachedTextFile | null>;
   next(): Promise<void>;
   close(): void;
 }
@@ -27,7 +27,7 @@ export interface Mirror {
 const IDLE_MS = 30_000;
 /** As with folders: whoever waits looks again, even if nothing has come. */
 const LOOK_MS = 100;
-const SILENT_MS = 3 * BEAT_MS;
+const SILENT_MS = 3 * HEARTBEAT_MS;
 const BACKOFF_MS = [100, 200, 500, 1000];
 /** The playlists of the longest window, many times over. */
 const LINE_MAX_CHARS = 2 ** 24;
@@ -39,7 +39,7 @@ export function createMirror(options: MirrorOptions): Mirror {
 class FollowedStream implements Mirror {
   readonly #options: MirrorOptions;
   readonly #first = Promise.withResolvers<void>();
-  #texts: ReadonlyMap<string, LiveText> = new Map();
+  #texts: ReadonlyMap<string, CachedTextFile> = new Map();
   #change: { promise: Promise<void>; tell: () => void } | null = null;
   #request: AbortController | null = null;
   #usedMs = performance.now();
@@ -50,7 +50,7 @@ class FollowedStream implements Mirror {
     void this.#run();
   }
 
-  async text(name: string): Promise<LiveText | null> {
+  async text(name: string): Promise<CachedTextFile | null> {
     this.#usedMs = performance.now();
     await this.#first.promise;
     return this.#texts.get(name) ?? null;
@@ -71,7 +71,7 @@ class FollowedStream implements Mirror {
 
   close(): void {
     this.#isClosed = true;
-    this.#request?.abort(NOT_WANTED);
+    this.#request?.abort(REQUEST_ABANDONED);
     this.#first.resolve();
     this.#change?.tell();
   }
@@ -96,7 +96,7 @@ class FollowedStream implements Mirror {
     const { client, streamId, address } = this.#options;
     const request = new AbortController();
     this.#request = request;
-    const watchdog = setTimeout(() => request.abort(new LiveNodeAway('silent')), SILENT_MS);
+    const watchdog = setTimeout(() => request.abort(new MediaNodeUnavailableError('silent')), SILENT_MS);
     const path = changesPath(streamId);
     try {
       await client.ask(
@@ -113,7 +113,7 @@ class FollowedStream implements Mirror {
       );
     } finally {
       clearTimeout(watchdog);
-      request.abort(NOT_WANTED);
+      request.abort(REQUEST_ABANDONED);
       this.#request = null;
     }
   }
@@ -122,7 +122,7 @@ class FollowedStream implements Mirror {
   #take(line: string): void {
     const frame: unknown = JSON.parse(line);
     if (!frameShape.matches(frame))
-      throw new LiveNodeAway('the response could not be parsed: the node may run another version');
+      throw new MediaNodeUnavailableError('the response could not be parsed: the node may run another version');
     const changed = Object.entries(frame.texts);
     const texts = new Map(frame.isWhole ? [] : this.#texts);
     for (const [name, text] of changed) {
@@ -141,7 +141,7 @@ async function* linesOf(body: Response['body']): AsyncGenerator<string> {
   let rest = '';
   for await (const bytes of body ?? []) {
     rest += decoder.decode(bytes, { stream: true });
-    if (rest.length > LINE_MAX_CHARS) throw new LiveNodeAway('it says too much at once');
+    if (rest.length > LINE_MAX_CHARS) throw new MediaNodeUnavailableError('it says too much at once');
     const lines = rest.split('\n');
     rest = lines.pop() ?? '';
     yield* lines;

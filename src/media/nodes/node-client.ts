@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import { LiveNodeAway } from '../contract/index.ts';
+import { MediaNodeUnavailableError } from '../contract/index.ts';
 import { signRequest } from './signature.ts';
 import type { LiveRequestKind } from './wire.ts';
 
@@ -26,7 +26,7 @@ export interface NodeClient {
   /**
    * @param use reads the answer, while the request counts as under way.
    * @returns null when the node has no such thing.
-   * @throws {LiveNodeAway}
+   * @throws {MediaNodeUnavailableError}
    */
   ask<T>(request: Asking, use: (answer: Response) => Promise<T>): Promise<T | null>;
 }
@@ -43,7 +43,7 @@ const WARN_MS = 60_000;
 
 export function createNodeClient(options: NodeClientOptions): NodeClient {
   const warnedMs = new Map<string, number>();
-  const warn = (node: NodeAddress, error: LiveNodeAway) => {
+  const warn = (node: NodeAddress, error: MediaNodeUnavailableError) => {
     const now = performance.now();
     if (now - (warnedMs.get(node.nodeId) ?? Number.NEGATIVE_INFINITY) < WARN_MS) return;
     warnedMs.set(node.nodeId, now);
@@ -59,11 +59,11 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
         return found;
       } catch (error) {
         // Nobody wants it any more.
-        if (signal.aborted && signal.reason === NOT_WANTED) return null;
+        if (signal.aborted && signal.reason === REQUEST_ABANDONED) return null;
         const away =
-          error instanceof LiveNodeAway
+          error instanceof MediaNodeUnavailableError
             ? error
-            : new LiveNodeAway(`${node.url} does not answer`, { cause: error });
+            : new MediaNodeUnavailableError(`${node.url} does not answer`, { cause: error });
         options.onAsked?.(kind, 'away');
         warn(node, away);
         throw away;
@@ -73,7 +73,7 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
 }
 
 /** Why a request is given up that is not asked for any more. */
-export const NOT_WANTED = 'not wanted';
+export const REQUEST_ABANDONED = 'not wanted';
 
 async function send(
   { secrets, clock }: NodeClientOptions,
@@ -85,5 +85,5 @@ async function send(
   await answer.body?.cancel();
   if (answer.status === 404) return null;
   const why = answer.status === 401 ? ': its SECRET_KEY or clock differs' : '';
-  throw new LiveNodeAway(`${url} answers ${answer.status}${why}`);
+  throw new MediaNodeUnavailableError(`${url} answers ${answer.status}${why}`);
 }

@@ -5,10 +5,10 @@ import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import { isLivePlace, isSafeName, type LiveText } from './live-source.ts';
+import { isLivePlace, isSafeName, type CachedTextFile } from './live-source.ts';
 import type { LocalSource } from './local-source.ts';
 import { isSigned } from './signature.ts';
-import { type Asked, BEAT_MS, type LiveRequestKind, MTIME_HEADER, parsePath } from './wire.ts';
+import { type NodeRequest, HEARTBEAT_MS, type LiveRequestKind, MTIME_HEADER, parsePath } from './wire.ts';
 
 export interface NodeServerOptions {
   source: LocalSource;
@@ -101,7 +101,7 @@ async function answer(
   else await pipeline(body, response);
 }
 
-function isWellFormed(asked: Asked): boolean {
+function isWellFormed(asked: NodeRequest): boolean {
   return 'place' in asked ? isLivePlace(asked.place) : isSafeName(asked.streamId);
 }
 
@@ -121,14 +121,14 @@ function sendBytes(response: ServerResponse, bytes: Buffer | null, mtimeMs = 0):
 /** All texts, and from then on those that change. A node that reads slowly is told the last of several changes. */
 async function sendChanges(source: LocalSource, streamId: string, response: ServerResponse): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/x-ndjson' });
-  let known: ReadonlyMap<string, LiveText> | null = null;
+  let known: ReadonlyMap<string, CachedTextFile> | null = null;
   let toldMs = 0;
   while (!response.destroyed) {
     // Before the look: what changes after it is not missed.
     const change = source.next(streamId);
     const texts = await source.texts(streamId);
     const changed = changedTexts(known ?? new Map(), texts);
-    const isDue = performance.now() - toldMs >= BEAT_MS;
+    const isDue = performance.now() - toldMs >= HEARTBEAT_MS;
     if (known === null || isDue || Object.keys(changed).length > 0) {
       const frame = { ...(known === null ? { isWhole: true } : {}), texts: changed };
       toldMs = performance.now();
@@ -140,8 +140,8 @@ async function sendChanges(source: LocalSource, streamId: string, response: Serv
 }
 
 function changedTexts(
-  before: ReadonlyMap<string, LiveText>,
-  now: ReadonlyMap<string, LiveText>,
+  before: ReadonlyMap<string, CachedTextFile>,
+  now: ReadonlyMap<string, CachedTextFile>,
 ): Record<string, string | null> {
   const changed: Record<string, string | null> = {};
   for (const name of before.keys()) if (!now.has(name)) changed[name] = null;

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { TestClock } from '../../../test/harness/clock.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { createSecrets } from '../../platform/secrets.ts';
-import { LiveNodeAway } from '../contract/index.ts';
-import { createLastShown } from './last-shown.ts';
+import { MediaNodeUnavailableError } from '../contract/index.ts';
+import { createLastServed } from './last-shown.ts';
 import { createLocalSource } from './local-source.ts';
 import { createNodeClient, type NodeAddress } from './node-client.ts';
 import { type NodeServer, startNodeServer } from './node-server.ts';
@@ -152,26 +152,26 @@ test('texts come as they change, by one request, and stay while the node is away
   assert.ok(texts.every((one) => one === '#EXTM3U 1'));
   const same = await source.text(STREAM, 'src.m3u8');
   await show('#EXTM3U 720', '720.m3u8');
-  await until(async () => (await text('720.m3u8')) === '#EXTM3U 720');
+  await waitFor(async () => (await text('720.m3u8')) === '#EXTM3U 720');
   assert.equal(await source.text(STREAM, 'src.m3u8'), same, 'what has not changed is the same object');
   for (let number = 2; number < 6; number += 1) {
     const change = source.next(STREAM);
     await show(`#EXTM3U ${number}`);
     await change;
-    await until(async () => (await text()) === `#EXTM3U ${number}`);
+    await waitFor(async () => (await text()) === `#EXTM3U ${number}`);
   }
   await rm(join(folder, 'live', STREAM, '720.m3u8'));
-  await until(async () => (await text('720.m3u8')) === undefined);
+  await waitFor(async () => (await text('720.m3u8')) === undefined);
   assert.equal(first.server.served.changes, 1);
   await first.stop();
   assert.equal(await text(), '#EXTM3U 5');
-  await assert.rejects(() => source.part(PLACE, { offset: 0, bytes: 1 }), LiveNodeAway);
-  await assert.rejects(() => source.open(PLACE), LiveNodeAway);
+  await assert.rejects(() => source.part(PLACE, { offset: 0, bytes: 1 }), MediaNodeUnavailableError);
+  await assert.rejects(() => source.open(PLACE), MediaNodeUnavailableError);
   await show('#EXTM3U 6');
   // A node that starts again has another port.
   const again = await serve();
   remote.on(again.node);
-  await until(async () => (await text()) === '#EXTM3U 6');
+  await waitFor(async () => (await text()) === '#EXTM3U 6');
   assert.equal(String(await remote.on(again.node).part(PLACE, { offset: 0, bytes: 1 })), 'a');
 });
 
@@ -187,7 +187,7 @@ test('a node that says nothing, or something else, is away', async () => {
   const { remote, asked } = reader();
   const source = remote.on({ nodeId: NODE, url: `http://127.0.0.1:${address.port}` });
   assert.equal(await source.text(STREAM, 'src.m3u8'), null);
-  await assert.rejects(() => source.part(PLACE, { offset: 0, bytes: 1 }), LiveNodeAway);
+  await assert.rejects(() => source.part(PLACE, { offset: 0, bytes: 1 }), MediaNodeUnavailableError);
   assert.ok(asked.includes('changes away') && asked.includes('part away'));
 });
 
@@ -206,16 +206,16 @@ test('the numbers of a stream go on after what another node has shown', async ()
   );
   const { node, stop } = await serve();
   const { remote } = reader();
-  const numbers = createLastShown({ before: async () => node, remote, clock });
+  const numbers = createLastServed({ before: async () => node, remote, clock });
   const shown = await numbers(STREAM, 0);
   assert.ok(shown !== null && shown.seq > 40 && shown.seq < 50, `${shown?.seq}`);
   assert.deepEqual([shown.disc, shown.epoch], [3, NODE]);
   await stop();
   const other = reader();
-  const guess = createLastShown({ before: async () => node, remote: other.remote, clock });
+  const guess = createLastServed({ before: async () => node, remote: other.remote, clock });
   const first = await guess(STREAM, 0);
   clock.advance(2000);
   const second = await guess(STREAM, 0);
   assert.ok(first !== null && second !== null && first.seq > shown.seq && second.seq > first.seq + 1);
-  assert.equal(await createLastShown({ before: async () => undefined, remote, clock })(STREAM, 0), null);
+  assert.equal(await createLastServed({ before: async () => undefined, remote, clock })(STREAM, 0), null);
 });

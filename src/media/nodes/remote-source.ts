@@ -1,5 +1,5 @@
 import { createLoadingCache } from '../playback/cache.ts';
-import type { LivePlace, LiveSource, OpenedFile, Picture } from './live-source.ts';
+import type { SegmentLocation, LiveSource, OpenedFile, SnapshotImage } from './live-source.ts';
 import { createMirror, type Mirror } from './mirror.ts';
 import type { NodeAddress, NodeClient } from './node-client.ts';
 import { filePath, MTIME_HEADER, partPath, picturePath } from './wire.ts';
@@ -22,8 +22,8 @@ const FILE_MAX_BYTES = 2 ** 28;
 export function createRemoteSources(client: NodeClient): RemoteSources {
   const addresses = new Map<string, NodeAddress>();
   const mirrors = new Map<string, Mirror>();
-  const files = createLoadingCache<Picture>(FILES_BYTES, ({ bytes }) => bytes.length);
-  const pictures = createLoadingCache<Picture>(PICTURES_BYTES, ({ bytes }) => bytes.length);
+  const files = createLoadingCache<SnapshotImage>(FILES_BYTES, ({ bytes }) => bytes.length);
+  const pictures = createLoadingCache<SnapshotImage>(PICTURES_BYTES, ({ bytes }) => bytes.length);
 
   const mirrorOf = (node: NodeAddress, streamId: string): Mirror => {
     const key = `${node.nodeId}/${streamId}`;
@@ -36,7 +36,7 @@ export function createRemoteSources(client: NodeClient): RemoteSources {
   };
   const whole = (node: NodeAddress, kind: 'segment' | 'thumbnail', path: string) => {
     const signal = AbortSignal.timeout(ANSWER_MS);
-    return client.ask({ node, kind, path, signal }, async (answer): Promise<Picture | null> => {
+    return client.ask({ node, kind, path, signal }, async (answer): Promise<SnapshotImage | null> => {
       if (Number(answer.headers.get('content-length')) > FILE_MAX_BYTES) return null;
       const bytes = Buffer.from(await answer.arrayBuffer());
       return { bytes, mtimeMs: Number(answer.headers.get(MTIME_HEADER)) };
@@ -71,7 +71,7 @@ export function createRemoteSources(client: NodeClient): RemoteSources {
 function fetchPart(
   client: NodeClient,
   node: NodeAddress,
-  place: LivePlace,
+  place: SegmentLocation,
   range: { offset: number; bytes: number },
 ): Promise<Buffer | null> {
   const request = {
@@ -86,7 +86,7 @@ function fetchPart(
   });
 }
 
-function heldFile({ bytes, mtimeMs }: Picture): OpenedFile {
+function heldFile({ bytes, mtimeMs }: SnapshotImage): OpenedFile {
   return {
     ...{ size: bytes.length, mtimeMs },
     read: async () => bytes,

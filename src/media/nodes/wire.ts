@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { shapeOf } from '../../platform/shapes.ts';
-import type { LivePlace } from './live-source.ts';
+import { compileSchema } from '../../platform/shapes.ts';
+import type { SegmentLocation } from './live-source.ts';
 
 /**
  * What nodes say to each other of live streams. `/live/<stream>/changes` is an answer without an end: a line of JSON
@@ -13,9 +13,9 @@ const Frame = Type.Object({
   texts: Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()])),
 });
 
-export const frameShape = shapeOf(Frame);
+export const frameShape = compileSchema(Frame);
 
-export const BEAT_MS = 1000;
+export const HEARTBEAT_MS = 1000;
 /** When the file was last changed, in milliseconds since the Unix epoch. */
 export const MTIME_HEADER = 'x-mtime-ms';
 
@@ -24,22 +24,22 @@ export type LiveRequestKind = 'changes' | 'part' | 'segment' | 'thumbnail';
 
 export const changesPath = (streamId: string) => `/live/${streamId}/changes`;
 export const picturePath = (streamId: string) => `/live/${streamId}/thumbnail`;
-export const filePath = ({ streamId, epoch, rung, file }: LivePlace) =>
+export const filePath = ({ streamId, epoch, rung, file }: SegmentLocation) =>
   `/live/${streamId}/${epoch}/${rung}/${file}`;
-export const partPath = (place: LivePlace, { offset, bytes }: { offset: number; bytes: number }) =>
+export const partPath = (place: SegmentLocation, { offset, bytes }: { offset: number; bytes: number }) =>
   `${filePath(place)}?offset=${offset}&bytes=${bytes}`;
 
 /** What a path asks for; null when it asks for nothing that there is. */
-export type Asked =
+export type NodeRequest =
   | { kind: 'changes'; streamId: string }
   | { kind: 'thumbnail'; streamId: string }
-  | { kind: 'segment'; place: LivePlace }
-  | { kind: 'part'; place: LivePlace; offset: number; bytes: number };
+  | { kind: 'segment'; place: SegmentLocation }
+  | { kind: 'part'; place: SegmentLocation; offset: number; bytes: number };
 
 /** Larger is no part of anything. */
 const PART_MAX_BYTES = 2 ** 27;
 
-export function parsePath(text: string): Asked | null {
+export function parsePath(text: string): NodeRequest | null {
   const [path = '', query] = text.split('?');
   const [empty, root, streamId = '', epoch = '', rung, file, ...rest] = path.split('/');
   if (empty !== '' || root !== 'live' || rest.length > 0) return null;

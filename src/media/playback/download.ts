@@ -5,7 +5,7 @@ import { attachment, fileName, KIND_BYTES, kindOf, MP4 } from './file-kind.ts';
 import { createFileReader, fileReply } from './files.ts';
 import { type JoinedMp4, joinMp4 } from './joined-mp4.ts';
 import { notFound } from './reply.ts';
-import { accelerated, MAX_AGE_SEC, redirect, relay } from './stored.ts';
+import { accelRedirect, MAX_AGE_SEC, redirect, relay } from './stored.ts';
 
 type Downloads = Pick<VideoFiles, 'downloadOriginal' | 'downloadMp4' | 'describeOriginal' | 'describeMp4'>;
 
@@ -48,7 +48,7 @@ export function createDownloads({
       }
       if (accelPrefix === undefined)
         return named(await files.open({ path, contentType }, request), disposition);
-      return named(accelerated(accelPrefix + key, contentType, request), disposition);
+      return named(accelRedirect(accelPrefix + key, contentType, request), disposition);
     },
     async downloadMp4({ title, video, audio, durationSec, ...request }) {
       const key = `${video} ${audio}`;

@@ -1,14 +1,14 @@
 /** What a file is called, and called by, after it was downloaded. */
-export interface FileKind {
+export interface DetectedFileType {
   /** Without a dot. */
   extension: string;
   contentType: string;
 }
 
 export const KIND_BYTES = 256;
-export const MP4: FileKind = { extension: 'mp4', contentType: 'video/mp4' };
+export const MP4: DetectedFileType = { extension: 'mp4', contentType: 'video/mp4' };
 
-const KINDS: readonly [(head: Buffer, text: string) => boolean, FileKind][] = [
+const KINDS: readonly [(head: Buffer, text: string) => boolean, DetectedFileType][] = [
   [(_head, text) => text.startsWith('ftypqt', 4), { extension: 'mov', contentType: 'video/quicktime' }],
   [(_head, text) => ['moov', 'mdat', 'wide'].includes(text.slice(4, 8)), kind('mov', 'video/quicktime')],
   [(_head, text) => text.startsWith('ftyp3g', 4), kind('3gp', 'video/3gpp')],
@@ -26,13 +26,13 @@ const KINDS: readonly [(head: Buffer, text: string) => boolean, FileKind][] = [
 ];
 
 /** By its first bytes, as the name that it was uploaded by says nothing. */
-export function kindOf(head: Buffer): FileKind {
+export function kindOf(head: Buffer): DetectedFileType {
   const text = head.toString('latin1');
   const [, found] = KINDS.find(([is]) => is(head, text)) ?? [];
   return found ?? { extension: 'bin', contentType: 'application/octet-stream' };
 }
 
-function kind(extension: string, contentType: string): FileKind {
+function kind(extension: string, contentType: string): DetectedFileType {
   return { extension, contentType };
 }
 
@@ -47,7 +47,7 @@ function startsWith(head: Buffer, hex: string): boolean {
 const MAX_NAME = 120;
 
 /** A file's name out of a title: what systems cannot have in names becomes a space. @param title of any text. */
-export function fileName(title: string, { extension }: FileKind): string {
+export function fileName(title: string, { extension }: DetectedFileType): string {
   const name = title
     .replace(/[\p{C}/\\:*?"<>|]/gu, ' ')
     .replace(/\s+/g, ' ')

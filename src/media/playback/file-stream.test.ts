@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { fastify } from 'fastify';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { FileStream } from './file-stream.ts';
 
 const SIZE = 3_300_000;
@@ -57,7 +57,7 @@ test('many readers at once, some of them slow, each get their own bytes', async 
   };
   for (let round = 0; round < 3; round++)
     await Promise.all(Array.from({ length: 12 }, (_, turn) => read(turn)));
-  await until(async () => (await openFiles()) === 0, { message: 'every file closed' });
+  await waitFor(async () => (await openFiles()) === 0, { message: 'every file closed' });
 });
 
 test('a reader that goes away leaves no file open, and disturbs nobody', async () => {
@@ -69,7 +69,7 @@ test('a reader that goes away leaves no file open, and disturbs nobody', async (
   }
   const answer = await fetch(`${url}/1`);
   assert.equal(sum(Buffer.from(await answer.arrayBuffer())), sum(contents[1] ?? Buffer.alloc(0)));
-  await until(async () => (await openFiles()) === 0, { message: 'every file closed' });
+  await waitFor(async () => (await openFiles()) === 0, { message: 'every file closed' });
 });
 
 test('a part, read in the usual way', async () => {
@@ -81,5 +81,5 @@ test('a file that has become shorter breaks the answer off', async () => {
   await truncate(path(5), 1_000_000);
   await assert.rejects(buffer(await stream(5, 0, SIZE - 1)), /too short/);
   await assert.rejects(fetch(`${url}/5`).then((answer) => answer.arrayBuffer()));
-  await until(async () => (await openFiles()) === 0, { message: 'every file closed' });
+  await waitFor(async () => (await openFiles()) === 0, { message: 'every file closed' });
 });

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
-import { errorLog, KINDS, plant } from '../../../test/transcode/planted.ts';
+import { errorLog, KINDS, plantOutput } from '../../../test/transcode/planted.ts';
 import { createLocalSource } from '../nodes/local-source.ts';
 import { createDiskStore } from '../storage/disk.ts';
 import { createLiveFiles, createVideoFiles } from './index.ts';
@@ -38,7 +38,7 @@ for (const cacheBytes of [0, 2 ** 20]) {
         source: createLocalSource({ liveDir: join(folder, 'live'), log }),
         cacheBytes,
       });
-      await plant(kind, join(run, 'src/s_000000.m4s'), secret);
+      await plantOutput(kind, join(run, 'src/s_000000.m4s'), secret);
       assert.equal((await files.openSegment(SEGMENT)).status, 404);
       assert.equal((await files.openSegment({ ...SEGMENT, method: 'HEAD' })).status, 404);
       if (kind !== 'a folder') assert.deepEqual(errors, Array(2).fill('a live segment is no file'));
@@ -63,7 +63,7 @@ for (const kind of KINDS) {
     const files = createLiveFiles({ source: createLocalSource({ liveDir: join(folder, 'live') }) });
     const asked = { method: 'GET', streamId: 's1' } as const;
     assert.equal((await files.openThumbnail(asked)).status, 200);
-    await plant(kind, join(folder, 'live/s1/thumbnail.jpg'), secret);
+    await plantOutput(kind, join(folder, 'live/s1/thumbnail.jpg'), secret);
     assert.equal((await files.openThumbnail(asked)).status, 404);
   });
 }
@@ -73,7 +73,7 @@ for (const kind of ['a link', 'a pipe', 'a folder'] as const) {
     const store = createDiskStore(join(folder, 'media'));
     const vod = createVideoFiles({ store });
     await store.put(KEY, 'media', 'video/iso.segment');
-    await plant(kind, store.localPath(KEY) ?? '', secret);
+    await plantOutput(kind, store.localPath(KEY) ?? '', secret);
     assert.equal((await vod.openFile({ method: 'GET', key: KEY })).status, 404);
   });
 }

@@ -1,5 +1,5 @@
-import type { LiveEnding, LiveFiles } from '../contract/index.ts';
-import { suffixMaster, TARGET_DURATION, waitingMaster } from '../live/master.ts';
+import type { PlaylistEnding, LiveFiles } from '../contract/index.ts';
+import { suffixMaster, TARGET_DURATION, placeholderMaster } from '../live/master.ts';
 import {
   emptyMediaPlaylist,
   endMs,
@@ -13,7 +13,7 @@ import {
   trimBefore,
   withoutParts,
 } from '../live/playlist.ts';
-import { isSafeName, type LivePlace, type LiveSource, type LiveText } from '../nodes/live-source.ts';
+import { isSafeName, type SegmentLocation, type LiveSource, type CachedTextFile } from '../nodes/live-source.ts';
 import { compareEdge, edgeOf } from './edge.ts';
 import type { JoinHistory } from './history.ts';
 import { notFound, PLAYLIST_TYPE, textReply } from './reply.ts';
@@ -25,10 +25,10 @@ interface Broadcast {
 
 export interface PlaylistReader extends Pick<LiveFiles, 'readMaster' | 'readMediaPlaylist' | 'awaitEdge'> {
   /** Whether the rung's playlist shows a segment to viewers of a broadcast. */
-  isListed(segment: LivePlace, broadcast: Broadcast): Promise<boolean>;
+  isListed(segment: SegmentLocation, broadcast: Broadcast): Promise<boolean>;
   /** A part of a segment, as soon as it is shown; null when it is not, and will not be soon. */
   findPart(
-    segment: LivePlace,
+    segment: SegmentLocation,
     index: number,
     shown: Broadcast & { waitMs: number },
   ): Promise<PublicPart | null>;
@@ -97,7 +97,7 @@ export function createPlaylistReader(source: LiveSource, joinHistory?: JoinHisto
       const { streamId, waitMs = 0 } = request;
       const master = await until(streamId, waitMs, () => readMaster(streamId));
       const suffix = request.uriSuffix ?? '';
-      const text = master === null ? waitingMaster(suffix) : suffixMaster(master, suffix);
+      const text = master === null ? placeholderMaster(suffix) : suffixMaster(master, suffix);
       return textReply(request, text, { type: PLAYLIST_TYPE, cacheControl: 'no-store' });
     },
     readMediaPlaylist: async (request) => {
@@ -155,7 +155,7 @@ function trim(playlist: MediaPlaylist, { sinceMs, untilMs }: Broadcast): MediaPl
 }
 
 /** The last moment of the broadcast is in it, or will never be. */
-function isComplete({ segments }: MediaPlaylist, ending: LiveEnding | undefined): boolean {
+function isComplete({ segments }: MediaPlaylist, ending: PlaylistEnding | undefined): boolean {
   if (ending === undefined) return false;
   const last = segments.at(-1);
   return ending.isSettled || (last !== undefined && endMs(last) >= ending.untilMs);
@@ -174,8 +174,8 @@ function createTextCache() {
 }
 
 /** What a text says, which is read once for as long as it is the same. */
-function createParser(): (text: LiveText | null) => MediaPlaylist | null {
-  const known = new WeakMap<LiveText, MediaPlaylist | null>();
+function createParser(): (text: CachedTextFile | null) => MediaPlaylist | null {
+  const known = new WeakMap<CachedTextFile, MediaPlaylist | null>();
   return (text) => {
     if (text === null) return null;
     const found = known.get(text);

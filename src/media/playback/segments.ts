@@ -2,12 +2,12 @@ import {
   type FileReply,
   type LiveFiles,
   type LiveHistory,
-  LiveNodeAway,
+  MediaNodeUnavailableError,
   type SegmentRequest,
   type VideoFiles,
 } from '../contract/index.ts';
 import { segmentOfPart } from '../live/playlist.ts';
-import { isLivePlace, type LivePlace, type LiveSource } from '../nodes/live-source.ts';
+import { isLivePlace, type SegmentLocation, type LiveSource } from '../nodes/live-source.ts';
 import { createLoadingCache } from './cache.ts';
 import { createFileReader, fileReply } from './files.ts';
 import type { PlaylistReader } from './playlists.ts';
@@ -81,7 +81,7 @@ export function createSegmentReader(
         const reply = await openWhole(request);
         return reply.status === 404 ? await openKept(options, request) : reply;
       } catch (error) {
-        if (!(error instanceof LiveNodeAway)) throw error;
+        if (!(error instanceof MediaNodeUnavailableError)) throw error;
         const kept = await openKept(options, request);
         if (kept.status === 404) throw error;
         return kept;
@@ -90,7 +90,7 @@ export function createSegmentReader(
   };
 }
 
-function pathOf({ streamId, epoch, rung, file }: LivePlace): string {
+function pathOf({ streamId, epoch, rung, file }: SegmentLocation): string {
   return `${streamId}/${epoch}/${rung}/${file}`;
 }
 

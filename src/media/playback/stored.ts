@@ -16,7 +16,7 @@ export function redirect(location: string, { isPrivate }: FileRequest): FileRepl
 }
 
 /** To the server in front, which sends the file itself. @param location its internal address. */
-export function accelerated(location: string, contentType: string, { isPrivate }: FileRequest): FileReply {
+export function accelRedirect(location: string, contentType: string, { isPrivate }: FileRequest): FileReply {
   const headers = {
     ...COMMON_HEADERS,
     'x-accel-redirect': location,

@@ -1,4 +1,4 @@
-import { plainLanguage, uniqueLabel } from '../../kernel/languages.ts';
+import { baseLanguageTag, uniqueLabel } from '../../kernel/languages.ts';
 import type { PlayableAudio } from '../contract/index.ts';
 
 /** The renditions that a variant is played with, one for each sound (RFC 8216 4.3.4.1.1). */
@@ -54,7 +54,7 @@ export function renderAudioGroup({ id, members }: AudioGroup, uriSuffix: string)
     kinds.add(kind);
     const attributes = [
       ...['TYPE=AUDIO', `GROUP-ID="${id}"`, `NAME="${uniqueLabel(quotable(label), names)}"`],
-      ...(language === null ? [] : [`LANGUAGE="${plainLanguage(language)}"`]),
+      ...(language === null ? [] : [`LANGUAGE="${baseLanguageTag(language)}"`]),
       `DEFAULT=${index === 0 ? 'YES' : 'NO'}`,
       `AUTOSELECT=${isFirst ? 'YES' : 'NO'}`,
       ...(isDescription ? [DESCRIPTION] : []),

@@ -1,4 +1,4 @@
-import { captionPurpose, plainLanguage, uniqueLabel } from '../../kernel/languages.ts';
+import { captionPurpose, baseLanguageTag, uniqueLabel } from '../../kernel/languages.ts';
 import type { CaptionFile } from '../contract/index.ts';
 import { quotable } from './vod-audio.ts';
 
@@ -11,11 +11,11 @@ export function renderCaptionGroup(captions: readonly CaptionFile[], uriSuffix: 
   const names = new Set<string>();
   const chosen = captions.findIndex(({ isDefault }) => isDefault);
   // Of each kind one: the default one of its own kind, and the first of any other.
-  const kinds = captions.map(({ language }) => `${plainLanguage(language)} ${captionPurpose(language)}`);
+  const kinds = captions.map(({ language }) => `${baseLanguageTag(language)} ${captionPurpose(language)}`);
   const selected = kinds.map((kind) => (kind === kinds[chosen] ? chosen : kinds.indexOf(kind)));
   return captions.map(({ file, language, label }, index) => {
     const purpose = captionPurpose(language);
-    const plain = plainLanguage(language);
+    const plain = baseLanguageTag(language);
     const attributes = [
       ...['TYPE=SUBTITLES', 'GROUP-ID="captions"', `NAME="${uniqueLabel(quotable(label), names)}"`],
       ...(plain === 'und' ? [] : [`LANGUAGE="${plain}"`]),

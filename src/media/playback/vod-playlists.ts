@@ -1,5 +1,5 @@
 import type { ChapterMark, PlayableRung, PlayableVideo } from '../contract/index.ts';
-import { startFirst } from '../live/master.ts';
+import { orderVariants } from '../live/master.ts';
 import { type AudioGroup, audioGroups, renderAudioGroup } from './vod-audio.ts';
 import { renderCaptionGroup } from './vod-captions.ts';
 
@@ -40,7 +40,7 @@ export function renderVodMaster({ rungs, audio, captions }: PlayableVideo, uriSu
 function plainFirst(rungs: readonly PlayableRung[]): PlayableRung[] {
   const isOf = ({ codecs }: PlayableRung, family: string) => codecs.startsWith(family);
   const plain = rungs.filter((rung) => !FURTHER.some((family) => isOf(rung, family)));
-  return [plain, ...FURTHER.map((family) => rungs.filter((rung) => isOf(rung, family)))].flatMap(startFirst);
+  return [plain, ...FURTHER.map((family) => rungs.filter((rung) => isOf(rung, family)))].flatMap(orderVariants);
 }
 
 interface Variant {

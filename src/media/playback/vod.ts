@@ -3,7 +3,7 @@ import { createLoadingCache } from './cache.ts';
 import { createDownloads } from './download.ts';
 import { createFileReader } from './files.ts';
 import { notFound, PLAYLIST_TYPE, textReply } from './reply.ts';
-import { accelerated, MAX_AGE_SEC, REDIRECT_SEC, redirect, relay } from './stored.ts';
+import { accelRedirect, MAX_AGE_SEC, REDIRECT_SEC, redirect, relay } from './stored.ts';
 import {
   renderCaptionPlaylist,
   renderChapters,
@@ -74,7 +74,7 @@ export function createVideoFiles({ store, accelPrefix }: VideoFilesOptions): Vid
         return url === null ? relay(store, key, contentType, request) : redirect(url, request);
       }
       if (accelPrefix === undefined) return files.open({ path, contentType }, request);
-      return accelerated(accelPrefix + key, contentType, request);
+      return accelRedirect(accelPrefix + key, contentType, request);
     },
   };
 }

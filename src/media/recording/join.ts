@@ -3,7 +3,7 @@ import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
 import { MediaFileError, type RecordingJoiner } from '../contract/index.ts';
 import { LIVE_DECODERS } from '../ffmpeg/codecs.ts';
 import { concatGuard, inputGuard, probeGuard } from '../ffmpeg/guard.ts';
-import { UnsafeOutput, writeOutput } from '../ffmpeg/output.ts';
+import { UnsafeOutputError, writeOutput } from '../ffmpeg/output.ts';
 import { reportReader } from '../ffmpeg/text.ts';
 import { runTool, type Tools } from '../transcode/run.ts';
 import { type PartFormat, readFormat } from './part-format.ts';
@@ -64,7 +64,7 @@ async function formatOf(tools: Tools, path: string, run: Run): Promise<PartForma
       onOutput: report.onOutput,
     });
   } catch (error) {
-    if (error instanceof MediaFileError && !(error instanceof UnsafeOutput)) return null;
+    if (error instanceof MediaFileError && !(error instanceof UnsafeOutputError)) return null;
     throw error;
   }
   return report.isTooLong.aborted ? null : readFormat(report.text());

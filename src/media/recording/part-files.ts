@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../kernel/ids.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { BlobInfo, BlobStore, RecordingPart, RecordingPort } from '../contract/index.ts';
-import { UnsafeOutput } from '../ffmpeg/output.ts';
+import { UnsafeOutputError } from '../ffmpeg/output.ts';
 import { trimToFragments } from './fragments.ts';
 
 export interface PartFilesOptions {
@@ -149,7 +149,7 @@ class StoredPartFiles implements PartFiles {
       if ((await trimToFragments(path)) === 0) return null;
       return await store.putFile(key, path, 'video/mp4');
     } catch (error) {
-      if (!(error instanceof UnsafeOutput)) throw error;
+      if (!(error instanceof UnsafeOutputError)) throw error;
       log.error({ err: error }, 'a part of a recording is no file and is dropped');
       return null;
     }

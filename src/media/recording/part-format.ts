@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { shapeOf } from '../../platform/shapes.ts';
+import { compileSchema } from '../../platform/shapes.ts';
 
 /** What decides whether two parts can be joined as they are. */
 export interface PartFormat {
@@ -27,7 +27,7 @@ const Stream = Type.Object({
   channels: Type.Optional(Type.Integer()),
 });
 type Stream = Static<typeof Stream>;
-const report = shapeOf(Type.Object({ streams: Type.Array(Stream) }));
+const report = compileSchema(Type.Object({ streams: Type.Array(Stream) }));
 
 /** Reads ffprobe's report on a part; null when it has no pictures. */
 export function readFormat(json: string): PartFormat | null {

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { testFfmpeg } from '../../../test/live/ffmpeg.ts';
 import { type FlvSource, type FlvSourceOptions, startFlvSource } from '../../../test/live/flv-source.ts';
-import { errorLog, KINDS, plant } from '../../../test/transcode/planted.ts';
+import { errorLog, KINDS, plantOutput } from '../../../test/transcode/planted.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
 import type {
@@ -16,7 +16,7 @@ import type {
   IngestSession,
   RecordingPart,
   RecordingPort,
-  WantedRecording,
+  DesiredRecording,
 } from '../contract/index.ts';
 import { createDiskStore } from '../storage/disk.ts';
 import { createRecordingManager, type RecordingManager } from './recording-manager.ts';
@@ -41,7 +41,7 @@ const PUBLISH: IngestSession = {
 
 /** The database's side, in memory. */
 class FakePort implements RecordingPort {
-  list: WantedRecording[] = [];
+  list: DesiredRecording[] = [];
   /** Parts that were announced and not closed. */
   open = new Map<string, RecordingPart>();
   withMedia = new Set<string>();
@@ -107,7 +107,7 @@ async function setUp(t: TestContext, log = createLogger('silent')) {
     },
     /** The paths of the stored parts in their order, when so many are closed. */
     stored: (count: number) =>
-      until(
+      waitFor(
         () => {
           const found = [...port.closedParts.keys()]
             .sort()
@@ -116,7 +116,7 @@ async function setUp(t: TestContext, log = createLogger('silent')) {
         },
         { timeoutMs: 8000, message: () => JSON.stringify([...port.closedParts]) },
       ),
-    hasMedia: () => until(() => port.withMedia.size > 0, { timeoutMs: 8000 }),
+    hasMedia: () => waitFor(() => port.withMedia.size > 0, { timeoutMs: 8000 }),
     /** Bytes of the one file that is being written. */
     written: async () => {
       const names = await readdir(dir, { recursive: true }).catch(() => []);
@@ -142,22 +142,22 @@ test('what is wanted is recorded until it is not; the file leaves for the store'
   assert.equal(await written(), 0);
   await want('ses_a');
   await hasMedia();
-  await until(async () => (await written()) > 60_000, { timeoutMs: 8000 });
+  await waitFor(async () => (await written()) > 60_000, { timeoutMs: 8000 });
   await want(null);
   const [path = ''] = await stored(1);
   const { frames, seconds } = await decode(path);
   assert.ok(frames >= 15 && Math.abs(seconds - frames / 15) < 0.3, `${frames} frames in ${seconds} s`);
-  await until(async () => (await readdir(dir)).length === 0, { message: 'no folder is left' });
+  await waitFor(async () => (await readdir(dir)).length === 0, { message: 'no folder is left' });
 });
 
 test('a killed recorder goes on in a new part, and both can be read to their end', async (t) => {
   const { want, stored, written, manager, port } = await setUp(t);
   await want('ses_a');
-  await until(async () => (await written()) > 60_000, { timeoutMs: 8000 });
+  await waitFor(async () => (await written()) > 60_000, { timeoutMs: 8000 });
   const { stdout } = await run('pgrep', ['-P', String(process.pid), '-f', 'rec/ses_a']);
   process.kill(Number(stdout), 'SIGKILL');
-  await until(() => port.closedParts.size === 1, { timeoutMs: 8000 });
-  await until(async () => port.open.size === 1 && (await written()) > 60_000, { timeoutMs: 8000 });
+  await waitFor(() => port.closedParts.size === 1, { timeoutMs: 8000 });
+  await waitFor(async () => port.open.size === 1 && (await written()) > 60_000, { timeoutMs: 8000 });
   assert.equal(manager.issue('str_a'), null);
   await want(null);
   for (const path of await stored(2)) assert.ok((await decode(path)).frames >= 10);
@@ -174,9 +174,9 @@ test('other media, another recording and the end of a publish each end a file', 
     audio: { codec: 'mp3', sampleRate: 44_100, channels: 2 },
   };
   manager.publishesChanged();
-  await until(() => port.withMedia.size === 2, { timeoutMs: 8000 });
+  await waitFor(() => port.withMedia.size === 2, { timeoutMs: 8000 });
   await want('ses_b');
-  await until(() => port.withMedia.size === 3, { timeoutMs: 8000 });
+  await waitFor(() => port.withMedia.size === 3, { timeoutMs: 8000 });
   live.length = 0;
   source.endReaders();
   manager.publishesChanged();
@@ -205,7 +205,7 @@ test('what the ffmpeg here cannot read is recorded as it comes', async (t) => {
   };
   await want('ses_a');
   await hasMedia();
-  await until(async () => (await written()) > 60_000, { timeoutMs: 8000 });
+  await waitFor(async () => (await written()) > 60_000, { timeoutMs: 8000 });
   assert.equal(manager.issue('str_a'), null);
   await want(null);
   const [path = ''] = await stored(1);
@@ -226,7 +226,7 @@ test('a failing recorder is told of and tried again until it can', async (t) => 
   // A file where the folder should be: no part can be written.
   await writeFile(dir, '');
   await want('ses_a');
-  await until(() => manager.issue('str_a') === 'RECORDING_FAILED', { timeoutMs: 8000 });
+  await waitFor(() => manager.issue('str_a') === 'RECORDING_FAILED', { timeoutMs: 8000 });
   await rm(dir);
   await hasMedia();
   assert.equal(manager.issue('str_a'), null);
@@ -258,7 +258,7 @@ test('what an earlier process has left is taken up, cut to what is whole', async
   port.failures = 2;
 
   await manager.recover();
-  await until(() => port.closedParts.size === 4, { timeoutMs: 8000 });
+  await waitFor(() => port.closedParts.size === 4, { timeoutMs: 8000 });
   assert.equal(port.closedParts.get('rec_head'), null);
   assert.equal(port.closedParts.get('rec_gone'), null);
   assert.equal(port.closedParts.get('rec_told')?.sizeBytes, whole.length);
@@ -275,9 +275,9 @@ for (const kind of KINDS) {
     await makeFragmented(secret);
     const before = await readFile(secret);
     await mkdir(join(dir, 'ses_a'), { recursive: true });
-    await plant(kind, join(dir, 'ses_a/rec_bad.mp4'), secret);
+    await plantOutput(kind, join(dir, 'ses_a/rec_bad.mp4'), secret);
     await manager.recover();
-    await until(async () => (await readdir(dir)).length === 0, { timeoutMs: 8000 });
+    await waitFor(async () => (await readdir(dir)).length === 0, { timeoutMs: 8000 });
     assert.equal(port.closedParts.get('rec_bad'), null);
     assert.ok(port.closedParts.has('rec_bad'));
     assert.equal(await store.head('w/wsp_a/rec/ses_a/rec_bad.mp4'), null);
@@ -292,7 +292,7 @@ test('a part whose recording is closed already is dropped', async (t) => {
   await makeFragmented(join(dir, 'ses_a/rec_late.mp4'));
   port.refuses = true;
   await manager.recover();
-  await until(async () => (await readdir(dir)).length === 0, { timeoutMs: 8000 });
+  await waitFor(async () => (await readdir(dir)).length === 0, { timeoutMs: 8000 });
   assert.equal(port.closedParts.size, 0);
 });
 

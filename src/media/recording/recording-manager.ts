@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
-import type { DiskRoom } from '../../platform/disk.ts';
+import type { DiskSpace } from '../../platform/disk.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type {
   BlobStore,
@@ -7,7 +7,7 @@ import type {
   IngestSession,
   RecordingPort,
   VideoInfo,
-  WantedRecording,
+  DesiredRecording,
 } from '../contract/index.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { isReadable } from '../live/ladder.ts';
@@ -19,7 +19,7 @@ export interface RecordingManagerOptions {
   port: RecordingPort;
   store: Pick<BlobStore, 'putFile' | 'head'>;
   /** Nothing is recorded while it has none. */
-  disk: Pick<DiskRoom, 'isThere'>;
+  disk: Pick<DiskSpace, 'isThere'>;
   /** Files are written below it, and leave it for the store when they are closed. */
   dir: string;
   nodeId: string;
@@ -69,7 +69,7 @@ class WantedRecordings implements RecordingManager {
   /** By the id of the publish. */
   readonly #runs = new Map<string, Run>();
   readonly #ending = new Set<Promise<void>>();
-  #wanted: readonly WantedRecording[] = [];
+  #wanted: readonly DesiredRecording[] = [];
   #asking: Promise<void> | null = null;
   #askAgain = false;
   /** `performance.now()` */
@@ -123,7 +123,7 @@ class WantedRecordings implements RecordingManager {
     return isFailing ? 'RECORDING_FAILED' : null;
   }
 
-  #wantedOf(streamId: string): WantedRecording[] {
+  #wantedOf(streamId: string): DesiredRecording[] {
     const live = this.#options.engine.list().filter((session) => session.streamId === streamId);
     const publishes = new Set(live.map(({ sessionId }) => sessionId));
     return this.#wanted.filter(({ publishId }) => publishes.has(publishId));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { needsOwnProcess } from '../../../test/harness/needs.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { startBroadcast, wanted } from '../../../test/restream/broadcast.ts';
 import { startTcp } from '../../../test/restream/far-ends.ts';
 import { startIngest } from '../../../test/rtmp/ingest.ts';
@@ -46,9 +46,9 @@ test('a destination that stops taking is let go, and takes no memory and nobody 
     sender.input(flvTag(9, at, videoFrame(at % 500 === 10, 60_000)));
   }, 10);
   t.after(() => clearInterval(feed));
-  await until(() => last('good')?.state === 'BROADCASTING');
+  await waitFor(() => last('good')?.state === 'BROADCASTING');
   const before = process.memoryUsage.rss();
-  const given = await until(
+  const given = await waitFor(
     () => {
       const report = last('stuck');
       return report?.state === 'ERRORED' && report;

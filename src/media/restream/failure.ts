@@ -1,4 +1,4 @@
-import { cut } from '../../kernel/cut.ts';
+import { truncate } from '../../kernel/cut.ts';
 import { GuardError, OutboundError } from '../../platform/outbound/errors.ts';
 import { ProtocolError } from '../ingest/rtmp/protocol-error.ts';
 
@@ -9,14 +9,14 @@ import { ProtocolError } from '../ingest/rtmp/protocol-error.ts';
  * - `dropped` may mean the same: it hangs up where others would say so.
  * - `fatal` is not: it would go wrong in the same way.
  */
-export type FailureKind = 'normal' | 'refused' | 'dropped' | 'fatal';
+export type PushErrorKind = 'normal' | 'refused' | 'dropped' | 'fatal';
 
 /** Its message is for people, in our words; what a destination said stands in it without the stream key. */
-export class PushFailure extends Error {
+export class PushError extends Error {
   override name = 'PushFailure';
-  readonly kind: FailureKind;
+  readonly kind: PushErrorKind;
 
-  constructor(kind: FailureKind, message: string) {
+  constructor(kind: PushErrorKind, message: string) {
     // What the other end has said is cut to fit in many places.
     super(message.toWellFormed());
     this.kind = kind;
@@ -26,14 +26,14 @@ export class PushFailure extends Error {
 const QUOTED_MAX = 120;
 
 /** What a destination said, fit to be shown: one short line, without our secrets. */
-export function quoted(text: string, secrets: readonly (string | null)[]): string {
+export function sanitizeRemoteMessage(text: string, secrets: readonly (string | null)[]): string {
   let said = text;
   for (const secret of secrets) {
     if (secret !== null && secret.length > 0) said = said.replaceAll(secret, '…');
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
   const line = said.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffd]+/g, ' ').trim();
-  return line.length > QUOTED_MAX ? `${cut(line, QUOTED_MAX)}…` : line;
+  return line.length > QUOTED_MAX ? `${truncate(line, QUOTED_MAX)}…` : line;
 }
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO|ALTNAME|DEPTH_ZERO|SSL|TLS/;
@@ -49,31 +49,31 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Anything that can be thrown on the way to a destination, or a source, in words. */
-export function failureOf(error: unknown, who: Who = 'destination'): PushFailure {
-  if (error instanceof PushFailure) return error;
+export function toPushError(error: unknown, who: Who = 'destination'): PushError {
+  if (error instanceof PushError) return error;
   if (error instanceof GuardError) {
     const act = who === 'destination' ? 'sent to' : 'fetched from';
-    return new PushFailure('fatal', `Nothing may be ${act} the URL of the ${who}: ${error.reason}.`);
+    return new PushError('fatal', `Nothing may be ${act} the URL of the ${who}: ${error.reason}.`);
   }
   if (error instanceof ProtocolError) {
-    return new PushFailure('normal', `The ${who} did not return a valid RTMP response: ${error.message}.`);
+    return new PushError('normal', `The ${who} did not return a valid RTMP response: ${error.message}.`);
   }
   const code = error instanceof OutboundError ? error.code : codeOf(error);
   if (error instanceof OutboundError && error.stage === 'dns') {
-    return new PushFailure('normal', `The host name of the ${who} could not be resolved (${code}).`);
+    return new PushError('normal', `The host name of the ${who} could not be resolved (${code}).`);
   }
   if (error instanceof OutboundError && error.stage === 'timeout') {
-    return new PushFailure('normal', `The ${who} did not respond in time.`);
+    return new PushError('normal', `The ${who} did not respond in time.`);
   }
   if (error instanceof OutboundError && error.stage === 'redirect') {
-    return new PushFailure('normal', `The ${who} redirects: ${code}.`);
+    return new PushError('normal', `The ${who} redirects: ${code}.`);
   }
   if (CERTIFICATE.test(code)) {
-    return new PushFailure('normal', `The certificate of the ${who} is invalid (${code}).`);
+    return new PushError('normal', `The certificate of the ${who} is invalid (${code}).`);
   }
   const reason = REASONS[code];
-  if (reason !== undefined) return new PushFailure('normal', `The ${who} ${reason}.`);
-  return new PushFailure('normal', `The connection to the ${who} failed (${code}).`);
+  if (reason !== undefined) return new PushError('normal', `The ${who} ${reason}.`);
+  return new PushError('normal', `The connection to the ${who} failed (${code}).`);
 }
 
 function codeOf(error: unknown): string {

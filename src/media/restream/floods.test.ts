@@ -3,12 +3,12 @@ import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { startTcp } from '../../../test/restream/far-ends.ts';
 import { emptyAggregate, emptyMessages } from '../../../test/rtmp/attacks.ts';
-import type { PushAddress } from '../../kernel/push-address.ts';
+import type { PushUrl } from '../../kernel/push-address.ts';
 import { acknowledgement, command, encodeMessage } from '../ingest/rtmp/messages.ts';
-import type { PushFailure } from './failure.ts';
+import type { PushError } from './failure.ts';
 import { RtmpClient } from './rtmp-client.ts';
 import { SrtClient } from './srt-client.ts';
 import { Control, control, HandshakeType, HEADER_BYTES, PAYLOAD_BYTES, writeLosses } from './srt-packets.ts';
@@ -33,11 +33,11 @@ async function connectTo(t: TestContext, bytes: Buffer, isPlay: boolean) {
   });
   const socket = connect(port, '127.0.0.1');
   t.after(() => socket.destroy());
-  const address: PushAddress = {
+  const address: PushUrl = {
     ...{ scheme: 'rtmp', host: '127.0.0.1', port, app: 'live' },
     ...{ query: new URLSearchParams(), guarded: `rtmp://127.0.0.1:${port}/live` },
   };
-  const seen: { messages: number; turn: number; turns: number[]; failure: PushFailure | null } = {
+  const seen: { messages: number; turn: number; turns: number[]; failure: PushError | null } = {
     ...{ messages: 0, turn: 0, turns: [], failure: null },
   };
   const next = () => {
@@ -65,13 +65,13 @@ const TOO_MUCH = /sends more than is read/;
 test('a destination that floods its publisher with replies is given up', async (t) => {
   const reply = encodeMessage(acknowledgement(1), 128);
   const seen = await connectTo(t, Buffer.alloc(70_000 * reply.length, reply), false);
-  await until(() => seen.failure !== null);
+  await waitFor(() => seen.failure !== null);
   assert.match(seen.failure?.message ?? '', TOO_MUCH);
 });
 
 test('a source that floods its player with empty messages is given up', async (t) => {
   const seen = await connectTo(t, emptyMessages(10_000), true);
-  await until(() => seen.failure !== null);
+  await waitFor(() => seen.failure !== null);
   assert.match(seen.failure?.message ?? '', TOO_MUCH);
   assert.ok(seen.messages <= 4500, `${seen.messages} messages were handed on`);
 });
@@ -79,13 +79,13 @@ test('a source that floods its player with empty messages is given up', async (t
 test('a source that sends aggregates of many parts is given up', async (t) => {
   const bytes = Buffer.concat(Array.from({ length: 20 }, () => emptyAggregate(500)));
   const seen = await connectTo(t, bytes, true);
-  await until(() => seen.failure !== null);
+  await waitFor(() => seen.failure !== null);
   assert.ok(seen.messages <= 4500, `${seen.messages} messages were handed on`);
 });
 
 test('what a source sends in one packet is handled in slices', async (t) => {
   const seen = await connectTo(t, emptyMessages(3000), true);
-  await until(() => seen.messages === 3000, { message: 'all messages' });
+  await waitFor(() => seen.messages === 3000, { message: 'all messages' });
   const largest = Math.max(...[...Map.groupBy(seen.turns, (turn) => turn).values()].map((one) => one.length));
   assert.ok(largest <= 128, `${largest} messages in one iteration of the event loop`);
 });
@@ -127,11 +127,11 @@ async function startListener(t: TestContext) {
 
 test('an SRT peer that floods its caller with control packets is given up', async (t) => {
   const { client, send } = await startListener(t);
-  let failure: PushFailure | null | undefined;
+  let failure: PushError | null | undefined;
   void client.closed.then((closed) => {
     failure = closed;
   });
-  await until(
+  await waitFor(
     () => {
       for (let packets = 0; packets < 200; packets += 1) send(Control.keepAlive);
       return failure !== undefined;
@@ -147,12 +147,12 @@ test('SRT loss reports do not multiply what is sent', async (t) => {
   const packets = 80;
   const reports = 50;
   client.write(Buffer.alloc(packets * PAYLOAD_BYTES));
-  await until(() => seen.data >= packets, { message: 'the media' });
+  await waitFor(() => seen.data >= packets, { message: 'the media' });
   const all = Array.from({ length: packets }, (_, index) => seen.sequence - packets + 1 + index);
   const sending = t.mock.method(socket, 'send');
   for (let report = 0; report < reports; report += 1) send(Control.nak, 0, writeLosses(all));
   send(Control.ack, 1);
-  await until(() => seen.ackAcks === 1, { message: 'the reports to be read' });
+  await waitFor(() => seen.ackAcks === 1, { message: 'the reports to be read' });
   const sent = sending.mock.callCount();
   assert.ok(sent > 0 && sent < (packets * reports) / 2, `${sent} packets were sent`);
 });

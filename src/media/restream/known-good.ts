@@ -1,7 +1,7 @@
-import type { WantedPush } from '../contract/index.ts';
+import type { DesiredPush } from '../contract/index.ts';
 
 /** What a sender is told of a destination. */
-export interface KnownPush extends WantedPush {
+export interface VerifiedPush extends DesiredPush {
   /** How long ago this key was good, in milliseconds; 0 while it is. Absent where that is not known. */
   goodAgoMs?: number;
 }
@@ -19,11 +19,11 @@ interface Good {
  * Which keys were good of late, beyond the process that sent with them: one that begins anew is refused for as long as
  * the destination has not noticed the end of the connection before.
  */
-export class KnownGood {
+export class VerifiedKeys {
   readonly #byTarget = new Map<string, Good>();
 
   /** The destination takes the broadcast, or does no more. */
-  note(wanted: WantedPush, takesIt: boolean): void {
+  note(wanted: DesiredPush, takesIt: boolean): void {
     const { targetId } = wanted;
     if (takesIt) this.#byTarget.set(targetId, { place: placeOf(wanted), endedMs: null });
     else this.ended(targetId);
@@ -34,7 +34,7 @@ export class KnownGood {
     if (known !== undefined) known.endedMs ??= performance.now();
   }
 
-  of(wanted: WantedPush): KnownPush {
+  of(wanted: DesiredPush): VerifiedPush {
     const known = this.#byTarget.get(wanted.targetId);
     if (known === undefined || known.place !== placeOf(wanted)) return wanted;
     return { ...wanted, goodAgoMs: known.endedMs === null ? 0 : performance.now() - known.endedMs };
@@ -47,4 +47,4 @@ export class KnownGood {
   }
 }
 
-const placeOf = ({ url, streamKey, passphrase }: WantedPush) => `${url} ${streamKey} ${passphrase}`;
+const placeOf = ({ url, streamKey, passphrase }: DesiredPush) => `${url} ${streamKey} ${passphrase}`;

@@ -1,17 +1,17 @@
-import { type PushAddress, parsePushAddress } from '../../kernel/push-address.ts';
+import { type PushUrl, parsePushUrl } from '../../kernel/push-address.ts';
 import type { PushReport } from '../contract/index.ts';
-import { failureOf, PushFailure } from './failure.ts';
+import { toPushError, PushError } from './failure.ts';
 import type { Feed } from './feed.ts';
-import type { KnownPush } from './known-good.ts';
+import type { VerifiedPush } from './known-good.ts';
 import type { PushSession } from './push-session.ts';
-import { codecRefusal } from './refusals.ts';
-import { GOOD_MS, Retries, SETTLED_MS } from './retries.ts';
+import { unsupportedCodecReason } from './refusals.ts';
+import { STABLE_MS, RetryPolicy, ESTABLISHED_MS } from './retries.ts';
 
-/** Connects to a destination. @throws {PushFailure} */
-export type OpenPush = (address: PushAddress, streamKey: string | null) => Promise<PushSession>;
+/** Connects to a destination. @throws {PushError} */
+export type OpenPush = (address: PushUrl, streamKey: string | null) => Promise<PushSession>;
 
 export interface PushOptions {
-  wanted: KnownPush;
+  wanted: VerifiedPush;
   feed: Feed;
   open: OpenPush;
   report(report: PushReport): void;
@@ -34,9 +34,9 @@ export class Push {
   readonly #finished: Promise<void>;
   #wake = () => {};
   #session: PushSession | null = null;
-  readonly #retries: Retries;
+  readonly #retries: RetryPolicy;
   /** Or why it is refused. */
-  readonly #address: PushAddress | string;
+  readonly #address: PushUrl | string;
   #shortLives = 0;
   #state: PushReport['state'] = 'IDLE';
   #measured = { bytes: 0, atMs: 0 };
@@ -44,8 +44,8 @@ export class Push {
   constructor(options: PushOptions) {
     this.#options = options;
     const { goodAgoMs = Number.POSITIVE_INFINITY } = options.wanted;
-    this.#address = parsePushAddress(options.wanted.url);
-    this.#retries = new Retries(options.backoffMs, goodAgoMs);
+    this.#address = parsePushUrl(options.wanted.url);
+    this.#retries = new RetryPolicy(options.backoffMs, goodAgoMs);
     this.#finished = this.#run();
   }
 
@@ -87,7 +87,7 @@ export class Push {
         await this.#pause(null);
         continue;
       }
-      const failure = await this.#attempt().catch(failureOf);
+      const failure = await this.#attempt().catch(toPushError);
       if (signal.aborted || failure === null) continue;
       if (!feed.isFlowing && failure.kind === 'normal') {
         this.#say('IDLE', { message: failure.message });
@@ -106,12 +106,12 @@ export class Push {
   }
 
   /** One connection from its beginning to its end. @returns null when it was ended by us. */
-  async #attempt(): Promise<PushFailure | null> {
+  async #attempt(): Promise<PushError | null> {
     const { wanted, open } = this.#options;
     const address = this.#address;
-    if (typeof address === 'string') return new PushFailure('fatal', `Invalid URL: ${address}.`);
+    if (typeof address === 'string') return new PushError('fatal', `Invalid URL: ${address}.`);
     const refusal = this.#refusal();
-    if (refusal !== null) return new PushFailure('fatal', refusal);
+    if (refusal !== null) return new PushError('fatal', refusal);
     this.#say('CONNECTING', {});
     const session = await open(address, wanted.streamKey);
     if (this.#stopped.signal.aborted || this.#refusal() !== null) {
@@ -123,7 +123,7 @@ export class Push {
     const failure = await this.#hold(session);
     this.#session = null;
     const lastedMs = performance.now() - startedMs;
-    this.#shortLives = lastedMs >= GOOD_MS ? 0 : this.#shortLives + 1;
+    this.#shortLives = lastedMs >= STABLE_MS ? 0 : this.#shortLives + 1;
     this.#retries.ended(lastedMs);
     return failure;
   }
@@ -132,12 +132,12 @@ export class Push {
   #refusal(): string | null {
     const { wanted, feed } = this.#options;
     const address = this.#address;
-    return typeof address === 'string' ? null : codecRefusal(wanted.platform, address, feed.codecs);
+    return typeof address === 'string' ? null : unsupportedCodecReason(wanted.platform, address, feed.codecs);
   }
 
   /** Says that it sends, once it does. */
-  async #hold(session: PushSession): Promise<PushFailure | null> {
-    const early = await Promise.race([session.closed, after(SETTLED_MS)]);
+  async #hold(session: PushSession): Promise<PushError | null> {
+    const early = await Promise.race([session.closed, after(ESTABLISHED_MS)]);
     if (early !== TIME) return early;
     this.#measured = { bytes: session.sentBytes(), atMs: performance.now() };
     this.#say('BROADCASTING', {});
@@ -145,7 +145,7 @@ export class Push {
       this.#retries.good();
       this.#shortLives = 0;
       this.#say('BROADCASTING', {});
-    }, GOOD_MS);
+    }, STABLE_MS);
     try {
       return await session.closed;
     } finally {

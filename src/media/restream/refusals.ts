@@ -1,4 +1,4 @@
-import type { PushAddress } from '../../kernel/push-address.ts';
+import type { PushUrl } from '../../kernel/push-address.ts';
 import type { PushPlatform } from '../contract/index.ts';
 import type { FeedCodecs } from './feed.ts';
 
@@ -17,9 +17,9 @@ const EVERYWHERE = ['avc1', 'mp4a', 'mp3'];
 const IN_TS = ['avc1', 'hvc1', 'mp4a', 'mp3', '.mp3'];
 
 /** Why this broadcast cannot be sent there as it is, in words; null where it can. */
-export function codecRefusal(
+export function unsupportedCodecReason(
   platform: PushPlatform,
-  { scheme }: PushAddress,
+  { scheme }: PushUrl,
   { video, audio }: FeedCodecs,
 ): string | null {
   const taken = scheme === 'srt' ? IN_TS : TAKES[platform];

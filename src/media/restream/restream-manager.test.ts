@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { wanted } from '../../../test/restream/broadcast.ts';
 import { createLogger } from '../../platform/logger.ts';
-import type { PushReport, WantedPush } from '../contract/index.ts';
-import type { KnownPush } from './known-good.ts';
+import type { PushReport, DesiredPush } from '../contract/index.ts';
+import type { VerifiedPush } from './known-good.ts';
 import { createRestreamManager, type SenderEvents } from './restream-manager.ts';
 
 /** A process that notes what it is told, and is gone when the test says so. */
 interface Launched {
-  told: KnownPush[];
+  told: VerifiedPush[];
   stops: number;
   exit(): void;
   events: SenderEvents;
@@ -18,7 +18,7 @@ interface Launched {
 
 function start() {
   const launched: Launched[] = [];
-  let asked: WantedPush[] = [];
+  let asked: DesiredPush[] = [];
   const manager = createRestreamManager({
     engine: { list: () => [], feed: () => {} },
     port: { started: async () => {}, wanted: async () => asked, report: async () => {} },
@@ -40,7 +40,7 @@ function start() {
     log: createLogger('silent'),
     backoffMs: [1],
   });
-  const ask = (...pushes: WantedPush[]) => {
+  const ask = (...pushes: DesiredPush[]) => {
     asked = pushes;
     return manager.sync();
   };
@@ -66,12 +66,12 @@ test('a restream that is stopped and started is sent again once the former proce
   await ask({ ...push, revision: 2 });
   assert.equal(launched.length, 1, 'the destination would take two for one too many');
   first.exit();
-  const second = await until(() => launched[1]);
+  const second = await waitFor(() => launched[1]);
   assert.equal(second.told[0]?.revision, 2);
   const { goodAgoMs = Number.NaN } = second.told[0] ?? {};
   assert.ok(goodAgoMs >= 0 && goodAgoMs < 60_000, 'its key was good just now');
   second.exit();
-  const third = await until(() => launched[2], { message: 'one that ends by itself is started anew' });
+  const third = await waitFor(() => launched[2], { message: 'one that ends by itself is started anew' });
   third.exit();
   await manager.stop();
 });

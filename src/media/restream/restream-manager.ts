@@ -6,16 +6,16 @@ import {
   PUSH_LEASE_MS,
   type PushReport,
   type RestreamPort,
-  type WantedPush,
+  type DesiredPush,
 } from '../contract/index.ts';
-import { KnownGood, type KnownPush } from './known-good.ts';
+import { VerifiedKeys, type VerifiedPush } from './known-good.ts';
 import { LeaseLoop } from './lease-loop.ts';
 
 /** A process that sends one broadcast to its destinations. */
 export interface SenderProcess {
   /** Takes FLV files, one for each connection of the encoder. */
   readonly stdin: Writable;
-  want(wanted: readonly KnownPush[]): void;
+  want(wanted: readonly VerifiedPush[]): void;
   /** Lets the destinations know, and ends within two seconds. */
   stop(): Promise<void>;
   /** It is gone, by itself or by `stop`. */
@@ -68,9 +68,9 @@ class StreamSenders implements RestreamManager {
   readonly #senders = new Map<string, StreamSender>();
   /** A stream is not sent on anew before its former process is gone: destinations would refuse the second one. */
   readonly #ending = new Map<string, Promise<void>>();
-  readonly #good = new KnownGood();
+  readonly #good = new VerifiedKeys();
   readonly #bitrates = new Map<string, number>();
-  readonly #loop: LeaseLoop<WantedPush>;
+  readonly #loop: LeaseLoop<DesiredPush>;
 
   constructor(options: RestreamManagerOptions) {
     this.#options = options;
@@ -101,13 +101,13 @@ class StreamSenders implements RestreamManager {
     await Promise.all(this.#ending.values());
   }
 
-  #ask(): Promise<WantedPush[]> {
+  #ask(): Promise<DesiredPush[]> {
     const bitrates = new Map(this.#bitrates);
     this.#bitrates.clear();
     return this.#options.port.wanted(this.#options.nodeId, bitrates);
   }
 
-  #apply(wanted: readonly WantedPush[]): void {
+  #apply(wanted: readonly DesiredPush[]): void {
     const byStream = Map.groupBy(wanted, ({ streamId }) => streamId);
     for (const [streamId, sender] of this.#senders) {
       if (byStream.has(streamId)) continue;
@@ -143,9 +143,9 @@ class StreamSender {
   readonly #options: RestreamManagerOptions;
   readonly #log: Logger;
   readonly #onBitrates: SenderEvents['onBitrates'];
-  readonly #good: KnownGood;
+  readonly #good: VerifiedKeys;
   #process: SenderProcess | null = null;
-  #wanted: readonly WantedPush[] = [];
+  #wanted: readonly DesiredPush[] = [];
   #session: IngestSession | null = null;
   #feeding: Writable | null = null;
   /** Reports are written one after another. */
@@ -158,7 +158,7 @@ class StreamSender {
   constructor(
     options: RestreamManagerOptions,
     streamId: string,
-    { onBitrates, good }: Pick<SenderEvents, 'onBitrates'> & { good: KnownGood },
+    { onBitrates, good }: Pick<SenderEvents, 'onBitrates'> & { good: VerifiedKeys },
   ) {
     this.#options = options;
     this.#good = good;
@@ -167,7 +167,7 @@ class StreamSender {
     this.#launch();
   }
 
-  want(wanted: readonly WantedPush[]): void {
+  want(wanted: readonly DesiredPush[]): void {
     const same = JSON.stringify(wanted) === JSON.stringify(this.#wanted);
     this.#wanted = wanted;
     if (!same) this.#tell();

@@ -1,18 +1,18 @@
-import type { FailureKind } from './failure.ts';
+import type { PushErrorKind } from './failure.ts';
 
 /** docs/concepts/restreams.md#states */
 const BACKOFF_MS = [1000, 2000, 5000, 10_000, 30_000] as const;
 /** What went well for so long begins anew with its failures. */
-export const GOOD_MS = 30_000;
+export const STABLE_MS = 30_000;
 /** An end after less is a failure to begin. */
-export const SETTLED_MS = 1000;
+export const ESTABLISHED_MS = 1000;
 /** So often a key may be refused before it counts as wrong. */
 const REFUSALS = { refused: 3, dropped: 5 } as const;
 /** Of a key that was good just now, a refusal mostly means that the former connection is not over yet. */
 const KNOWN_GOOD_MS = 120_000;
 
 /** When the next attempt is, and when there is none: the one rule of restreams and bridges. */
-export class Retries {
+export class RetryPolicy {
   readonly #backoffMs: readonly number[];
   #failures = 0;
   #refusals = 0;
@@ -40,12 +40,12 @@ export class Retries {
 
   /** An attempt has ended that had begun to work. */
   ended(lastedMs: number): void {
-    if (lastedMs >= GOOD_MS) this.good();
-    if (lastedMs >= SETTLED_MS) this.#lastGoodMs = performance.now();
+    if (lastedMs >= STABLE_MS) this.good();
+    if (lastedMs >= ESTABLISHED_MS) this.#lastGoodMs = performance.now();
   }
 
   /** @returns how long to wait; null when it would go wrong in the same way. */
-  failed(kind: FailureKind): number | null {
+  failed(kind: PushErrorKind): number | null {
     this.#failures += 1;
     const waitMs = this.#backoffMs[Math.min(this.#failures, this.#backoffMs.length) - 1] ?? 0;
     if (kind === 'normal' || kind === 'fatal') {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { PushAddress } from '../../kernel/push-address.ts';
+import type { PushUrl } from '../../kernel/push-address.ts';
 import { splitAggregate } from '../ingest/media-messages.ts';
 import { type AmfValue, decodeAmf0, encodeAmf0, isAmfObject } from '../ingest/rtmp/amf0.ts';
 import { ChunkReader, PUBLISHING_LIMITS, UNAUTHENTICATED_LIMITS } from '../ingest/rtmp/chunk-reader.ts';
@@ -17,7 +17,7 @@ import {
 import { ProtocolError } from '../ingest/rtmp/protocol-error.ts';
 import { READ_BUDGETS, ReadMeter } from '../read-budget.ts';
 import { ReadSlices } from '../read-slices.ts';
-import { failureOf, PushFailure, quoted, type Who } from './failure.ts';
+import { toPushError, PushError, sanitizeRemoteMessage, type Who } from './failure.ts';
 
 /** Every server takes it; OBS sends so too. */
 export const CHUNK_BYTES = 4096;
@@ -50,12 +50,12 @@ const MAX_UNREAD_BYTES = 256 * 1024;
 
 export interface RtmpClientOptions {
   socket: Socket;
-  address: PushAddress;
+  address: PushUrl;
   /** What is published, or played. */
   streamKey: string;
   /** The server takes the broadcast: media may be written; or it will send it. */
   onAccepted(): void;
-  onFailure(failure: PushFailure): void;
+  onFailure(failure: PushError): void;
   /** Given, it plays instead of publishing. */
   play?: RtmpPlay;
 }
@@ -137,14 +137,14 @@ export class RtmpClient {
     } catch (error) {
       // Thrown from here it would end the process, and with it all others that it carries.
       this.#isFailed = true;
-      this.#options.onFailure(failureOf(error, this.#who));
+      this.#options.onFailure(toPushError(error, this.#who));
     }
   }
 
-  /** @throws {PushFailure} */
+  /** @throws {PushError} */
   #count(messages: number, bytes: number): void {
     if (this.#meter.add(messages, bytes) > 0) {
-      throw new PushFailure('normal', `The ${this.#who} sent more data than expected.`);
+      throw new PushError('normal', `The ${this.#who} sent more data than expected.`);
     }
   }
 
@@ -228,7 +228,7 @@ export class RtmpClient {
       this.#options.onFailure(this.#refusal(args[1]));
     } else if (name === 'onStatus') this.#onStatus(args[1]);
     else if (name === 'close')
-      this.#options.onFailure(new PushFailure('normal', `The ${this.#who} closed the connection.`));
+      this.#options.onFailure(new PushError('normal', `The ${this.#who} closed the connection.`));
   }
 
   #publishSoon(): void {
@@ -273,32 +273,32 @@ export class RtmpClient {
   }
 
   /** A refusal in words: whose fault it is decides whether it is tried again. */
-  #refusal(info: AmfValue): PushFailure {
+  #refusal(info: AmfValue): PushError {
     const { code, description } = statusOf(info);
-    const said = quoted(description === '' ? code : description, [this.#options.streamKey]);
+    const said = sanitizeRemoteMessage(description === '' ? code : description, [this.#options.streamKey]);
     const behind = said === '' ? '.' : `: ${said}`;
     const who = this.#who;
     if (/StreamNotFound/.test(code))
-      return new PushFailure('normal', `The source has no such stream${behind}`);
+      return new PushError('normal', `The source has no such stream${behind}`);
     if (/authmod=/.test(description)) {
-      return new PushFailure(
+      return new PushError(
         'fatal',
         `The ${who} requires a user name and password, which is not supported.`,
       );
     }
     if (/InvalidApp/.test(code) || /invalid app|application .*not/i.test(description)) {
-      return new PushFailure('fatal', `The ${who} does not know the application in the URL${behind}`);
+      return new PushError('fatal', `The ${who} does not know the application in the URL${behind}`);
     }
     if (/codec|unsupported|not supported/i.test(`${code} ${description}`)) {
-      return new PushFailure(
+      return new PushError(
         'fatal',
         `The destination does not support the encoding of the broadcast${behind}`,
       );
     }
     if (/BadName|Denied|Unauthorized|Rejected|auth|key/i.test(`${code} ${description}`)) {
-      return new PushFailure('refused', `The ${who} rejected the stream key${behind}`);
+      return new PushError('refused', `The ${who} rejected the stream key${behind}`);
     }
-    return new PushFailure(
+    return new PushError(
       'normal',
       `The ${who} rejected or ended the ${who === 'source' ? 'play' : 'publish'}${behind}`,
     );

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
-import type { PushAddress } from '../../kernel/push-address.ts';
+import type { PushUrl } from '../../kernel/push-address.ts';
 import type { Dialer } from '../../platform/outbound/dialer.ts';
 import { FlvTagType } from '../ingest/flv.ts';
-import { failureOf, PushFailure } from './failure.ts';
+import { toPushError, PushError } from './failure.ts';
 import type { Feed } from './feed.ts';
 import type { FeedItem } from './feed-item.ts';
 import type { PushSession } from './push-session.ts';
@@ -11,7 +11,7 @@ import { CHUNK_BYTES, RtmpClient, SET_DATA_FRAME } from './rtmp-client.ts';
 export interface PushOptions {
   outbound: Dialer;
   feed: Feed;
-  address: PushAddress;
+  address: PushUrl;
   streamKey: string;
 }
 
@@ -24,13 +24,13 @@ const MAX_BEHIND_MS = 10_000;
 const CHECK_MS = 1000;
 const LEAVE_MS = 500;
 
-/** @returns when the destination has accepted. @throws {PushFailure} */
+/** @returns when the destination has accepted. @throws {PushError} */
 export async function pushRtmp(options: PushOptions): Promise<PushSession> {
   const { outbound, address } = options;
   const { guarded: url, port, scheme } = address;
   const socket = await outbound
     .connect({ url, port, tls: scheme === 'rtmps', timeoutMs: CONNECT_MS })
-    .catch((error: unknown) => Promise.reject(failureOf(error)));
+    .catch((error: unknown) => Promise.reject(toPushError(error)));
   const push = new RtmpPush(socket, options);
   await push.accepted;
   return push;
@@ -38,23 +38,23 @@ export async function pushRtmp(options: PushOptions): Promise<PushSession> {
 
 class RtmpPush implements PushSession {
   readonly accepted: Promise<void>;
-  readonly closed: Promise<PushFailure | null>;
+  readonly closed: Promise<PushError | null>;
   readonly #socket: Socket;
   readonly #client: RtmpClient;
   readonly #writer: RtmpWriter;
-  readonly #close: (failure: PushFailure | null) => void;
+  readonly #close: (failure: PushError | null) => void;
   #detach = () => {};
   #isOver = false;
 
   constructor(socket: Socket, { feed, address, streamKey }: PushOptions) {
     const accepted = Promise.withResolvers<void>();
-    const closed = Promise.withResolvers<PushFailure | null>();
+    const closed = Promise.withResolvers<PushError | null>();
     this.accepted = accepted.promise;
     this.closed = closed.promise;
     this.#socket = socket;
     this.#writer = new RtmpWriter(socket, (failure) => this.#over(failure));
     const late = setTimeout(
-      () => this.#over(new PushFailure('normal', 'The destination did not accept the stream in time.')),
+      () => this.#over(new PushError('normal', 'The destination did not accept the stream in time.')),
       ACCEPT_MS,
     );
     this.#close = (failure) => {
@@ -63,7 +63,7 @@ class RtmpPush implements PushSession {
       closed.resolve(failure);
     };
     socket.setKeepAlive(true, 15_000);
-    socket.on('error', (error) => this.#over(this.#client.isAsking ? dropped() : failureOf(error)));
+    socket.on('error', (error) => this.#over(this.#client.isAsking ? dropped() : toPushError(error)));
     socket.on('close', () => this.#over(this.#client.isAsking ? dropped() : hungUp()));
     this.#client = new RtmpClient({
       socket,
@@ -96,7 +96,7 @@ class RtmpPush implements PushSession {
     this.#close(null);
   }
 
-  #over(failure: PushFailure): void {
+  #over(failure: PushError): void {
     if (this.#isOver) return;
     this.#stop();
     this.#socket.destroy();
@@ -110,9 +110,9 @@ class RtmpPush implements PushSession {
   }
 }
 
-const hungUp = () => new PushFailure('normal', 'The destination closed the connection.');
+const hungUp = () => new PushError('normal', 'The destination closed the connection.');
 const dropped = () =>
-  new PushFailure(
+  new PushError(
     'dropped',
     'The destination closed the connection instead of accepting the stream key. Check the key.',
   );
@@ -142,7 +142,7 @@ const KEPT_BYTES = 256 * 1024;
 /** Frames as messages: what came together is one write, into memory that is used again once the network has it. */
 class RtmpWriter {
   readonly #socket: Socket;
-  readonly #fail: (failure: PushFailure) => void;
+  readonly #fail: (failure: PushError) => void;
   /** The time of the last message, by chunk stream. */
   readonly #times = new Map<number, number>();
   /** When what the network has not taken yet was written, oldest first. */
@@ -155,7 +155,7 @@ class RtmpWriter {
   #origin: number | null = null;
   sentBytes = 0;
 
-  constructor(socket: Socket, fail: (failure: PushFailure) => void) {
+  constructor(socket: Socket, fail: (failure: PushError) => void) {
     this.#socket = socket;
     this.#fail = fail;
     this.#timer = setInterval(() => this.#check(), CHECK_MS);
@@ -211,7 +211,7 @@ class RtmpWriter {
     const isBehind = oldest !== undefined && performance.now() - oldest > MAX_BEHIND_MS;
     if (isBehind || this.#socket.writableLength > MAX_QUEUED_BYTES) {
       this.#fail(
-        new PushFailure('normal', 'The destination receives data too slowly; the connection was closed.'),
+        new PushError('normal', 'The destination receives data too slowly; the connection was closed.'),
       );
     }
   }

@@ -4,7 +4,7 @@ import { before, test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { createTestCa, type TestCa } from '../../../test/harness/certificates.ts';
 import { freePort } from '../../../test/harness/platform.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { LOOPBACK, type SentBroadcast, startBroadcast, wanted } from '../../../test/restream/broadcast.ts';
 import {
   countFrames,
@@ -26,12 +26,12 @@ before(async () => {
 });
 
 const sends = ({ last }: SentBroadcast, ...ids: string[]) =>
-  until(() => ids.every((id) => last(id)?.state === 'BROADCASTING'), {
+  waitFor(() => ids.every((id) => last(id)?.state === 'BROADCASTING'), {
     timeoutMs: 15_000,
     message: () => JSON.stringify(ids.map((id) => last(id))),
   });
 const fails = ({ last }: SentBroadcast, id: string, message: RegExp, severity = 'NORMAL') =>
-  until(() => last(id)?.severity === severity && message.test(last(id)?.message ?? ''), {
+  waitFor(() => last(id)?.severity === severity && message.test(last(id)?.message ?? ''), {
     timeoutMs: 15_000,
     message: () => `${id} ${severity} ${message}: ${JSON.stringify(last(id))}`,
   });
@@ -65,8 +65,8 @@ test('nginx, our own ingest over TLS and an SRT listener take every picture', {
     wanted('sealed', `srt://127.0.0.1:${sealedPort}?pbkeylen=32`, { passphrase: PASSPHRASE }),
   ]);
   const [near, far] = await Promise.all([
-    until(() => ingest.sessions('media')[0], { timeoutMs: 15_000 }),
-    until(() => own.sessions('media')[0], { timeoutMs: 15_000 }),
+    waitFor(() => ingest.sessions('media')[0], { timeoutMs: 15_000 }),
+    waitFor(() => own.sessions('media')[0], { timeoutMs: 15_000 }),
   ]);
   const [sent, taken] = [openFlv(ingest.engine, near), openFlv(own.engine, far)];
   t.after(() => [sent, taken].map((reader) => reader.destroy()));
@@ -74,9 +74,9 @@ test('nginx, our own ingest over TLS and an SRT listener take every picture', {
   assert.equal(await heard, 60);
   assert.equal(await unsealed, 60, 'a listener with the passphrase reads what is encrypted');
   await sends(broadcast, 'nginx', 'own');
-  await until(() => pictures(taken.tags()).length > 60);
+  await waitFor(() => pictures(taken.tags()).length > 60);
   const all = pictures(taken.tags());
-  await until(() => pictures(sent.tags()).includes(all.at(-1) ?? ''));
+  await waitFor(() => pictures(sent.tags()).includes(all.at(-1) ?? ''));
   const from = pictures(sent.tags());
   const first = all.find((picture) => from.includes(picture)) ?? '';
   const there = all.slice(all.indexOf(first));
@@ -85,7 +85,7 @@ test('nginx, our own ingest over TLS and an SRT listener take every picture', {
   assert.ok(sender.bitrates().length >= 2);
   // The end is told as an encoder tells it.
   sender.want([]);
-  await until(() => own.ends()[0]?.reason === 'unpublish');
+  await waitFor(() => own.ends()[0]?.reason === 'unpublish');
 });
 
 test('what cannot work is said in words and not hammered, and troubles nobody else', async (t) => {
@@ -140,7 +140,7 @@ test('what cannot work is said in words and not hammered, and troubles nobody el
 
   // The name leads elsewhere now: the connection that is there goes on, and the next one is not made.
   address = '10.0.0.1';
-  const turned = until(() => own.engine.list().find(({ streamId }) => streamId === 'str_turns'));
+  const turned = waitFor(() => own.engine.list().find(({ streamId }) => streamId === 'str_turns'));
   await own.engine.kick((await turned).sessionId, 'kicked');
   await fails(broadcast, 'turns', /private address/, 'FATAL');
   assert.equal(broadcast.last('good')?.state, 'BROADCASTING');
@@ -171,15 +171,15 @@ test('an encoder that comes back finds its destinations connected', async (t) =>
   await sends(broadcast, 'far');
   const reader = openFlv(own.engine, own.engine.list()[0] ?? assert.fail());
   first.kill('SIGKILL');
-  await until(() => broadcast.ingest.ends().length === 1);
-  const before = await until(() =>
+  await waitFor(() => broadcast.ingest.ends().length === 1);
+  const before = await waitFor(() =>
     reader
       .tags()
       .filter(({ type }) => type === 9)
       .at(-1),
   );
   broadcast.publish();
-  const later = await until(() => {
+  const later = await waitFor(() => {
     const tags = reader.tags().filter(({ type }) => type === 9);
     const keyframe = tags.findIndex((tag) => tag.timestamp > before.timestamp && tag.payload[0] === 0x17);
     return keyframe > 0 ? tags[keyframe] : null;

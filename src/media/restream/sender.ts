@@ -1,7 +1,7 @@
 import type { Dialer } from '../../platform/outbound/dialer.ts';
 import type { PushReport } from '../contract/index.ts';
 import { Feed } from './feed.ts';
-import type { KnownPush } from './known-good.ts';
+import type { VerifiedPush } from './known-good.ts';
 import { type OpenPush, Push } from './push.ts';
 import { pushRtmp } from './rtmp-push.ts';
 import { type Muxer, pushSrt } from './srt-push.ts';
@@ -33,7 +33,7 @@ export class Sender {
   }
 
   /** All that is to be sent from now on. */
-  want(wanted: readonly KnownPush[]): void {
+  want(wanted: readonly VerifiedPush[]): void {
     const byId = new Map(wanted.map((one) => [one.targetId, one]));
     const ending = new Map<string, Promise<void>>();
     for (const [targetId, push] of this.#pushes) {
@@ -61,7 +61,7 @@ export class Sender {
     await Promise.all(pushes.map((push) => push.stop()));
   }
 
-  #begin(wanted: KnownPush, after: Promise<void> | undefined): Push {
+  #begin(wanted: VerifiedPush, after: Promise<void> | undefined): Push {
     const { outbound, muxer, report, backoffMs } = this.#options;
     const feed = this.#feed;
     const open: OpenPush = (address, streamKey) =>

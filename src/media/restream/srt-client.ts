@@ -1,5 +1,5 @@
 import type { Socket } from 'node:dgram';
-import { PushFailure } from './failure.ts';
+import { PushError } from './failure.ts';
 import { SrtConnection } from './srt-connection.ts';
 import type { SrtKey } from './srt-crypto.ts';
 import {
@@ -78,7 +78,7 @@ export class SrtClient {
     return this.#connection.accepted;
   }
 
-  get closed(): Promise<PushFailure | null> {
+  get closed(): Promise<PushError | null> {
     return this.#connection.closed;
   }
 
@@ -117,7 +117,7 @@ export class SrtClient {
     const packet = dataPacket(payload, place, key);
     this.#packets += 1;
     if (key !== null && this.#packets > MAX_PACKETS_PER_KEY) {
-      this.#connection.over(new PushFailure('normal', 'Reconnecting with a different key.'));
+      this.#connection.over(new PushError('normal', 'Reconnecting with a different key.'));
       return;
     }
     this.#sequence = (sequence + 1) & SEQUENCE_MASK;
@@ -176,6 +176,6 @@ export class SrtClient {
   }
 }
 
-function takesLess(): PushFailure {
-  return new PushFailure('normal', 'The destination receives data too slowly; the connection was closed.');
+function takesLess(): PushError {
+  return new PushError('normal', 'The destination receives data too slowly; the connection was closed.');
 }

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { Socket } from 'node:dgram';
 import { timeRead } from '../longest-read.ts';
 import { READ_BUDGETS, ReadMeter } from '../read-budget.ts';
-import { failureOf, PushFailure, type Who } from './failure.ts';
+import { toPushError, PushError, type Who } from './failure.ts';
 import type { SrtKey } from './srt-crypto.ts';
 import {
   Control,
@@ -58,7 +58,7 @@ const SECRETS: ReadonlySet<number> = new Set([10, 11]);
 /** A caller of SRT in live mode: handshake, signs of life, end. What the peer answers is read as far as it makes sense. */
 export class SrtConnection {
   readonly accepted: Promise<void>;
-  readonly closed: Promise<PushFailure | null>;
+  readonly closed: Promise<PushError | null>;
   /** The number of the first packet of either side. */
   readonly initial = randomInt(1, SEQUENCE_MASK);
   readonly #options: SrtConnectionOptions;
@@ -66,7 +66,7 @@ export class SrtConnection {
   readonly #socketId = randomInt(1, 0x3fff_ffff);
   readonly #startedMs = performance.now();
   readonly #timer: NodeJS.Timeout;
-  readonly #settle: { accept: () => void; close: (failure: PushFailure | null) => void };
+  readonly #settle: { accept: () => void; close: (failure: PushError | null) => void };
   readonly #meters = {
     control: new ReadMeter(READ_BUDGETS.srtControl),
     data: new ReadMeter(READ_BUDGETS.srtData),
@@ -82,21 +82,21 @@ export class SrtConnection {
     this.#options = options;
     this.#use = use;
     const accepted = Promise.withResolvers<void>();
-    const closed = Promise.withResolvers<PushFailure | null>();
+    const closed = Promise.withResolvers<PushError | null>();
     this.accepted = accepted.promise;
     this.closed = closed.promise;
     this.#settle = {
       accept: accepted.resolve,
       close: (failure) => {
         closed.resolve(failure);
-        accepted.reject(failure ?? new PushFailure('normal', 'The connection was closed.'));
+        accepted.reject(failure ?? new PushError('normal', 'The connection was closed.'));
       },
     };
     this.#asking = induction(this.initial, this.#socketId);
     const { socket, who } = options;
     const reader = () => `${who} by SRT`;
     socket.on('message', (packet) => timeRead(reader, () => this.#onPacket(packet)));
-    socket.on('error', (error) => this.over(failureOf(error, who)));
+    socket.on('error', (error) => this.over(toPushError(error, who)));
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
     this.#tick();
   }
@@ -131,7 +131,7 @@ export class SrtConnection {
     if (this.#phase === 'over') return;
     this.#saidMs = performance.now();
     this.#options.socket.send(packet, (error) => {
-      if (error !== null) this.over(failureOf(error, this.#options.who));
+      if (error !== null) this.over(toPushError(error, this.#options.who));
     });
   }
 
@@ -140,7 +140,7 @@ export class SrtConnection {
     this.over(null);
   }
 
-  over(failure: PushFailure | null): void {
+  over(failure: PushError | null): void {
     if (this.#phase === 'over') return;
     this.#phase = 'over';
     clearInterval(this.#timer);
@@ -151,7 +151,7 @@ export class SrtConnection {
 
   /** @param kind @param words what the other end does. */
   fail(kind: 'normal' | 'refused' | 'fatal', words: string): void {
-    this.over(new PushFailure(kind, `The ${this.#options.who} ${words}.`));
+    this.over(new PushError(kind, `The ${this.#options.who} ${words}.`));
   }
 
   #tick(): void {

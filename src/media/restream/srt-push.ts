@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
-import type { PushAddress } from '../../kernel/push-address.ts';
+import type { PushUrl } from '../../kernel/push-address.ts';
 import type { Dialer } from '../../platform/outbound/dialer.ts';
 import { flvHeader, flvTag } from '../ingest/flv.ts';
-import { failureOf, PushFailure } from './failure.ts';
+import { toPushError, PushError } from './failure.ts';
 import type { Feed } from './feed.ts';
 import type { FeedItem } from './feed-item.ts';
 import type { PushSession } from './push-session.ts';
@@ -21,7 +21,7 @@ export type Muxer = (onBytes: (bytes: Buffer) => void) => Promise<Mux>;
 export interface SrtPushOptions {
   outbound: Pick<Dialer, 'datagrams'>;
   feed: Feed;
-  address: PushAddress;
+  address: PushUrl;
   streamKey: string | null;
   passphrase: string | null;
   muxer: Muxer;
@@ -32,14 +32,14 @@ const DEFAULT_LATENCY_MS = 200;
 /** The program reads as fast as it comes: one that does not is stuck. */
 const MAX_QUEUED_BYTES = 16 * 2 ** 20;
 
-/** @returns when the destination has accepted. @throws {PushFailure} */
+/** @returns when the destination has accepted. @throws {PushError} */
 export async function pushSrt(options: SrtPushOptions): Promise<PushSession> {
   const { outbound, address, streamKey, passphrase, muxer, feed } = options;
   const { guarded: url, port, query } = address;
   const key = passphrase === null ? null : await createSrtKey(passphrase, keyLengthOf(query));
   const socket = await outbound
     .datagrams({ url, port, timeoutMs: RESOLVE_MS })
-    .catch((error: unknown) => Promise.reject(failureOf(error)));
+    .catch((error: unknown) => Promise.reject(toPushError(error)));
   const latencyMs = Number(query.get('latency') ?? DEFAULT_LATENCY_MS);
   const client = new SrtClient({ socket, streamId: streamKey, latencyMs, key });
   await client.accepted;
@@ -48,7 +48,7 @@ export async function pushSrt(options: SrtPushOptions): Promise<PushSession> {
     return new SrtPush(client, mux, feed);
   } catch (error) {
     client.end();
-    throw failureOf(error);
+    throw toPushError(error);
   }
 }
 
@@ -59,7 +59,7 @@ function keyLengthOf(query: URLSearchParams): SrtKeyLength {
 }
 
 class SrtPush implements PushSession {
-  readonly closed: Promise<PushFailure | null>;
+  readonly closed: Promise<PushError | null>;
   readonly #client: SrtClient;
   readonly #mux: Mux;
   readonly #detach: () => void;
@@ -67,11 +67,11 @@ class SrtPush implements PushSession {
   constructor(client: SrtClient, mux: Mux, feed: Feed) {
     this.#client = client;
     this.#mux = mux;
-    const wrong = Promise.withResolvers<PushFailure>();
+    const wrong = Promise.withResolvers<PushError>();
     const writer = new FlvWriter(mux.stdin, feed, wrong.resolve);
     this.#detach = feed.attach(writer);
     const muxed = mux.ended.then(
-      (why) => new PushFailure('normal', `The broadcast could not be converted to MPEG-TS: ${why}.`),
+      (why) => new PushError('normal', `The broadcast could not be converted to MPEG-TS: ${why}.`),
     );
     this.closed = Promise.race([client.closed, muxed, wrong.promise]).then(async (failure) => {
       this.#detach();
@@ -95,11 +95,11 @@ class SrtPush implements PushSession {
 /** The feed as one FLV file. */
 class FlvWriter {
   readonly #out: Writable;
-  readonly #fail: (failure: PushFailure) => void;
+  readonly #fail: (failure: PushError) => void;
   readonly #headers = new Map<number, Buffer>();
   #isCorked = false;
 
-  constructor(out: Writable, { codecs }: Feed, fail: (failure: PushFailure) => void) {
+  constructor(out: Writable, { codecs }: Feed, fail: (failure: PushError) => void) {
     this.#out = out;
     this.#fail = fail;
     out.write(flvHeader({ video: codecs.video !== null, audio: codecs.audio !== null }));
@@ -110,7 +110,7 @@ class FlvWriter {
       const known = this.#headers.get(type);
       // MPEG-TS has no place for another one: it takes a program that begins with it.
       if (known && !known.equals(payload)) {
-        this.#fail(new PushFailure('normal', 'The encoder settings changed; reconnecting.'));
+        this.#fail(new PushError('normal', 'The encoder settings changed; reconnecting.'));
       }
       if (known) return;
       this.#headers.set(type, Buffer.from(payload));
@@ -125,7 +125,7 @@ class FlvWriter {
     this.#isCorked = false;
     this.#out.uncork();
     if (this.#out.writableLength > MAX_QUEUED_BYTES) {
-      this.#fail(new PushFailure('normal', 'Converting the broadcast to MPEG-TS timed out.'));
+      this.#fail(new PushError('normal', 'Converting the broadcast to MPEG-TS timed out.'));
     }
   }
 }

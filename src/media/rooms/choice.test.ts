@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ConfigError, loadConfig } from '../../platform/config.ts';
-import { chooseRoomEngine } from './choice.ts';
+import { selectRoomEngine } from './choice.ts';
 
 test('rooms are carried by the best engine that is here, and the lack of a better one is told', async (t) => {
   const dir = await mkdtemp(join(tmpdir(), 'marquee-choice-'));
@@ -16,7 +16,7 @@ test('rooms are carried by the best engine that is here, and the lack of a bette
     await chmod(path, 0o755);
     return path;
   };
-  const choose = (env: Record<string, string>) => chooseRoomEngine(loadConfig(env));
+  const choose = (env: Record<string, string>) => selectRoomEngine(loadConfig(env));
   const janus = await program('new', '1102 (1.1.2)');
   const old = await program('old', '92 (0.9.2)');
   const hasJanus = process.platform === 'linux';

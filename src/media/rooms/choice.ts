@@ -1,9 +1,9 @@
 import { ConfigError, type RoomConfig } from '../../platform/config.ts';
 import type { RoomEngineName } from './engine.ts';
-import { lackOfJanus } from './janus/process.ts';
+import { janusUnavailableReason } from './janus/process.ts';
 
 /** What carries rooms here, and why it is no more than the mesh, in one line. */
-export interface RoomEngineChoice {
+export interface RoomEngineSelection {
   name: RoomEngineName;
   lack: string | null;
   /** Janus can run on this machine: it carries the rooms, or records those that LiveKit carries. */
@@ -11,12 +11,12 @@ export interface RoomEngineChoice {
 }
 
 /** @throws {ConfigError} where ROOMS_ENGINE asks for a Janus that cannot run here. */
-export async function chooseRoomEngine(
+export async function selectRoomEngine(
   config: Pick<RoomConfig, 'ROOMS_ENGINE' | 'JANUS_PATH' | 'LIVEKIT_URL'>,
-): Promise<RoomEngineChoice> {
+): Promise<RoomEngineSelection> {
   const { ROOMS_ENGINE: wanted, JANUS_PATH: program, LIVEKIT_URL: livekit } = config;
   if (wanted === 'mesh') return { name: wanted, lack: null };
-  const lack = await lackOfJanus(program);
+  const lack = await janusUnavailableReason(program);
   const hasJanus = lack === null;
   if (wanted === 'livekit' || (wanted === 'auto' && livekit !== undefined))
     return { name: 'livekit', lack: null, hasJanus };

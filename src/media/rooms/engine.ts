@@ -41,7 +41,7 @@ export interface RoomEngine {
 
 /** One browser's connection to the engine. */
 export interface EngineConnection {
-  /** @throws {BadSignal} for what the engine cannot take. */
+  /** @throws {InvalidSignalError} for what the engine cannot take. */
   signal(message: Signal): Promise<void>;
   /** Lets go this connection alone: one of the same identity that came later stays. Idempotent. */
   close(): Promise<void>;
@@ -50,19 +50,19 @@ export interface EngineConnection {
 export interface EngineWebhook {
   /**
    * @param body as it came.
-   * @throws {WebhookRefused} when it is not signed by the engine.
+   * @throws {WebhookRejectedError} when it is not signed by the engine.
    */
   receive(body: string, authorization: string | undefined): Promise<void>;
 }
 
 /** A message that is not the engine's; the words are for whoever has sent it. */
-export class WebhookRefused extends Error {}
+export class WebhookRejectedError extends Error {}
 
 /** What a browser and the engine tell each other: a JSON object. */
 export type Signal = Record<string, unknown>;
 
 /** A signal that the engine cannot take; the message goes to the browser. */
-export class BadSignal extends Error {}
+export class InvalidSignalError extends Error {}
 
 export type RoomEngineName = 'janus' | 'livekit' | 'mesh';
 

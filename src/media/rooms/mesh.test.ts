@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BadSignal, type RoomPeer, type Signal } from './engine.ts';
+import { InvalidSignalError, type RoomPeer, type Signal } from './engine.ts';
 import { createMeshEngine, type SignalRelay } from './mesh.ts';
 
 const ROOM = { roomId: 'room_1', maxParticipants: 4 };
@@ -45,7 +45,7 @@ test('a signal reaches the one it names, on its node and on another one, and say
     'Jürgen 🎧': [{ candidate: { candidate: 'c1' }, from: 'ada' }],
     علي: [{ description: offer('sendrecv'), from: 'ada' }],
   });
-  await assert.rejects(ada.signal({ candidate: null }), BadSignal);
+  await assert.rejects(ada.signal({ candidate: null }), InvalidSignalError);
 });
 
 test('the newer connection of an identity has its signals; the older one ends without taking it along', async () => {
@@ -88,7 +88,7 @@ test('who may not publish can only offer to receive', async () => {
     { type: 'offer', sdp: HEAD + 'm=audio 9 UDP 111\r\na=inactive\r\n'.repeat(13) },
   ];
   for (const description of refused) {
-    await assert.rejects(viewer.signal({ to: 'ada', description }), BadSignal, JSON.stringify(description));
+    await assert.rejects(viewer.signal({ to: 'ada', description }), InvalidSignalError, JSON.stringify(description));
   }
   assert.equal(got.length, 1);
   await viewer.signal({

@@ -2,7 +2,7 @@ import { parseSdp } from '../protocols/sdp/parse.ts';
 import { isSending, SdpError, type SdpMedia } from '../protocols/sdp/session-description.ts';
 import { writeSdp } from '../protocols/sdp/write.ts';
 import type { EngineConnection, RoomEngine, RoomPeer, RoomPermissions, Signal } from './engine.ts';
-import { BadSignal } from './engine.ts';
+import { InvalidSignalError } from './engine.ts';
 
 /** Carries signals to people who are connected to other nodes. */
 export interface SignalRelay {
@@ -54,7 +54,7 @@ export function createMeshEngine({ relay }: { relay: SignalRelay }): RoomEngine 
         async signal(message) {
           if (!isIn()) return;
           const { to, ...rest } = message;
-          if (typeof to !== 'string') throw new BadSignal('`to` is required: the recipient of the signal.');
+          if (typeof to !== 'string') throw new InvalidSignalError('`to` is required: the recipient of the signal.');
           const signal = { ...rest, ...descriptionIn(rest, peer.permissions), from: peer.identity };
           const near = rooms.get(ref)?.get(to);
           if (near === undefined) relay.send(ref, to, signal);
@@ -80,23 +80,23 @@ export function createMeshEngine({ relay }: { relay: SignalRelay }): RoomEngine 
  * Returns the description of a signal, parsed and written again, so that a browser reads nothing in it that was not
  * checked.
  *
- * @throws {BadSignal} when it is malformed, or sends what its author may not send.
+ * @throws {InvalidSignalError} when it is malformed, or sends what its author may not send.
  */
 function descriptionIn({ description }: Signal, permissions: RoomPermissions): Signal {
   if (description === undefined || description === null) return {};
   const { type, sdp }: Signal = typeof description === 'object' ? { ...description } : {};
   // Browsers convert other values to text.
   if (typeof sdp !== 'string' || !isDescriptionType(type))
-    throw new BadSignal('A description must have a `type`, and a session description in `sdp`.');
+    throw new InvalidSignalError('A description must have a `type`, and a session description in `sdp`.');
   try {
     const parsed = parseSdp(sdp);
     if (parsed.media.every((section) => maySend(section, permissions)))
       return { description: { type, sdp: writeSdp(parsed) } };
   } catch (error) {
-    if (error instanceof SdpError) throw new BadSignal(error.message);
+    if (error instanceof SdpError) throw new InvalidSignalError(error.message);
     throw error;
   }
-  throw new BadSignal('You are not allowed to send this media or data to the room.');
+  throw new InvalidSignalError('You are not allowed to send this media or data to the room.');
 }
 
 function isDescriptionType(type: unknown): boolean {

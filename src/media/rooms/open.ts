@@ -1,18 +1,18 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { RoomEngineChoice } from './choice.ts';
+import type { RoomEngineSelection } from './choice.ts';
 import type { RoomEngine } from './engine.ts';
 import { createJanusEngine } from './janus/engine.ts';
 import type { LivekitServer } from './livekit/api.ts';
-import type { RoomHints } from './livekit/engine.ts';
+import type { RoomChangeNotifier } from './livekit/engine.ts';
 import { createMeshEngine, type SignalRelay } from './mesh.ts';
 
 interface Options {
   /** For the mesh: to people who are connected to other nodes. */
   relay: SignalRelay;
   /** For LiveKit: to the other nodes. */
-  hints: RoomHints;
+  hints: RoomChangeNotifier;
   /** For LiveKit: whether a media role is there that records. */
   isRecorded(): boolean;
   clock: Clock;
@@ -23,7 +23,7 @@ interface Options {
 export type RoomEngineOpener = (options: Options) => RoomEngine;
 
 /** Loads the engine that was chosen, and no other: LiveKit's libraries take a fifth of a second. */
-export async function loadRoomEngine(choice: RoomEngineChoice, config: Config): Promise<RoomEngineOpener> {
+export async function loadRoomEngine(choice: RoomEngineSelection, config: Config): Promise<RoomEngineOpener> {
   if (choice.name === 'janus')
     return ({ log }) => createJanusEngine({ linkFile: config.ROOMS_LINK_FILE, log });
   const server = choice.name === 'livekit' ? livekitOf(config) : null;

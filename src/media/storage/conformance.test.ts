@@ -7,8 +7,8 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { NO_S3, startS3 } from '../../../test/harness/s3.ts';
-import { KINDS, plant } from '../../../test/transcode/planted.ts';
-import { type BlobStore, DigestMismatch, type PartialState } from '../contract/index.ts';
+import { KINDS, plantOutput } from '../../../test/transcode/planted.ts';
+import { type BlobStore, DigestMismatchError, type PartialState } from '../contract/index.ts';
 import { createDiskStore } from './disk.ts';
 import { createS3Store } from './s3.ts';
 
@@ -133,7 +133,7 @@ for (const driver of drivers) {
         const dir = await mkdtemp(join(folder, 'planted-'));
         await writeFile(join(dir, 'secret'), 'secret');
         const path = join(dir, 'made');
-        await plant(kind, path, join(dir, 'secret'));
+        await plantOutput(kind, path, join(dir, 'secret'));
         await assert.rejects(store.putFile('planted/file', path, TYPE), { code: 'CORRUPT_INPUT' });
         assert.equal(await store.head('planted/file'), null);
         assert.equal(await readFile(join(dir, 'secret'), 'utf8'), 'secret');
@@ -258,8 +258,8 @@ for (const driver of drivers) {
       const created = await store.partials.create('part/digest', TYPE);
       const append = (source: AsyncIterable<Uint8Array>) =>
         store.partials.append('part/digest', created, 0, source, { digest });
-      await assert.rejects(append(pieces(bytes.subarray(1))), DigestMismatch);
-      await assert.rejects(append(pieces(bytes, 5 * MiB)), DigestMismatch);
+      await assert.rejects(append(pieces(bytes.subarray(1))), DigestMismatchError);
+      await assert.rejects(append(pieces(bytes, 5 * MiB)), DigestMismatchError);
       assert.equal((await store.partials.inspect('part/digest', created)).sizeBytes, 0);
       const state = await append(pieces(bytes));
       await store.partials.complete('part/digest', state);

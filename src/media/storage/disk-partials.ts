@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { BlobInfo, PartialFiles, PartialState } from '../contract/index.ts';
 import { makeFolder, orNull, syncFolder, writeAt } from './disk-files.ts';
 import { checkKey } from './keys.ts';
-import { untilBroken } from './source.ts';
-import { spooled } from './spool.ts';
+import { untilError } from './source.ts';
+import { spoolVerified } from './spool.ts';
 import type { TempDir } from './temp.ts';
 
 /** Progress is told at least this often, and costs one `fdatasync`, which runs beside the writing. */
@@ -53,7 +53,7 @@ export function createDiskPartials({ dir, temp, publish, head }: Parts): Partial
         const { size } = await file.stat();
         if (size !== offset) throw new Error(`${key} has ${size} bytes and not ${offset}`);
         const { digest } = options;
-        const source = digest === undefined ? untilBroken(content) : spooled(content, digest, temp);
+        const source = digest === undefined ? untilError(content) : spoolVerified(content, digest, temp);
         return stateOf(await write(file, offset, source, (bytes) => options.onDurable?.(stateOf(bytes))));
       } finally {
         await file.close();

@@ -11,8 +11,8 @@ import type { BlobInfo, PartialFiles, PartialState } from '../contract/index.ts'
 import { writeAt } from './disk-files.ts';
 import { checkKey } from './keys.ts';
 import { isRefusal, type S3 } from './s3-client.ts';
-import { untilBroken } from './source.ts';
-import { spooled } from './spool.ts';
+import { untilError } from './source.ts';
+import { spoolVerified } from './spool.ts';
 import type { TempDir } from './temp.ts';
 
 interface Parts {
@@ -82,7 +82,7 @@ export function createS3Partials(options: Parts): PartialFiles & { folderOf(fold
       if (state.sizeBytes !== offset) {
         throw new Error(`${key} has ${state.sizeBytes} bytes and not ${offset}`);
       }
-      const source = digest === undefined ? untilBroken(content) : spooled(content, digest, temp);
+      const source = digest === undefined ? untilError(content) : spoolVerified(content, digest, temp);
       const writer = new PartWriter(options, {
         state,
         name: nameOf(key),

@@ -2,7 +2,7 @@
  * The chunks of a source that may break off: the end and a failure of it look alike, because what came before
  * is kept either way. Failures of whoever consumes the chunks pass through untouched.
  */
-export async function* untilBroken(source: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array> {
+export async function* untilError(source: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array> {
   const chunks = source[Symbol.asyncIterator]();
   let isOpen = true;
   const next = async () => {

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { spooled } from './spool.ts';
+import { spoolVerified } from './spool.ts';
 import { createTempDir } from './temp.ts';
 
 test('what waits for its checksum has no name, so nothing of it outlives kill -9', async (t) => {
@@ -21,7 +21,7 @@ test('what waits for its checksum has no name, so nothing of it outlives kill -9
   const value = createHash('sha256').update(pieces.join('')).digest();
   const chunks: Uint8Array[] = [];
   const digest = { algorithm: 'sha256', value } as const;
-  for await (const chunk of spooled(content(), digest, createTempDir(dir))) chunks.push(chunk);
+  for await (const chunk of spoolVerified(content(), digest, createTempDir(dir))) chunks.push(chunk);
   assert.equal(Buffer.concat(chunks).toString(), pieces.join(''));
   assert.deepEqual(seen, [[], [], []]);
 });

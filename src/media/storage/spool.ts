@@ -1,16 +1,16 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
-import { type ContentDigest, DigestMismatch } from '../contract/index.ts';
+import { type ContentDigest, DigestMismatchError } from '../contract/index.ts';
 import { writeAt } from './disk-files.ts';
-import { untilBroken } from './source.ts';
+import { untilError } from './source.ts';
 import type { TempDir } from './temp.ts';
 
 /**
  * The content once it is known to be whole and unharmed: it waits in a local file meanwhile, never in memory.
  *
- * @throws {DigestMismatch} before the first chunk; also when the source broke off, whose digest is another one.
+ * @throws {DigestMismatchError} before the first chunk; also when the source broke off, whose digest is another one.
  */
-export async function* spooled(
+export async function* spoolVerified(
   content: AsyncIterable<Uint8Array | string>,
   { algorithm, value }: ContentDigest,
   temp: TempDir,
@@ -22,13 +22,13 @@ export async function* spooled(
     await rm(path);
     const hash = createHash(algorithm);
     let length = 0;
-    for await (const chunk of untilBroken(content)) {
+    for await (const chunk of untilError(content)) {
       hash.update(chunk);
       await writeAt(file, chunk, length);
       length += chunk.length;
     }
     const digest = hash.digest();
-    if (digest.length !== value.length || !timingSafeEqual(digest, value)) throw new DigestMismatch();
+    if (digest.length !== value.length || !timingSafeEqual(digest, value)) throw new DigestMismatchError();
     for await (const chunk of file.createReadStream({ start: 0, autoClose: false })) yield chunk;
   } finally {
     await file.close();

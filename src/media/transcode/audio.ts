@@ -1,8 +1,8 @@
-import { cut } from '../../kernel/cut.ts';
+import { truncate } from '../../kernel/cut.ts';
 import { canonicalLanguage, languageName, uniqueLabel } from '../../kernel/languages.ts';
 import type { AudioPlan, ProcessingNote, SourceAudio, Span } from '../contract/index.ts';
-import { isReadSound } from '../ffmpeg/codecs.ts';
-import { hasSound, type ProbedStream, type TrackInput } from './ffprobe.ts';
+import { isSupportedAudio } from '../ffmpeg/codecs.ts';
+import { audioDecodes, type ProbedStream, type TrackInput } from './ffprobe.ts';
 import type { Tools } from './run.ts';
 
 /** Sound that begins so near to the pictures can be copied; what an encoder puts first is not played. */
@@ -26,11 +26,11 @@ const NO_LANGUAGE = ['und', 'mul', 'mis', 'zxx'];
 
 export function isReadableAudio({ codec_type, codec_name, channels, sample_rate }: ProbedStream): boolean {
   return (
-    codec_type === 'audio' && isReadSound(codec_name ?? '') && (channels ?? 0) > 0 && Number(sample_rate) > 0
+    codec_type === 'audio' && isSupportedAudio(codec_name ?? '') && (channels ?? 0) > 0 && Number(sample_rate) > 0
   );
 }
 
-export interface Heard {
+export interface ProbedAudio {
   /** The tracks that can be decoded. */
   tracks: ProbedStream[];
   /** Streams of those whose channels ffmpeg cannot mix. */
@@ -38,17 +38,17 @@ export interface Heard {
 }
 
 /** Looks at each by itself. */
-export async function heardTracks(
+export async function probeAudioTracks(
   tools: Tools,
   streams: readonly ProbedStream[],
   input: Omit<TrackInput, 'streamIndex'>,
-): Promise<Heard> {
+): Promise<ProbedAudio> {
   const tracks: ProbedStream[] = [];
   const discrete = new Set<number>();
   for (const stream of streams) {
     const track = { ...input, streamIndex: stream.index };
-    const isMixed = await hasSound(tools, track, { mixed: true });
-    if (!isMixed && !(await hasSound(tools, track))) continue;
+    const isMixed = await audioDecodes(tools, track, { mixed: true });
+    if (!isMixed && !(await audioDecodes(tools, track))) continue;
     tracks.push(stream);
     if (!isMixed) discrete.add(stream.index);
   }
@@ -56,7 +56,7 @@ export async function heardTracks(
 }
 
 /** What one video has of them. @param tracks in their order. */
-export function keptSounds(tracks: readonly ProbedStream[]): {
+export function selectAudioTracks(tracks: readonly ProbedStream[]): {
   kept: ProbedStream[];
   notes: ProcessingNote[];
 } {
@@ -67,7 +67,7 @@ export function keptSounds(tracks: readonly ProbedStream[]): {
 }
 
 /** The default one, or else the first, before the others. */
-export function inOrder(tracks: readonly ProbedStream[]): ProbedStream[] {
+export function defaultFirst(tracks: readonly ProbedStream[]): ProbedStream[] {
   return tracks.toSorted((a, b) => defaultRank(a) - defaultRank(b));
 }
 
@@ -135,7 +135,7 @@ export function languageOf({ tags }: ProbedStream): string | null {
 export function titleOf({ tags }: ProbedStream): string | null {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is to go.
   const title = (tags?.title ?? '').replace(/[\s\x00-\x1f\x7f"]+/g, ' ').trim();
-  return title === '' || NO_TITLE.test(title) ? null : cut(title, MAX_TITLE);
+  return title === '' || NO_TITLE.test(title) ? null : truncate(title, MAX_TITLE);
 }
 
 /** Every track in stereo, and as 5.1 beside it where it has so many channels that belong together. */

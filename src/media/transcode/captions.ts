@@ -1,8 +1,8 @@
-import { isDiskTrouble } from '../../platform/disk.ts';
+import { isDiskError } from '../../platform/disk.ts';
 import type { SourceCaptions, Transcoder } from '../contract/index.ts';
 import { CAPTION_DECODERS, FILE_DECODERS } from '../ffmpeg/codecs.ts';
 import { inputGuard } from '../ffmpeg/guard.ts';
-import { readOutput, UnsafeOutput } from '../ffmpeg/output.ts';
+import { readOutput, UnsafeOutputError } from '../ffmpeg/output.ts';
 import { encodeLimits } from './limits.ts';
 import { runTool, type Tools } from './run.ts';
 
@@ -49,7 +49,7 @@ async function extract(
     });
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof UnsafeOutput || isDiskTrouble(error)) throw error;
+    if (error instanceof UnsafeOutputError || isDiskError(error)) throw error;
     tools.log.info({ err: error }, 'captions of a file could not be read');
     return null;
   }

@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RenditionFiles, SourceChunk, Transcoder } from '../contract/index.ts';
-import type { FfmpegAbilities } from '../ffmpeg/check.ts';
-import { readOutput, UnsafeOutput, writeOutput } from '../ffmpeg/output.ts';
+import type { FfmpegCapabilities } from '../ffmpeg/check.ts';
+import { readOutput, UnsafeOutputError, writeOutput } from '../ffmpeg/output.ts';
 import { encodedChunk, sourceInput, splitArgs, stitchArgs } from './command.ts';
 import { encodeLimits, splitLimits } from './limits.ts';
 import { readRendition } from './rendition.ts';
@@ -45,7 +45,7 @@ function readList(csv: string, dir: string): SourceChunk[] {
   return rows.map(([file = '', start, end], index) => {
     // A chunk lasts to the beginning of the next one: gaps in the source stay where they are.
     const next = rows[index + 1]?.[1] ?? end;
-    if (!CHUNK.test(file)) throw new UnsafeOutput(join(dir, LIST), 'names what is no chunk');
+    if (!CHUNK.test(file)) throw new UnsafeOutputError(join(dir, LIST), 'names what is no chunk');
     return {
       index,
       file: join(dir, file),
@@ -57,7 +57,7 @@ function readList(csv: string, dir: string): SourceChunk[] {
 
 export async function encodeChunk(
   tools: Tools,
-  abilities: FfmpegAbilities,
+  abilities: FfmpegCapabilities,
   run: Parameters<Transcoder['encodeChunk']>[0],
 ): Promise<void> {
   const { input, source, outDir, signal, rungs, chunk, onProgress } = run;

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
-import { isDiskTrouble } from '../../platform/disk.ts';
+import { isDiskError } from '../../platform/disk.ts';
 import { inputGuard, probeGuard } from '../ffmpeg/guard.ts';
-import { UnsafeOutput } from '../ffmpeg/output.ts';
+import { UnsafeOutputError } from '../ffmpeg/output.ts';
 import { lineReader } from '../ffmpeg/text.ts';
 import { runTool, type Tools } from './run.ts';
 
@@ -60,7 +60,7 @@ export async function hasJumpingClock(tools: Tools, { path, dir, signal }: Clock
   } catch (error) {
     signal.throwIfAborted();
     // The probe says what is wrong with the file.
-    if (error instanceof UnsafeOutput || isDiskTrouble(error)) throw error;
+    if (error instanceof UnsafeOutputError || isDiskError(error)) throw error;
   } finally {
     clearTimeout(timer);
   }
@@ -88,7 +88,7 @@ export async function putOnOneClock(tools: Tools, { path, dir, signal }: ClockRu
     });
     return join(dir, COPY);
   } catch (error) {
-    if (signal.aborted || isDiskTrouble(error) || error instanceof UnsafeOutput) throw error;
+    if (signal.aborted || isDiskError(error) || error instanceof UnsafeOutputError) throw error;
     tools.log.warn({ err: error }, 'a file whose timestamps jump could not be copied');
     return path;
   }

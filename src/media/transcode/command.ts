@@ -1,7 +1,7 @@
 import { MAX_DURATION_SEC, MAX_UPLOAD_FPS } from '../../kernel/plans.ts';
 import type { AudioPlan, RungPlan, SourceInfo } from '../contract/index.ts';
-import type { FfmpegAbilities } from '../ffmpeg/check.ts';
-import { OWN_DECODERS } from '../ffmpeg/codecs.ts';
+import type { FfmpegCapabilities } from '../ffmpeg/check.ts';
+import { INTERMEDIATE_DECODERS } from '../ffmpeg/codecs.ts';
 import { describeCopy, isTagged } from '../ffmpeg/color.ts';
 import { concatGuard, inputGuard } from '../ffmpeg/guard.ts';
 import { deviceArgs } from '../ffmpeg/hardware.ts';
@@ -121,7 +121,7 @@ export interface EncodeInput extends Omit<FilterInput, 'rungs' | 'pace'> {
   /** More than 2: one keyframe for each segment. */
   keyframeSec?: number | undefined;
   threads: number;
-  sourceTimeBase: FfmpegAbilities['sourceTimeBase'];
+  sourceTimeBase: FfmpegCapabilities['sourceTimeBase'];
   /** Made on the way. */
   images?: SideImages | null;
 }
@@ -164,7 +164,7 @@ function picture(rung: RungPlan, index: number, input: Omit<EncodeInput, 'alignT
   return ['-map', `[v${index}]`, ...encoderArgs(rung, input), '-fps_mode', 'passthrough'];
 }
 
-function sourceKeyframes({ sourceTimeBase }: Pick<FfmpegAbilities, 'sourceTimeBase'>): string[] {
+function sourceKeyframes({ sourceTimeBase }: Pick<FfmpegCapabilities, 'sourceTimeBase'>): string[] {
   return ['-force_key_frames', 'source', '-g', '99999', '-enc_time_base', sourceTimeBase];
 }
 
@@ -217,7 +217,7 @@ export function splitArgs(source: SourceInfo, chunkSec: number): string[] {
 /** Joins what `encodedChunk` wrote; the list has exact durations. */
 export function stitchArgs(listPath: string, name: string): string[] {
   return [
-    ...['-nostdin', '-v', 'error', '-stats_period', '1', ...concatGuard(listPath, 'matroska', OWN_DECODERS)],
+    ...['-nostdin', '-v', 'error', '-stats_period', '1', ...concatGuard(listPath, 'matroska', INTERMEDIATE_DECODERS)],
     ...['-map', '0:v:0', '-c', 'copy', ...hls(name, SEGMENT_SEC - CUT_TOLERANCE_SEC)],
   ];
 }

@@ -1,12 +1,12 @@
 import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { MAX_DURATION_SEC } from '../../kernel/plans.ts';
-import { isDiskTrouble } from '../../platform/disk.ts';
+import { isDiskError } from '../../platform/disk.ts';
 import type { VideoCutter } from '../contract/index.ts';
 import { FILE_DECODERS } from '../ffmpeg/codecs.ts';
 import { concatGuard, inputGuard } from '../ffmpeg/guard.ts';
-import { openOutput, UnsafeOutput, writeOutput } from '../ffmpeg/output.ts';
-import { endEdits } from './edits.ts';
+import { openOutput, UnsafeOutputError, writeOutput } from '../ffmpeg/output.ts';
+import { trimByEditList } from './edits.ts';
 import { runTool, type Tools } from './run.ts';
 import { decoderOptions, sourceFilters } from './source-filters.ts';
 
@@ -60,12 +60,12 @@ async function copied(
   try {
     await runFfmpeg(tools, run, { args, isUrgent: true });
   } catch (error) {
-    if (run.signal.aborted || isDiskTrouble(error) || error instanceof UnsafeOutput) throw error;
+    if (run.signal.aborted || isDiskError(error) || error instanceof UnsafeOutputError) throw error;
     return null;
   }
   const file = await openOutput(dir, name, constants.O_RDWR);
   try {
-    const lateSec = await endEdits(file, durationSec);
+    const lateSec = await trimByEditList(file, durationSec);
     return lateSec === null || lateSec > LATE_SEC ? null : join(dir, name);
   } finally {
     await file.close();

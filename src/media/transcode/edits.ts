@@ -11,7 +11,7 @@ const MOOV_MAX_BYTES = 2 ** 28;
  *
  * @returns how late the pictures begin, in seconds; null when the file is none of those that ffmpeg writes.
  */
-export async function endEdits(file: FileHandle, durationSec: number): Promise<number | null> {
+export async function trimByEditList(file: FileHandle, durationSec: number): Promise<number | null> {
   const place = await findMoov(file);
   if (place === null) return null;
   const moov = Buffer.alloc(place.end - place.start);

@@ -6,7 +6,7 @@ import { targetBitrate } from './plan.ts';
 import type { PacketScan } from './scan.ts';
 import { tagsOf } from './source-filters.ts';
 
-export interface SourceFacts {
+export interface SourceProperties {
   info: SourceInfo;
   scan: PacketScan;
   stream: ProbedStream;
@@ -35,7 +35,7 @@ const UNDECLARED_SETTINGS = ['mpegts', 'mpeg', 'avi'];
  * Why the top rung cannot be copied (docs/decisions/transcoding.md#copying-the-top-rendition), or null when it
  * can.
  */
-export function topRefusal(facts: SourceFacts): string | null {
+export function copyIneligibleReason(facts: SourceProperties): string | null {
   const { info, scan, stream, container } = facts;
   const { video } = info;
   const reasons: [boolean, string][] = [
@@ -66,7 +66,7 @@ function maxCopyBitrate(video: SourceInfo['video']): number {
 }
 
 /** Why the file cannot be cut at keyframes and joined again, or null when it can. */
-export function splitRefusal(facts: SourceFacts): string | null {
+export function splitIneligibleReason(facts: SourceProperties): string | null {
   const { info, scan, stream } = facts;
   const { codec, isVariableFrameRate } = info.video;
   if (!SPLITTABLE.includes(codec)) return 'codec';
@@ -83,7 +83,7 @@ function isTurned({ side_data_list: list = [] }: ProbedStream): boolean {
   return list.some(({ rotation }) => rotation !== undefined);
 }
 
-function cutRefusal({ info, scan, lead }: SourceFacts): string | null {
+function cutRefusal({ info, scan, lead }: SourceProperties): string | null {
   const { durationSec, video } = info;
   if (!scan.hasAllTimestamps) return 'timestamps';
   if (!scan.beginsWithKeyframe) return 'begins without a keyframe';

@@ -13,13 +13,13 @@ const DEEP =
 const MOST_FRAME_THREADS = 16;
 
 /** 8 bits for H.264, which all decoders take; the others keep 10. */
-export function isDeep({ video }: SourceInfo, { codec }: Pick<RungPlan, 'codec'>): boolean {
+export function is10Bit({ video }: SourceInfo, { codec }: Pick<RungPlan, 'codec'>): boolean {
   return codec !== 'H264' && (video.range !== 'SDR' || DEEP.test(video.pixelFormat));
 }
 
 /** What the encoder is given. */
 export function pixelFormat(source: SourceInfo, rung: Pick<RungPlan, 'codec'>): string {
-  return isDeep(source, rung) ? 'yuv420p10le' : 'yuv420p';
+  return is10Bit(source, rung) ? 'yuv420p10le' : 'yuv420p';
 }
 
 /** H.264 is tone-mapped. */
@@ -39,7 +39,7 @@ export interface EncoderInput {
 export function encoderArgs(rung: RungPlan, input: EncoderInput): string[] {
   const { source, hardware } = input;
   if (hardware?.names.has(rung.name)) {
-    const encode = { codec: rung.codec, ceiling: rung.bitrate, isDeep: isDeep(source, rung) };
+    const encode = { codec: rung.codec, ceiling: rung.bitrate, is10Bit: is10Bit(source, rung) };
     return fileEncoderArgs(hardware.hardware.kind, encode);
   }
   return ['-c:v', ENCODERS[rung.codec], ...ARGS[rung.codec](rung, input)];

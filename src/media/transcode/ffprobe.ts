@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox';
-import { shapeOf } from '../../platform/shapes.ts';
+import { compileSchema } from '../../platform/shapes.ts';
 import { MediaFileError } from '../contract/index.ts';
 import { inputGuard, probeGuard } from '../ffmpeg/guard.ts';
-import { UnsafeOutput } from '../ffmpeg/output.ts';
+import { UnsafeOutputError } from '../ffmpeg/output.ts';
 import { lineReader, reportReader } from '../ffmpeg/text.ts';
 import type { SideData } from './hdr10.ts';
-import { damaged, fileFault, runTool, type Tools } from './run.ts';
+import { corruptInputError, fileFault, runTool, type Tools } from './run.ts';
 
 const Text = Type.Optional(Type.String({ maxLength: 200 }));
 const Count = Type.Optional(Type.Integer());
@@ -73,7 +73,7 @@ const Report = Type.Object({
   ),
   format: Type.Object({ format_name: Type.String(), start_time: Text, duration: Text, nb_streams: Count }),
 });
-const reports = shapeOf(Report);
+const reports = compileSchema(Report);
 
 export type ProbedStream = Static<typeof Stream>;
 export type ProbeReport = Static<typeof Report>;
@@ -121,7 +121,7 @@ export async function ffprobe(
   if (output.isTooLong.aborted)
     throw new MediaFileError('UNSUPPORTED_FORMAT', 'The file has too many tracks.');
   const report = parse(output.text(), log);
-  if (!reports.matches(report)) throw fileFault(log) ?? damaged();
+  if (!reports.matches(report)) throw fileFault(log) ?? corruptInputError();
   return { report, log };
 }
 
@@ -145,7 +145,7 @@ export interface TrackInput {
  *
  * @throws {MediaFileError}
  */
-export async function checkPictures(tools: Tools, input: TrackInput): Promise<void> {
+export async function assertVideoDecodes(tools: Tools, input: TrackInput): Promise<void> {
   const { frames, log } = await decodeFirst(tools, input);
   if (frames > 0) return;
   tools.log.info({ log: log.slice(-2000) }, 'no picture could be decoded');
@@ -160,7 +160,7 @@ const MIXED = ['-ac', '2'];
  *
  * @param options `mixed`: its channels can be made stereo of, too.
  */
-export async function hasSound(
+export async function audioDecodes(
   tools: Tools,
   input: TrackInput,
   { mixed = false }: { mixed?: boolean } = {},
@@ -168,7 +168,7 @@ export async function hasSound(
   try {
     return (await decodeFirst(tools, input, mixed ? MIXED : [])).frames > 0;
   } catch (error) {
-    if (error instanceof MediaFileError && !(error instanceof UnsafeOutput)) return false;
+    if (error instanceof MediaFileError && !(error instanceof UnsafeOutputError)) return false;
     throw error;
   }
 }
@@ -184,7 +184,7 @@ export async function hasSound(
 export async function decodesAll(
   tools: Tools,
   { path, cwd, streamIndexes, signal }: Omit<TrackInput, 'streamIndex'> & { streamIndexes: number[] },
-): Promise<FfmpegWord | null> {
+): Promise<FfmpegReport | null> {
   let frames = 0;
   try {
     const log = await runTool(tools, {
@@ -208,13 +208,13 @@ export async function decodesAll(
     return frames === streamIndexes.length && word.startSec !== null ? word : null;
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof UnsafeOutput) throw error;
+    if (error instanceof UnsafeOutputError) throw error;
     return null;
   }
 }
 
 /** What ffmpeg says of a file when it opens it, and ffprobe does not. */
-export interface FfmpegWord {
+export interface FfmpegReport {
   /**
    * Where it begins to count the time, in seconds; null when it does not say. Versions differ on what comes before the
    * first sound that is heard, and ffprobe may be of another one.
@@ -225,17 +225,17 @@ export interface FfmpegWord {
 }
 
 /** Tags are indented further. */
-function wordIn(log: string, videoIndex: number | undefined): FfmpegWord {
+function wordIn(log: string, videoIndex: number | undefined): FfmpegReport {
   const start = /^ {2}Duration: [^,]+, start: (-?[\d.]+)/m.exec(log)?.[1];
   const pictures = new RegExp(`^ {2}Stream #0:${videoIndex}\\b.*: Video: .*, Closed Captions(?:,|$)`, 'm');
   return { startSec: start === undefined ? null : Number(start), hasClosedCaptions: pictures.test(log) };
 }
 
 /** @param input `streamIndex`: of the pictures. */
-export async function askFfmpeg(
+export async function probeWithFfmpeg(
   tools: Tools,
   { path, cwd, streamIndex, signal }: TrackInput,
-): Promise<FfmpegWord> {
+): Promise<FfmpegReport> {
   try {
     const log = await runTool(tools, {
       program: 'ffmpeg',
@@ -251,7 +251,7 @@ export async function askFfmpeg(
     return wordIn(log, streamIndex);
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof UnsafeOutput) throw error;
+    if (error instanceof UnsafeOutputError) throw error;
     return { startSec: null, hasClosedCaptions: false };
   }
 }
@@ -263,7 +263,7 @@ const SideDataReport = Type.Object({
   frames: Type.Optional(Type.Array(WithSideData)),
   streams: Type.Optional(Type.Array(WithSideData)),
 });
-const sideDataReports = shapeOf(SideDataReport);
+const sideDataReports = compileSchema(SideDataReport);
 const HDR10_FIELDS = [
   ...['side_data_type', 'max_content', 'max_average', 'min_luminance', 'max_luminance'],
   ...['red_x', 'red_y', 'green_x', 'green_y', 'blue_x', 'blue_y', 'white_point_x', 'white_point_y'],
@@ -297,7 +297,7 @@ export async function sideDataOf(
     return [...streams, ...frames].flatMap(({ side_data_list: list = [] }) => list);
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof UnsafeOutput) throw error;
+    if (error instanceof UnsafeOutputError) throw error;
     return [];
   }
 }

@@ -1,6 +1,6 @@
 import type { RungPlan, SourceInfo } from '../contract/index.ts';
 import { type HardwareUse, uploadFilters } from '../ffmpeg/hardware.ts';
-import { isDeep, pixelFormat } from './encoders.ts';
+import { is10Bit, pixelFormat } from './encoders.ts';
 import { rateText } from './frame-rate.ts';
 import { holdLast, sourceFilters, toneMap } from './source-filters.ts';
 
@@ -8,13 +8,13 @@ import { holdLast, sourceFilters, toneMap } from './source-filters.ts';
  * `source`: every picture at its own time, and no keyframe is left out; `constant`: at the beat of the source's
  * frame rate.
  */
-export type Pace = 'source' | 'constant';
+export type FrameTiming = 'source' | 'constant';
 
 export interface FilterInput {
   source: SourceInfo;
   /** At least one, largest first; H.264 and other codecs are never mixed. */
   rungs: readonly Pick<RungPlan, 'name' | 'width' | 'height' | 'frameRate' | 'codec'>[];
-  pace: Pace;
+  pace: FrameTiming;
   /** This ffmpeg has zscale. */
   canToneMap: boolean;
   /** What it makes is given to it in its own format. */
@@ -22,7 +22,7 @@ export interface FilterInput {
 }
 
 /** Pictures beside the rungs, into the pad `[name]`. */
-export interface SidePictures {
+export interface SideImageInput {
   name: string;
   /** What they are made of: `SOURCE`, `v0` and so on, or the name of others before them. */
   of: string;
@@ -36,7 +36,7 @@ export const SOURCE = 'source';
  * One filter graph that makes `[v0]`, `[v1]`… of the source's pictures, which are decoded once. A small rung is scaled
  * from a larger one (docs/decisions/transcoding.md#the-ladder).
  */
-export function videoGraph(input: FilterInput, side: readonly SidePictures[] = []): string {
+export function videoGraph(input: FilterInput, side: readonly SideImageInput[] = []): string {
   const { source, rungs } = input;
   const isForAll = rungs.some(({ codec }) => codec === 'H264');
   const root: Chain = {
@@ -50,7 +50,7 @@ export function videoGraph(input: FilterInput, side: readonly SidePictures[] = [
     outputs: [],
   };
   const chains = new Map([[SOURCE, root]]);
-  const add = ({ name, of, filters }: SidePictures) => {
+  const add = ({ name, of, filters }: SideImageInput) => {
     const pad = `${name}i`;
     (chains.get(of) ?? root).outputs.push(pad);
     chains.set(name, { pad, filters, outputs: [name] });
@@ -69,7 +69,7 @@ export function videoGraph(input: FilterInput, side: readonly SidePictures[] = [
 
 function uploadOf({ hardware, source }: FilterInput, rung: FilterInput['rungs'][number]): string[] {
   if (!hardware?.names.has(rung.name)) return [];
-  return uploadFilters(hardware.hardware.kind, isDeep(source, rung));
+  return uploadFilters(hardware.hardware.kind, is10Bit(source, rung));
 }
 
 /** What is made of a rung is made of its pictures in memory: its encoder alone gets others. */

@@ -9,13 +9,13 @@ import {
   make,
   packetTimes,
   pictures,
-  promptGuard,
+  normalPriorityGuard,
   streamOf,
   testTranscoder,
 } from '../../../test/transcode/sources.ts';
 import { checkFfmpeg } from '../ffmpeg/check.ts';
 
-const transcoder = testTranscoder({ guard: promptGuard });
+const transcoder = testTranscoder({ guard: normalPriorityGuard });
 const { signal } = new AbortController();
 const { videoCodecs } = await checkFfmpeg('ffmpeg');
 const SKIP = videoCodecs.length < 3 && 'this ffmpeg was built without libx265 or libsvtav1';

@@ -1,9 +1,9 @@
-import { isDiskTrouble } from '../../platform/disk.ts';
+import { isDiskError } from '../../platform/disk.ts';
 import type { RungPlan, SourceInfo } from '../contract/index.ts';
 import { type Hardware, type HardwareUse, taskOf } from '../ffmpeg/hardware.ts';
 import type { HardwarePool } from '../ffmpeg/hardware-pool.ts';
-import { UnsafeOutput } from '../ffmpeg/output.ts';
-import { isDeep } from './encoders.ts';
+import { UnsafeOutputError } from '../ffmpeg/output.ts';
+import { is10Bit } from './encoders.ts';
 import type { Tools } from './run.ts';
 
 /** Lines below which it is not asked: the software makes them for next to nothing, and not all cards take them. */
@@ -35,7 +35,7 @@ export async function withHardware<T>(
   try {
     return await work({ hardware: pool.hardware, names: new Set(names) });
   } catch (error) {
-    if (run.signal.aborted || isDiskTrouble(error) || error instanceof UnsafeOutput) throw error;
+    if (run.signal.aborted || isDiskError(error) || error instanceof UnsafeOutputError) throw error;
     tools.log.warn({ err: error, encoder: kind, rungs: names }, 'a hardware encode failed: using software');
   } finally {
     pool.give(names.length);
@@ -56,7 +56,7 @@ function choose(pool: HardwarePool, { source, rungs }: HardwareRun): string[] {
 
 function fits({ kind, can }: Hardware, source: SourceInfo, rung: RungPlan): boolean {
   const { codec, width, height } = rung;
-  if (!can.includes(taskOf({ codec, isDeep: isDeep(source, rung) }))) return false;
+  if (!can.includes(taskOf({ codec, is10Bit: is10Bit(source, rung) }))) return false;
   // VAAPI alone carries the data of the mastering display over.
   if (codec !== 'H264' && source.video.hdr10 && kind !== 'vaapi') return false;
   if (codec === 'H264' && Math.max(width, height) > MOST_H264_SIDE) return false;

@@ -11,7 +11,7 @@ import {
   make,
   packetTimes,
   pictures,
-  promptGuard,
+  normalPriorityGuard,
   testTranscoder,
   tone,
 } from '../../../test/transcode/sources.ts';
@@ -37,7 +37,7 @@ after(() => rm(dir, { recursive: true, force: true }));
 
 /** As the start of a worker does it. */
 async function openHardware(ffmpeg: string, sessions: number): Promise<HardwarePool> {
-  const guard = await promptGuard();
+  const guard = await normalPriorityGuard();
   const search = { choice: 'nvenc', vaapiDevice: '', codecs: ['H264'] } as const;
   const { hardware } = await findHardware({ ...search, ffmpeg, guard, log });
   assert.ok(hardware);
@@ -61,7 +61,7 @@ const profiles = (renditions: RenditionFiles[]) =>
 async function encode(options: FakeHardware, sessions = 8): Promise<Encoded> {
   const ffmpeg = await fakeNvenc(dir, `ffmpeg-${Math.random()}`, options);
   const pool = await openHardware(ffmpeg, sessions);
-  const transcoder = testTranscoder({ ffmpeg, guard: promptGuard, hardware: async () => pool });
+  const transcoder = testTranscoder({ ffmpeg, guard: normalPriorityGuard, hardware: async () => pool });
   const source = await transcoder.probe(input, signal);
   const { rungs, audio } = transcoder.plan(source, 1080);
   const plan = { rungs: rungs.map((rung) => ({ ...rung, isCopy: false })), audio, alignToSource: false };
@@ -114,7 +114,7 @@ test('an encode that fails in the middle is made in software, and the next ones 
 test('a file that nothing can be made of is no fault of the hardware', async () => {
   const ffmpeg = await fakeNvenc(dir, 'ffmpeg-late', { failsLate: true });
   const pool = await openHardware(ffmpeg, 2);
-  const transcoder = testTranscoder({ ffmpeg, guard: promptGuard, hardware: async () => pool });
+  const transcoder = testTranscoder({ ffmpeg, guard: normalPriorityGuard, hardware: async () => pool });
   const source = await transcoder.probe(input, signal);
   const { rungs } = transcoder.plan(source, 1080);
   const outDir = await mkdtemp(join(dir, 'out-'));

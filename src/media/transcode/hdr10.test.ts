@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { make, pictures, promptGuard, testTranscoder } from '../../../test/transcode/sources.ts';
+import { make, pictures, normalPriorityGuard, testTranscoder } from '../../../test/transcode/sources.ts';
 import { checkFfmpeg } from '../ffmpeg/check.ts';
 import { readHdr10, type SideData } from './hdr10.ts';
 
 const run = promisify(execFile);
-const transcoder = testTranscoder({ guard: promptGuard });
+const transcoder = testTranscoder({ guard: normalPriorityGuard });
 const { signal } = new AbortController();
 const { videoCodecs } = await checkFfmpeg('ffmpeg');
 const skip = videoCodecs.length < 3 && 'this ffmpeg was built without libx265 or libsvtav1';

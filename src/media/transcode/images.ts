@@ -1,10 +1,10 @@
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isDiskTrouble } from '../../platform/disk.ts';
+import { isDiskError } from '../../platform/disk.ts';
 import { MediaFileError, type SourceInfo, type Transcoder } from '../contract/index.ts';
-import type { FfmpegAbilities } from '../ffmpeg/check.ts';
+import type { FfmpegCapabilities } from '../ffmpeg/check.ts';
 import { inputGuard } from '../ffmpeg/guard.ts';
-import { UnsafeOutput, writeOutput } from '../ffmpeg/output.ts';
+import { UnsafeOutputError, writeOutput } from '../ffmpeg/output.ts';
 import { lineReader } from '../ffmpeg/text.ts';
 import {
   BRIGHT,
@@ -44,7 +44,7 @@ type ImageRun = Parameters<Transcoder['images']>[0];
 
 export interface ImageTask {
   tools: Tools;
-  abilities: FfmpegAbilities;
+  abilities: FfmpegCapabilities;
   run: ImageRun;
 }
 
@@ -54,7 +54,7 @@ export interface ImageTask {
  * @returns the names of the files in `outDir`.
  * @throws {MediaFileError} when not one picture can be decoded.
  */
-export async function makeImages(tools: Tools, abilities: FfmpegAbilities, run: ImageRun): Promise<string[]> {
+export async function makeImages(tools: Tools, abilities: FfmpegCapabilities, run: ImageRun): Promise<string[]> {
   const task = { tools, abilities, run };
   await makePoster(task);
   if (!run.storyboard) return [POSTER];
@@ -226,7 +226,7 @@ async function ffmpeg(task: ImageTask, command: ImageCommand): Promise<boolean> 
     });
     return true;
   } catch (error) {
-    if (run.signal.aborted || isDiskTrouble(error) || error instanceof UnsafeOutput) throw error;
+    if (run.signal.aborted || isDiskError(error) || error instanceof UnsafeOutputError) throw error;
     return false;
   }
 }

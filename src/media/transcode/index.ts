@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { memoizeAsync } from '../../kernel/cache.ts';
-import { isDiskTrouble } from '../../platform/disk.ts';
+import { isDiskError } from '../../platform/disk.ts';
 import {
   type AudioPlan,
   MediaFileError,
@@ -11,11 +11,11 @@ import {
   type TranscodeRun,
   type Transcoder,
 } from '../contract/index.ts';
-import { checkFfmpeg, type FfmpegAbilities } from '../ffmpeg/check.ts';
+import { checkFfmpeg, type FfmpegCapabilities } from '../ffmpeg/check.ts';
 import type { ProgramLimits } from '../ffmpeg/guard.ts';
 import type { HardwareUse } from '../ffmpeg/hardware.ts';
 import { reserves } from '../ffmpeg/limits.ts';
-import { UnsafeOutput } from '../ffmpeg/output.ts';
+import { UnsafeOutputError } from '../ffmpeg/output.ts';
 import { extractCaptions } from './captions.ts';
 import { encodeChunk, split, stitch } from './chunks.ts';
 import { hasJumpingClock, putOnOneClock } from './clock.ts';
@@ -23,7 +23,7 @@ import { audioRenditions, copiedRung, encodedRungs, silenceInput, sourceInput } 
 import { withHardware } from './hardware-run.ts';
 import { makeImages } from './images.ts';
 import { encodeLimits } from './limits.ts';
-import { refine } from './per-title.ts';
+import { analyzeComplexity } from './per-title.ts';
 import { planLadder } from './plan.ts';
 import { probeFile } from './probe.ts';
 import { readRendition } from './rendition.ts';
@@ -69,7 +69,7 @@ export function createTranscoder(options: TranscoderOptions): Transcoder {
     encode: async (run) => encode(tools, await abilities(), run),
     encodeWithImages: async (run) => encodeWithImages(tools, await abilities(), run),
     captions: (run) => extractCaptions(tools, run),
-    refine: (run) => refine(tools, run),
+    refine: (run) => analyzeComplexity(tools, run),
     split: (run) => split(tools, run),
     encodeChunk: async (run) => encodeChunk(tools, await abilities(), run),
     stitch: (run) => stitch(tools, run),
@@ -89,7 +89,7 @@ async function copyTop(tools: Tools, run: Parameters<Transcoder['copyTop']>[0]):
 
 async function encode(
   tools: Tools,
-  abilities: FfmpegAbilities,
+  abilities: FfmpegCapabilities,
   run: Parameters<Transcoder['encode']>[0],
   images: SideImages | null = null,
 ): Promise<RenditionFiles[]> {
@@ -118,7 +118,7 @@ async function encode(
 
 async function encodeWithImages(
   tools: Tools,
-  abilities: FfmpegAbilities,
+  abilities: FfmpegCapabilities,
   run: Parameters<Transcoder['encode']>[0],
 ): Promise<{ renditions: RenditionFiles[]; images: string[] | null }> {
   const { rungs, audio, source, outDir, signal } = run;
@@ -128,7 +128,7 @@ async function encodeWithImages(
   try {
     renditions = await encode(tools, abilities, run, side);
   } catch (error) {
-    if (signal.aborted || isDiskTrouble(error) || error instanceof UnsafeOutput) throw error;
+    if (signal.aborted || isDiskError(error) || error instanceof UnsafeOutputError) throw error;
     tools.log.info({ err: error }, 'an encode with images failed: encoding without them');
     for (const { name } of [...rungs, ...audio]) await remove(outDir, name);
     return { renditions: await encode(tools, abilities, run), images: null };
@@ -136,7 +136,7 @@ async function encodeWithImages(
   try {
     return { renditions, images: await collectImages(tools, abilities, run) };
   } catch (error) {
-    if (signal.aborted || isDiskTrouble(error) || error instanceof UnsafeOutput) throw error;
+    if (signal.aborted || isDiskError(error) || error instanceof UnsafeOutputError) throw error;
     tools.log.warn({ err: error }, 'the images of a video were not made on the way');
     return { renditions, images: null };
   }
@@ -181,7 +181,7 @@ async function render(tools: Tools, run: TranscodeRun, what: Render): Promise<Re
     for (const plan of plans) made.push(await readRendition(outDir, plan, source));
     return made;
   } catch (error) {
-    if (doneSec > 0 || isDiskTrouble(error) || error instanceof UnsafeOutput) throw error;
+    if (doneSec > 0 || isDiskError(error) || error instanceof UnsafeOutputError) throw error;
     throw new MediaFileError('CORRUPT_INPUT', 'The file cannot be decoded.');
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sourceInfo } from '../../../test/transcode/sources.ts';
-import { byTitle, type Sample, withKeyframes } from './per-title.ts';
+import { applyPerTitle, type Sample, withKeyframes } from './per-title.ts';
 import { planLadder } from './plan.ts';
 
 const ladder = planLadder(sourceInfo({ width: 1920, height: 1080 }), 1080, ['HEVC']);
@@ -15,29 +15,29 @@ const sample = (kbps: { far: number; near: number }): Sample => ({
 const names = ({ rungs }: { rungs: readonly { name: string }[] }) => rungs.map(({ name }) => name);
 
 test('by title: what is hard to encode keeps its ladder', () => {
-  const made = byTitle(ladder, sample({ far: 1200, near: 1250 }), []);
+  const made = applyPerTitle(ladder, sample({ far: 1200, near: 1250 }), []);
   assert.deepEqual([names(made), made.keyframeSec], [names(ladder), 2]);
   assert.deepEqual(made.further, ladder.further);
 });
 
 test('by title: keyframes are further apart where that saves a tenth', () => {
-  assert.equal(byTitle(ladder, sample({ far: 1000, near: 1100 }), []).keyframeSec, 2);
-  assert.equal(byTitle(ladder, sample({ far: 1000, near: 1120 }), []).keyframeSec, 6);
+  assert.equal(applyPerTitle(ladder, sample({ far: 1000, near: 1100 }), []).keyframeSec, 2);
+  assert.equal(applyPerTitle(ladder, sample({ far: 1000, near: 1120 }), []).keyframeSec, 6);
 });
 
 test('by title: below what everybody can load there is nothing, in no codec', () => {
-  const made = byTitle(ladder, sample({ far: 100, near: 200 }), []);
+  const made = applyPerTitle(ladder, sample({ far: 100, near: 200 }), []);
   assert.deepEqual(names(made), ['1080p', '720p']);
   assert.deepEqual(
     made.further.map(({ name }) => name),
     ['1080p-hevc', '720p-hevc'],
   );
-  const lower = byTitle(ladder, sample({ far: 240, near: 300 }), []);
+  const lower = applyPerTitle(ladder, sample({ far: 240, near: 300 }), []);
   assert.deepEqual(names(lower), ['1080p', '720p', '480p']);
 });
 
 test('by title: what is made already stays', () => {
-  const made = byTitle(ladder, sample({ far: 100, near: 200 }), ['240p']);
+  const made = applyPerTitle(ladder, sample({ far: 100, near: 200 }), ['240p']);
   assert.deepEqual(names(made), ['1080p', '720p', '240p']);
 });
 

@@ -48,7 +48,7 @@ type Run = Parameters<Transcoder['refine']>[0];
  *
  * @returns the ladder with `keyframeSec`; as it was where the pictures are too small for a judgement.
  */
-export async function refine(tools: Tools, run: Run): Promise<LadderPlan> {
+export async function analyzeComplexity(tools: Tools, run: Run): Promise<LadderPlan> {
   const { ladder, source, keep } = run;
   const [top] = ladder.rungs;
   const lines = Math.min(TRIED_LINES, source.video.height, source.video.width);
@@ -57,14 +57,14 @@ export async function refine(tools: Tools, run: Run): Promise<LadderPlan> {
   const tried = { top, sizes, frameRate: Math.min(MOST_RATE, source.video.frameRate) };
   const middle = await look(tools, run, tried, MIDDLE);
   if (isHard(ladder, middle, keep)) return { ...ladder, keyframeSec: NEAR_SEC };
-  return byTitle(ladder, together(middle, await look(tools, run, tried, ELSEWHERE)), keep);
+  return applyPerTitle(ladder, together(middle, await look(tools, run, tried, ELSEWHERE)), keep);
 }
 
 /** Is nothing to be gained, whatever the rest of the source is like? */
 function isHard(ladder: LadderPlan, middle: Sample, keep: readonly string[]): boolean {
   const { far, near, small } = middle;
   const easiest = { ...middle, far: far * HARD.bytes, near: near * HARD.bytes, small: small * HARD.bytes };
-  const { rungs } = byTitle(ladder, easiest, keep);
+  const { rungs } = applyPerTitle(ladder, easiest, keep);
   return far > near * HARD.share && rungs.length === ladder.rungs.length;
 }
 
@@ -141,7 +141,7 @@ function sampleArgs(
 }
 
 /** Pure. @param keep names of what is made already. */
-export function byTitle(ladder: LadderPlan, sample: Sample, keep: readonly string[]): LadderPlan {
+export function applyPerTitle(ladder: LadderPlan, sample: Sample, keep: readonly string[]): LadderPlan {
   const keyframeSec = sample.far <= sample.near * WORTH_SHARE ? FAR_SEC : NEAR_SEC;
   const isEasy = (rung: RungPlan) => peakOf(rung, sample, keyframeSec) <= FLOOR_BITRATE;
   // Everybody who can watch anything can watch this one: what is below it is for nobody. Two are left for slow decoders.

@@ -8,18 +8,18 @@ import {
   type Span,
   type VideoRange,
 } from '../contract/index.ts';
-import { isReadVideo } from '../ffmpeg/codecs.ts';
+import { isSupportedVideo } from '../ffmpeg/codecs.ts';
 import { hasRareMatrix } from '../ffmpeg/color.ts';
 import { checkAnimation } from './animations.ts';
-import { describeAudio, type Heard, heardTracks, inOrder, isReadableAudio, keptSounds } from './audio.ts';
+import { describeAudio, type ProbedAudio, probeAudioTracks, defaultFirst, isReadableAudio, selectAudioTracks } from './audio.ts';
 import { checkComplete } from './completeness.ts';
-import { declaresSettings, splitRefusal, topRefusal } from './eligibility.ts';
+import { declaresSettings, splitIneligibleReason, copyIneligibleReason } from './eligibility.ts';
 import {
-  askFfmpeg,
+  probeWithFfmpeg,
   aspectRatio,
-  checkPictures,
+  assertVideoDecodes,
   decodesAll,
-  type FfmpegWord,
+  type FfmpegReport,
   ffprobe,
   type ProbedStream,
   type ProbeReport,
@@ -28,9 +28,9 @@ import {
 } from './ffprobe.ts';
 import { frameRateOf } from './frame-rate.ts';
 import { readHdr10 } from './hdr10.ts';
-import { fileFault, notRead, type Tools } from './run.ts';
+import { fileFault, unsupportedFormatError, type Tools } from './run.ts';
 import { type PacketScan, type ScanInput, scanPackets, type TrackScan } from './scan.ts';
-import { sniff, stillPicture } from './sniff.ts';
+import { sniff, stillImageError } from './sniff.ts';
 import { tagsOf } from './source-filters.ts';
 import { describeTracks } from './tracks.ts';
 
@@ -93,7 +93,7 @@ export async function probeFile(tools: Tools, input: ProbeInput): Promise<Source
   });
   if (scan.video === null) throw new MediaFileError('CORRUPT_INPUT', 'The file contains no video frames.');
   const isGif = report.format.format_name === 'gif';
-  if (isGif && scan.video.packets < 2) throw stillPicture('GIF');
+  if (isGif && scan.video.packets < 2) throw stillImageError('GIF');
   await checkComplete({ path, report, video, scan });
   const { size } = await stat(path);
   const fileStartSec = word.startSec ?? seconds(report.format.start_time) ?? 0;
@@ -136,7 +136,7 @@ async function examine(
   input: ProbeInput,
   sounds: readonly ProbedStream[],
   scanned: Pick<ScanInput, 'videoIndex' | 'audioIndexes' | 'toTheEnd' | 'maxSec'> & { isHdr10: boolean },
-): Promise<{ scan: PacketScan; heard: Heard; word: FfmpegWord; hdr10: Hdr10 | null }> {
+): Promise<{ scan: PacketScan; heard: ProbedAudio; word: FfmpegReport; hdr10: Hdr10 | null }> {
   const { videoIndex, isHdr10 } = scanned;
   const failed = new AbortController();
   const signal = AbortSignal.any([input.signal, failed.signal]);
@@ -160,13 +160,13 @@ async function decodable(
   file: Omit<TrackInput, 'streamIndex'>,
   videoIndex: number,
   sounds: readonly ProbedStream[],
-): Promise<{ heard: Heard; word: FfmpegWord }> {
+): Promise<{ heard: ProbedAudio; word: FfmpegReport }> {
   const streamIndexes = [videoIndex, ...sounds.map(({ index }) => index)];
   const whole = await decodesAll(tools, { ...file, streamIndexes });
   if (whole !== null) return { heard: { tracks: [...sounds], discrete: new Set() }, word: whole };
   const pictures = { ...file, streamIndex: videoIndex };
-  await checkPictures(tools, pictures);
-  return { heard: await heardTracks(tools, sounds, file), word: await askFfmpeg(tools, pictures) };
+  await assertVideoDecodes(tools, pictures);
+  return { heard: await probeAudioTracks(tools, sounds, file), word: await probeWithFfmpeg(tools, pictures) };
 }
 
 function choosePictures(report: ProbeReport): ProbedStream {
@@ -182,7 +182,7 @@ function choosePictures(report: ProbeReport): ProbedStream {
 
 /** Tracks that can be read come first, and of those the ones that players show by default. */
 function rankOf({ codec_name: codec = '', disposition }: ProbedStream): number {
-  return (isReadVideo(codec) ? 0 : 2) + (disposition?.default === 1 ? 0 : 1);
+  return (isSupportedVideo(codec) ? 0 : 2) + (disposition?.default === 1 ? 0 : 1);
 }
 
 function areaOf({ width = 0, height = 0 }: ProbedStream): number {
@@ -199,7 +199,7 @@ function checkPicture(video: ProbedStream, log: string): void {
   if (codec_name === undefined || codec_name === 'unknown' || codec_tag_string === 'encv') {
     throw new MediaFileError('UNSUPPORTED_FORMAT', 'The codec of the video is not supported.');
   }
-  if (!isReadVideo(codec_name)) throw notRead(codec_name);
+  if (!isSupportedVideo(codec_name)) throw unsupportedFormatError(codec_name);
   if (width < 1 || height < 1) {
     throw (
       fileFault(log) ??
@@ -235,7 +235,7 @@ interface Findings {
   report: ProbeReport;
   video: ProbedStream;
   hdr10: Hdr10 | null;
-  heard: Heard;
+  heard: ProbedAudio;
   hasClosedCaptions: boolean;
   scan: PacketScan;
   track: TrackScan;
@@ -249,7 +249,7 @@ function describe(found: Findings): SourceInfo {
   const { report, video, hdr10, heard, scan, track, sizeBytes, fileStartSec } = found;
   const container = report.format.format_name;
   const isDeclared = declaresSettings(container);
-  const { kept: audio, notes } = keptSounds(inOrder(heard.tracks));
+  const { kept: audio, notes } = selectAudioTracks(defaultFirst(heard.tracks));
   const videoStart = Math.max(0, (seconds(video.start_time) ?? track.startSec) - fileStartSec);
   const [main] = audio;
   const audioStart = main ? Math.max(0, (seconds(main.start_time) ?? fileStartSec) - fileStartSec) : null;
@@ -301,7 +301,7 @@ function describe(found: Findings): SourceInfo {
   };
   const isCutShort = (found.declaredSec ?? 0) - zeroSec - durationSec > CUT_SHORT_SEC;
   const facts = { info, scan, stream: video, container, lead, isCutShort };
-  return { ...info, copyRefusal: topRefusal(facts), canSplit: splitRefusal(facts) === null };
+  return { ...info, copyRefusal: copyIneligibleReason(facts), canSplit: splitIneligibleReason(facts) === null };
 }
 
 /** What is left of a time after whole frames; nothing where rounding alone makes it less than one. */

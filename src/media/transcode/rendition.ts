@@ -1,6 +1,6 @@
 import { type FileHandle, statfs } from 'node:fs/promises';
 import type { AudioPlan, Hdr10, RenditionFiles, RungPlan, SourceInfo } from '../contract/index.ts';
-import { openOutput, readOutput, UnsafeOutput, writeOutput } from '../ffmpeg/output.ts';
+import { openOutput, readOutput, UnsafeOutputError, writeOutput } from '../ffmpeg/output.ts';
 import {
   audioCodecOfInitSegment,
   isWholeBoxFile,
@@ -14,7 +14,7 @@ import { withHdr10Boxes } from './hdr10-boxes.ts';
 import { type PrivateSegment, parsePrivatePlaylist } from './hls-playlist.ts';
 import { withLongerLast } from './hold.ts';
 import { type IFrame, peakIFrameBitrate, readSegmentHead, renderIFrames } from './iframes.ts';
-import { storageFull } from './run.ts';
+import { diskFullError } from './run.ts';
 
 /** Less than a segment: it is on the way that the disk is full. */
 const FULL_BYTES = 16 * 2 ** 20;
@@ -42,7 +42,7 @@ export async function readRendition(
     return { ...(await read(outDir, plan, { hdr10, source })), videoRange };
   } catch (error) {
     const { bavail, bsize } = await statfs(outDir);
-    throw bavail * bsize < FULL_BYTES ? storageFull() : error;
+    throw bavail * bsize < FULL_BYTES ? diskFullError() : error;
   }
 }
 
@@ -178,7 +178,7 @@ async function playlistIn(outDir: string, path: string): Promise<string> {
   try {
     return (await readOutput(outDir, path, PLAYLIST_MAX_BYTES)).toString('utf8');
   } catch (error) {
-    if (error instanceof UnsafeOutput) throw error;
+    if (error instanceof UnsafeOutputError) throw error;
     return '';
   }
 }

@@ -5,8 +5,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { until } from '../../../test/harness/wait.ts';
-import { errorLog, KINDS, plant } from '../../../test/transcode/planted.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
+import { errorLog, KINDS, plantOutput } from '../../../test/transcode/planted.ts';
 import { H264, make, pictures, sourceInfo, testTranscoder } from '../../../test/transcode/sources.ts';
 import { createLogger } from '../../platform/logger.ts';
 import type { RungPlan } from '../contract/index.ts';
@@ -42,7 +42,7 @@ esac`;
   return {
     ffmpeg: path,
     // Seen from outside: in its sandbox it has another id.
-    pid: () => until(() => runningPid(path), { message: `${name} runs` }),
+    pid: () => waitFor(() => runningPid(path), { message: `${name} runs` }),
   };
 }
 
@@ -85,7 +85,7 @@ test('run: an abort ends ffmpeg at once, and is what the caller gets', async () 
   abort.abort(reason);
   await assert.rejects(encoding, (error) => error === reason);
   assert.ok(performance.now() - startedMs < 2000);
-  await until(() => isGone(child), { message: 'the program is gone' });
+  await waitFor(() => isGone(child), { message: 'the program is gone' });
   await assert.rejects(encode(ffmpeg, AbortSignal.abort(reason)), (error) => error === reason);
 });
 
@@ -93,7 +93,7 @@ test('run: one that stands still is killed', async () => {
   const progress = 'echo out_time_us=1000000; echo progress=continue';
   const { ffmpeg } = await program('stuck', `while :; do ${progress}; sleep 0.05; done`);
   await assert.rejects(encode(ffmpeg, AbortSignal.timeout(20_000), 400), /ffmpeg stalled/);
-  await until(async () => (await runningPid(ffmpeg)) === null, { message: 'the program is gone' });
+  await waitFor(async () => (await runningPid(ffmpeg)) === null, { message: 'the program is gone' });
 });
 
 test('run: one that moves is left alone, however slow', async () => {
@@ -173,7 +173,7 @@ for (const kind of KINDS) {
       `planting-${kind.replaceAll(' ', '-')}`,
       `printf '${PLAYLIST.replaceAll('\n', '\\n')}' > 90p/index.m3u8\nprintf avcC > 90p/init.mp4`,
     );
-    await plant(kind, join(outDir, '90p/s_00000.m4s'), secret);
+    await plantOutput(kind, join(outDir, '90p/s_00000.m4s'), secret);
     const run = { input: join(dir, 'in.mp4'), source: SOURCE, outDir, signal: AbortSignal.timeout(20_000) };
     const encoding = testTranscoder({ ffmpeg, log }).encode({
       ...run,
@@ -218,7 +218,7 @@ test('run: ffmpeg does not outlive us', { skip: process.platform !== 'linux' }, 
   const child = await pid();
   parent.kill('SIGKILL');
   await once(parent, 'exit');
-  await until(() => isGone(child), { message: 'the orphan is gone' });
+  await waitFor(() => isGone(child), { message: 'the orphan is gone' });
 });
 
 test('run: progress goes up to the end', async () => {

@@ -3,7 +3,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { MediaFileError } from '../contract/index.ts';
 import type { Guard, ProgramLimits } from '../ffmpeg/guard.ts';
 import type { HardwarePool } from '../ffmpeg/hardware-pool.ts';
-import { checkOutputs, UnsafeOutput } from '../ffmpeg/output.ts';
+import { checkOutputs, UnsafeOutputError } from '../ffmpeg/output.ts';
 import { type FfmpegExit, type FfmpegProcess, spawnFfmpeg } from '../ffmpeg/process.ts';
 
 /** What every run of ffmpeg and ffprobe on a user's file needs. */
@@ -58,7 +58,7 @@ const FILE = 'file:';
  *
  * @returns what it logged.
  * @throws {MediaFileError} when the file is at fault.
- * @throws {UnsafeOutput} when it has taken over the program: nothing in the folder is to be used.
+ * @throws {UnsafeOutputError} when it has taken over the program: nothing in the folder is to be used.
  * @throws {Error} with the code `ENOSPC` when the disk is full; other failures may be mended by another try.
  * @throws the signal's reason when it was aborted. In every case the program has ended.
  */
@@ -83,7 +83,7 @@ export async function runTool(tools: Tools, run: ToolRun): Promise<string> {
   const exit = await watch.untilExit(child);
   run.signal.throwIfAborted();
   await checkOutputs(run.cwd).catch((error: unknown) => {
-    if (error instanceof UnsafeOutput) tools.log.error({ err: error }, `${run.program} left what is no file`);
+    if (error instanceof UnsafeOutputError) tools.log.error({ err: error }, `${run.program} left what is no file`);
     throw error;
   });
   if (watch.verdict() === 'enough') return exit.stderr;
@@ -161,17 +161,17 @@ function failureOf(exit: FfmpegExit, looks: boolean): Error | null {
   const { code, signal, stderr, spawnError } = exit;
   if (spawnError !== undefined) return new Error(`cannot be started: ${spawnError}`);
   // The muxers tell of a full disk in the log alone.
-  if (/No space left on device|Disk quota exceeded/.test(stderr)) return storageFull();
+  if (/No space left on device|Disk quota exceeded/.test(stderr)) return diskFullError();
   if (code === 0) return null;
   const passing = new Error(`ffmpeg ended with ${signal ?? code}: ${lastLine(stderr)}`);
   // What it said before somebody ended it is not why it ended.
   if (signal !== null || code === EXIT_BY_SIGNAL) return passing;
   const fault = fileFault(stderr);
   if (fault !== null) return fault;
-  return looks && !NOT_THE_FILE.test(stderr) ? damaged() : passing;
+  return looks && !NOT_THE_FILE.test(stderr) ? corruptInputError() : passing;
 }
 
-export function storageFull(): Error {
+export function diskFullError(): Error {
   return Object.assign(new Error('no space left for the files of the video'), { code: 'ENOSPC' });
 }
 
@@ -197,14 +197,14 @@ const FILE_FAULTS: readonly [RegExp, MediaFileError['code'], string][] = [
   ],
 ];
 
-export function damaged(): MediaFileError {
+export function corruptInputError(): MediaFileError {
   return new MediaFileError('CORRUPT_INPUT', DAMAGED);
 }
 
 /** The last that ffprobe says of a track whose decoder it may not open; of others it says so on the way. */
 const NO_DECODER = /Codec \((\S+)\) not on whitelist [^\n]*(?:\n +Last message repeated \d+ times)?\s*$/;
 
-export function notRead(codec: string): MediaFileError {
+export function unsupportedFormatError(codec: string): MediaFileError {
   const message = `A track of the file uses ${codec}, which is not supported. Export it as H.264 with AAC audio.`;
   return new MediaFileError('UNSUPPORTED_FORMAT', message);
 }
@@ -212,7 +212,7 @@ export function notRead(codec: string): MediaFileError {
 /** The file's own fault by the log of the program that failed on it; null when it may be ours. */
 export function fileFault(log: string): MediaFileError | null {
   const codec = NO_DECODER.exec(log)?.[1];
-  if (codec !== undefined) return notRead(codec);
+  if (codec !== undefined) return unsupportedFormatError(codec);
   const fault = FILE_FAULTS.find(([pattern]) => pattern.test(log));
   return fault ? new MediaFileError(fault[1], fault[2]) : null;
 }

@@ -1,9 +1,9 @@
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SourceInfo, TranscodeRun } from '../contract/index.ts';
-import type { FfmpegAbilities } from '../ffmpeg/check.ts';
+import type { FfmpegCapabilities } from '../ffmpeg/check.ts';
 import { readOutput } from '../ffmpeg/output.ts';
-import { type SidePictures, SOURCE } from './filters.ts';
+import { type SideImageInput, SOURCE } from './filters.ts';
 import {
   BRIGHT_JPEG,
   dueTiles,
@@ -40,12 +40,12 @@ const CANDIDATE_SEC = 1;
 
 /** The images as a part of the ffmpeg that makes the rungs (docs/decisions/transcoding.md#images): nothing is decoded for them. */
 export interface SideImages {
-  pictures: SidePictures[];
+  pictures: SideImageInput[];
   outputs: string[];
 }
 
 /** @param smallest index of the smallest rung: storyboards are scaled from it. */
-export function sideImages(source: SourceInfo, smallest: number, abilities: FfmpegAbilities): SideImages {
+export function sideImages(source: SourceInfo, smallest: number, abilities: FfmpegCapabilities): SideImages {
   const { canWriteWebp, sourceTimeBase } = abilities;
   const [{ rate, quality }] = PREVIEW_TRIES;
   const fromSec = canWriteWebp ? previewStart(source) : null;
@@ -101,7 +101,7 @@ export async function makeImageFolder(outDir: string): Promise<void> {
  */
 export async function collectImages(
   tools: Tools,
-  abilities: FfmpegAbilities,
+  abilities: FfmpegCapabilities,
   run: TranscodeRun,
 ): Promise<string[]> {
   const outDir = join(run.outDir, IMAGES);

@@ -22,7 +22,7 @@ export async function sniff(path: string): Promise<void> {
     throw new MediaFileError('UNSUPPORTED_FORMAT', message);
   }
   const picture = pictureKind(head);
-  if (picture !== null) throw stillPicture(picture);
+  if (picture !== null) throw stillImageError(picture);
   throw new MediaFileError('UNSUPPORTED_FORMAT', 'The file is not a supported video file.');
 }
 
@@ -33,7 +33,7 @@ export async function isBroadcastFormat(path: string): Promise<boolean> {
 }
 
 /** @param kind as people call it: `PNG`. */
-export function stillPicture(kind: string): MediaFileError {
+export function stillImageError(kind: string): MediaFileError {
   return new MediaFileError('UNSUPPORTED_FORMAT', `This is an image (${kind}), not a video.`);
 }
 

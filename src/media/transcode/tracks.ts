@@ -1,5 +1,5 @@
-import { cut } from '../../kernel/cut.ts';
-import { plainLanguage } from '../../kernel/languages.ts';
+import { truncate } from '../../kernel/cut.ts';
+import { baseLanguageTag } from '../../kernel/languages.ts';
 import type { ChapterMark, ProcessingNote, SourceCaptions, SourceInfo } from '../contract/index.ts';
 import { isTextCaption, PICTURE_CAPTIONS } from '../ffmpeg/codecs.ts';
 import { languageOf, titleOf } from './audio.ts';
@@ -63,7 +63,7 @@ function chaptersOf({ report, zeroSec, durationSec }: Kept): ChapterMark[] {
   const byStart = new Map<number, ChapterMark>();
   for (const [index, { start_time: start, tags }] of (report.chapters ?? []).entries()) {
     const startSec = Math.max(0, Math.round((Number(start) - zeroSec) * 1000) / 1000);
-    const title = cut((tags?.title ?? '').replace(/\s+/g, ' ').trim(), MAX_TITLE);
+    const title = truncate((tags?.title ?? '').replace(/\s+/g, ' ').trim(), MAX_TITLE);
     if (startSec >= durationSec || Number.isNaN(startSec) || byStart.has(startSec)) continue;
     byStart.set(startSec, { startSec, title: title || `Chapter ${index + 1}` });
   }
@@ -105,5 +105,5 @@ function nameOf(stream: ProbedStream): string {
 }
 
 function englishName(language: string): string | undefined {
-  return new Intl.DisplayNames(['en'], { type: 'language' }).of(plainLanguage(language));
+  return new Intl.DisplayNames(['en'], { type: 'language' }).of(baseLanguageTag(language));
 }

@@ -11,7 +11,7 @@ const MOST_REPEATED = 3e9;
  * When each picture is sent to the encoder, in milliseconds; again and again while it stands, where that is not too
  * much, so that a few pictures of different lengths have a beat, too, and the last one its end.
  */
-export function* timesOf({ width, height, frames }: WebpAnimation): Generator<number[]> {
+export function* frameTimes({ width, height, frames }: WebpAnimation): Generator<number[]> {
   const common = frames.reduce((all, { durationMs }) => gcd(all, durationMs), 0);
   const beatMs = common >= LEAST_BEAT_MS ? common : OWN_BEAT_MS;
   const totalMs = frames.reduce((sum, { durationMs }) => sum + durationMs, 0);

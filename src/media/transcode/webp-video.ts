@@ -1,12 +1,12 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
-import { OWN_PIXELS_GUARD, webpGuard } from '../ffmpeg/guard.ts';
+import { RAW_VIDEO_GUARD, webpGuard } from '../ffmpeg/guard.ts';
 import { element, elementHead, ID, matroskaHead, number, trackIds } from '../rooms/compose/matroska.ts';
-import { damaged, runTool, type Tools } from './run.ts';
+import { corruptInputError, runTool, type Tools } from './run.ts';
 import { readAnimation, type WebpAnimation, type WebpFrame, writeStill } from './webp.ts';
 import { WebpCanvas } from './webp-canvas.ts';
-import { timesOf } from './webp-times.ts';
+import { frameTimes } from './webp-times.ts';
 
 const CHANNELS = 4;
 const GB = 2 ** 30;
@@ -40,7 +40,7 @@ export async function convertWebp(tools: Tools, { path, dir, signal }: Conversio
     const canvas = new WebpCanvas(animation);
     const pictures = async (stdin: Writable) => {
       stdin.write(headOf(animation));
-      const times = timesOf(animation);
+      const times = frameTimes(animation);
       const show = async () => {
         for (const atMs of times.next().value ?? []) {
           await send(stdin, clusterHead(atMs, canvas.pixels.length), signal);
@@ -143,7 +143,7 @@ async function decode(
     },
   });
   await rm(path);
-  if (decoded !== frames.reduce((sum, frame) => sum + bytesOf(frame), 0)) throw damaged();
+  if (decoded !== frames.reduce((sum, frame) => sum + bytesOf(frame), 0)) throw corruptInputError();
 }
 
 interface Encoding extends Pick<Conversion, 'dir' | 'signal'> {
@@ -173,7 +173,7 @@ async function encode(
     cwd: dir,
     args: [
       ...['-hide_banner', '-nostats', '-v', 'warning', '-threads', String(tools.threads)],
-      ...OWN_PIXELS_GUARD,
+      ...RAW_VIDEO_GUARD,
       ...['-map', '0:v:0', '-fps_mode', 'passthrough', '-enc_time_base', '1:1000'],
       ...['-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '0', '-bf', '0', '-pix_fmt', 'yuv444p'],
       ...['-threads', String(tools.threads), '-video_track_timescale', '1000', name],

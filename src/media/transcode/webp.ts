@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { MediaFileError } from '../contract/index.ts';
 import { checkAnimation } from './animations.ts';
 import { checkDuration } from './probe.ts';
-import { damaged } from './run.ts';
+import { corruptInputError } from './run.ts';
 
 /**
  * Reads the container of an animated WebP (https://developers.google.com/speed/webp/docs/riff_container): what is in the
@@ -71,7 +71,7 @@ export function readAnimation(path: string): Promise<WebpAnimation> {
   return reading(path, async (file) => {
     const { size } = await file.stat();
     const head = await read(file, 0, HEAD_BYTES);
-    if (head === null) throw damaged();
+    if (head === null) throw corruptInputError();
     const declared = head.readUInt32LE(4) + CHUNK_HEAD_BYTES;
     if (size < declared * ENOUGH) {
       const share = Math.floor((size / declared) * 100);
@@ -156,10 +156,10 @@ async function readFrame(
 ): Promise<WebpFrame> {
   const { file } = reader;
   const head = bytes < ANMF_HEAD_BYTES ? null : await read(file, at, ANMF_HEAD_BYTES);
-  if (head === null) throw damaged();
+  if (head === null) throw corruptInputError();
   const [x, y] = [head.readUIntLE(0, 3) * 2, head.readUIntLE(3, 3) * 2];
   const [width, height] = [head.readUIntLE(6, 3) + 1, head.readUIntLE(9, 3) + 1];
-  if (x + width > canvas.width || y + height > canvas.height) throw damaged();
+  if (x + width > canvas.width || y + height > canvas.height) throw corruptInputError();
   const mostBytes = Math.max(PICTURE_LEAST_BYTES, width * height * PIXEL_MAX_BYTES);
   const durationMs = head.readUIntLE(12, 3);
   const flags = head.readUInt8(15);
@@ -174,14 +174,14 @@ async function readFrame(
     } else if (part.name === 'VP8 ' || part.name === 'VP8L') {
       const size = await pictureSize(file, part.name, part.at);
       // What is decoded is laid on the canvas by what the frame says.
-      if (size.width !== width || size.height !== height) throw damaged();
+      if (size.width !== width || size.height !== height) throw corruptInputError();
       parts.push(span);
       const durations = durationMs <= HASTE_MS ? UNHURRIED_MS : durationMs;
       const [covers, clears] = [(flags & 2) !== 0, (flags & 1) !== 0];
       return { x, y, width, height, durationMs: durations, covers, clears, parts, hasAlphaPlane };
     }
   }
-  throw damaged();
+  throw corruptInputError();
 }
 
 /** RFC 6386, section 9.1; RFC 9649, section 3.4. */
@@ -191,7 +191,7 @@ async function pictureSize(
   at: number,
 ): Promise<{ width: number; height: number }> {
   const head = await read(file, at, 10);
-  if (head === null) throw damaged();
+  if (head === null) throw corruptInputError();
   if (name === 'VP8 ') return { width: head.readUInt16LE(6) & 0x3fff, height: head.readUInt16LE(8) & 0x3fff };
   const bits = head.readUInt32LE(1);
   return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
@@ -209,7 +209,7 @@ export async function writeStill(from: FileHandle, frame: WebpFrame, to: FileHan
   for (const { at, bytes } of frame.parts) {
     for (let done = 0; done < bytes; done += PIECE_BYTES) {
       const piece = await read(from, at + done, Math.min(PIECE_BYTES, bytes - done));
-      if (piece === null) throw damaged();
+      if (piece === null) throw corruptInputError();
       await to.writeFile(piece);
     }
     if (bytes % 2 === 1) await to.writeFile(Buffer.alloc(1));

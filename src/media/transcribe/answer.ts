@@ -1,9 +1,9 @@
 import Type from 'typebox';
-import { shapeOf } from '../../platform/shapes.ts';
+import { compileSchema } from '../../platform/shapes.ts';
 import { type Transcript, TranscriptError } from '../contract/index.ts';
 
 /** What `whisper.cpp --output-json` writes; times in milliseconds. */
-const Whisper = shapeOf(
+const Whisper = compileSchema(
   Type.Object({
     result: Type.Optional(Type.Object({ language: Type.Optional(Type.String({ maxLength: 35 })) })),
     transcription: Type.Array(
@@ -16,7 +16,7 @@ const Whisper = shapeOf(
 );
 
 /** @throws {TranscriptError} for what is neither WebVTT nor the JSON of whisper.cpp. */
-export function readAnswer(answer: string): Transcript {
+export function parseEngineOutput(answer: string): Transcript {
   const text = answer.replace(/^\uFEFF/, '').trimStart();
   if (text.startsWith('WEBVTT')) return { language: languageOf(text), text };
   const parsed = parse(text);

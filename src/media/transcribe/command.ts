@@ -10,7 +10,7 @@ const ANY_LANGUAGE = 'auto';
  *
  * @throws {Error} whose message says what is wrong.
  */
-export function wordsOf(command: string): string[] {
+export function splitCommand(command: string): string[] {
   const words: string[] = [];
   const pattern = /\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+))(?=\s|$)|\s*$/gy;
   while (pattern.lastIndex < command.length) {
@@ -24,7 +24,7 @@ export function wordsOf(command: string): string[] {
 }
 
 /** @returns the program and its arguments. */
-export function filled(
+export function fillCommand(
   words: readonly string[],
   values: { input: string; output: string; language: string | null },
 ): [program: string, ...args: string[]] {

@@ -6,8 +6,8 @@ import { checkOutputs, readOutput } from '../ffmpeg/output.ts';
 import { spawnFfmpeg } from '../ffmpeg/process.ts';
 import { reportReader } from '../ffmpeg/text.ts';
 import { runTool, type Tools } from '../transcode/run.ts';
-import { readAnswer } from './answer.ts';
-import { filled } from './command.ts';
+import { parseEngineOutput } from './answer.ts';
+import { fillCommand } from './command.ts';
 
 export interface TranscriberOptions extends Tools {
   /** The words of the command, of which one has `{input}`. */
@@ -54,7 +54,7 @@ export function createTranscriber(options: TranscriberOptions): Transcriber {
         signal: run.signal,
         onProgress: () => {},
       });
-      return readAnswer(await runEngine(options, run));
+      return parseEngineOutput(await runEngine(options, run));
     },
   };
 }
@@ -63,7 +63,7 @@ async function runEngine(options: TranscriberOptions, run: TranscribeRun): Promi
   const { baseMs, perSecond } = options.limits ?? LIMITS;
   const { dir, signal } = run;
   const [input, output] = [join(dir, SOUND), join(dir, ANSWER)];
-  const [program, ...args] = filled(options.command, { input, output, language: run.language });
+  const [program, ...args] = fillCommand(options.command, { input, output, language: run.language });
   const timeoutMs = baseMs + run.durationSec * perSecond * 1000;
   const limits: ProgramLimits = {
     memoryBytes: MEMORY_BYTES,

@@ -6,8 +6,8 @@ import { after, before, test } from 'node:test';
 import { make, testGuard, tone } from '../../../test/transcode/sources.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { TranscriptError } from '../contract/index.ts';
-import { readAnswer } from './answer.ts';
-import { wordsOf } from './command.ts';
+import { parseEngineOutput } from './answer.ts';
+import { splitCommand } from './command.ts';
 import { createTranscriber } from './index.ts';
 
 let dir = '';
@@ -76,14 +76,14 @@ test('an aborted run rejects with the reason', async () => {
 });
 
 test('a command is cut at spaces and quotes', () => {
-  assert.deepEqual(wordsOf(`whisper-cli -m "/opt/my models/a.bin" -l '{language}' {input}`), [
+  assert.deepEqual(splitCommand(`whisper-cli -m "/opt/my models/a.bin" -l '{language}' {input}`), [
     ...['whisper-cli', '-m', '/opt/my models/a.bin', '-l', '{language}', '{input}'],
   ]);
-  assert.throws(() => wordsOf('whisper "{input}'), /quote/);
-  assert.throws(() => wordsOf('whisper'), /\{input\}/);
+  assert.throws(() => splitCommand('whisper "{input}'), /quote/);
+  assert.throws(() => splitCommand('whisper'), /\{input\}/);
 });
 
 test('the header of WebVTT may say the language', () => {
-  assert.equal(readAnswer('WEBVTT\nLanguage: fr\n\n00:01.000 --> 00:02.000\nBonsoir\n').language, 'fr');
-  assert.equal(readAnswer('WEBVTT\n\n00:01.000 --> 00:02.000\nLanguage: fr\n').language, null);
+  assert.equal(parseEngineOutput('WEBVTT\nLanguage: fr\n\n00:01.000 --> 00:02.000\nBonsoir\n').language, 'fr');
+  assert.equal(parseEngineOutput('WEBVTT\n\n00:01.000 --> 00:02.000\nLanguage: fr\n').language, null);
 });

@@ -1,6 +1,6 @@
 import { parseSdp } from '../protocols/sdp/parse.ts';
 import type { SdpCodec } from '../protocols/sdp/session-description.ts';
-import { BadOffer, type OfferedMedia } from '../whip/offer.ts';
+import { InvalidOfferError, type OfferedMedia } from '../whip/offer.ts';
 
 /** What one section of an offer is answered with. */
 export interface ChosenMedia {
@@ -19,16 +19,16 @@ const FEEDBACK = { video: ['nack', 'nack pli'], audio: [] } as const;
  * What a client of WHEP is sent: H.264 and Opus, which every browser offers.
  *
  * @param codec of the picture, by RFC 6381: what an offer says beside it is a matter of decoding.
- * @throws {BadOffer}
+ * @throws {InvalidOfferError}
  */
 export function chooseMedia(media: readonly ReceivedMedia[], codec: string | null): ChosenMedia[] {
   return media.map(({ kind, codecs, direction }) => {
     if (direction === 'sendonly' || direction === 'inactive')
-      throw new BadOffer(`The ${kind} section of the offer must receive media, but is a=${direction}.`);
+      throw new InvalidOfferError(`The ${kind} section of the offer must receive media, but is a=${direction}.`);
     const fitting = codecs.filter(({ name }) => name === NAMES[kind]);
     const chosen = kind === 'video' ? pictureCodec(fitting, codec) : fitting[0];
     if (chosen === undefined)
-      throw new BadOffer(
+      throw new InvalidOfferError(
         kind === 'video'
           ? 'Video is sent as H.264 with packetization-mode=1, which the offer does not include.'
           : 'Audio is sent as Opus, which the offer does not include.',

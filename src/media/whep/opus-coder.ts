@@ -2,11 +2,11 @@ import type { Logger } from '../../platform/logger.ts';
 import { WebmReader } from '../bridges/webm-reader.ts';
 import { liveGuard } from '../ffmpeg/guard.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
-import { type SoundProgram, startSoundProgram } from '../ffmpeg/sound-program.ts';
+import { type AudioTranscoder, startAudioTranscoder } from '../ffmpeg/sound-program.ts';
 import { FlvTagType, flvHeader, flvTag } from '../ingest/flv.ts';
 
 /** Makes Opus of what an encoder sends by RTMP: WebRTC has no AAC. */
-export interface OpusCoder extends Pick<SoundProgram, 'gone' | 'stop'> {
+export interface OpusCoder extends Pick<AudioTranscoder, 'gone' | 'stop'> {
   /** @param payload of a tag of sound, its header among them. */
   sound(ms: number, payload: Buffer): void;
 }
@@ -17,7 +17,7 @@ export async function startOpusCoder(
   onPacket: (ms: number, data: Buffer) => void,
 ): Promise<OpusCoder> {
   const reader = new WebmReader(({ ms, data }) => onPacket(ms, data));
-  const program = await startSoundProgram(means, {
+  const program = await startAudioTranscoder(means, {
     input: ['-analyzeduration', '200000', ...liveGuard(null)],
     output: [
       ...['-c:a', 'libopus', '-b:a', '128k', '-frame_duration', '20', '-avoid_negative_ts', 'disabled'],

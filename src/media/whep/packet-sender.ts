@@ -1,7 +1,7 @@
 import type { Socket } from 'node:dgram';
 import { RtpNumbers } from '../bridges/rtp-writer.ts';
 import { LOOPBACK } from '../whip/loopback-socket.ts';
-import type { FeedListener, FeedPicture } from './stream-feed.ts';
+import type { FeedListener, VideoFrame } from './stream-feed.ts';
 
 /** Where the packets of a track go; null where the viewer takes none. */
 interface Track {
@@ -50,7 +50,7 @@ export class PacketSender implements FeedListener {
    * @param group since the last keyframe; empty where the next one is waited for.
    * @param hasPictures otherwise the sound is all there is.
    */
-  begin(group: readonly FeedPicture[], hasPictures: boolean): void {
+  begin(group: readonly VideoFrame[], hasPictures: boolean): void {
     this.#isOpen = true;
     this.#isMute = hasPictures && this.#video !== null;
     const last = group.at(-1);
@@ -61,7 +61,7 @@ export class PacketSender implements FeedListener {
     }
   }
 
-  picture({ ms, isKey, payloads }: FeedPicture): void {
+  picture({ ms, isKey, payloads }: VideoFrame): void {
     const numbers = this.#video;
     if (numbers === null || !this.#isOpen) return;
     if (this.#waiting.length > MOST_WAITING) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { testFfmpeg } from '../../../test/live/ffmpeg.ts';
 import { createLogger } from '../../platform/logger.ts';
-import { SoundFeed } from './sound-feed.ts';
+import { AudioFeed } from './sound-feed.ts';
 
 test('a header that changes with each frame begins one program, not one for each', async () => {
   let started = 0;
@@ -11,7 +11,7 @@ test('a header that changes with each frame begins one program, not one for each
     return testFfmpeg.guard.start(...given);
   };
   const ffmpeg = { ...testFfmpeg, guard: { ...testFfmpeg.guard, start } };
-  const feed = new SoundFeed({ ffmpeg, log: createLogger('silent'), onPacket: () => {} });
+  const feed = new AudioFeed({ ffmpeg, log: createLogger('silent'), onPacket: () => {} });
   for (let count = 0; count < 20; count += 1) {
     feed.tag(Buffer.of(0xaf, 0, 0x11, count % 2 === 0 ? 0x90 : 0x88), () => count);
     feed.tag(Buffer.of(0xaf, 1, 0x21, 0x10, 0x04, 0x60, 0x8c, 0x1c), () => count);
@@ -23,7 +23,7 @@ test('a header that changes with each frame begins one program, not one for each
 test('Opus of WHIP keeps the times that its encoder has counted, and follows a clock that jumps', async () => {
   const ticks: number[] = [];
   const onPacket = (at: number) => ticks.push(at);
-  const feed = new SoundFeed({ ffmpeg: testFfmpeg, log: createLogger('silent'), onPacket });
+  const feed = new AudioFeed({ ffmpeg: testFfmpeg, log: createLogger('silent'), onPacket });
   feed.begin(true);
   const began = 4_000_000_000;
   // Of 2.5 ms each, which no whole number of milliseconds tells.

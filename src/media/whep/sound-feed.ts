@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../platform/logger.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { readAudioPacket } from '../ingest/codec/flv-audio.ts';
-import type { DirectPacket } from '../whip/direct-sound.ts';
+import type { OpusPacket } from '../whip/direct-sound.ts';
 import { type OpusCoder, startOpusCoder } from './opus-coder.ts';
 
 interface Options {
@@ -22,7 +22,7 @@ const AGAIN_MS = 2000;
 const START_MIN_MS = 1000;
 
 /** The sound of a publish as Opus: as it comes where it is that, else by one ffmpeg. */
-export class SoundFeed {
+export class AudioFeed {
   readonly #options: Options;
   #coder: Promise<OpusCoder> | null = null;
   #current: OpusCoder | null = null;
@@ -79,7 +79,7 @@ export class SoundFeed {
   }
 
   /** @param ms on the line of the pictures. */
-  direct({ ticks, data }: DirectPacket, ms: number): void {
+  direct({ ticks, data }: OpusPacket, ms: number): void {
     if (!this.#isStopped) this.#even(ms, ticks, data);
   }
 

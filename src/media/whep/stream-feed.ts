@@ -8,14 +8,14 @@ import { readVideoPacket, type VideoPacket } from '../ingest/codec/flv-video.ts'
 import { lengthBytesOf } from '../ingest/codec/nal-units.ts';
 import { FlvTagType } from '../ingest/flv.ts';
 import { FlvReader, type FlvTag } from '../restream/flv-reader.ts';
-import type { DirectSound } from '../whip/direct-sound.ts';
-import { lackOf, UNFIT } from './fitness.ts';
+import type { OpusPassthrough } from '../whip/direct-sound.ts';
+import { incompatibleReason, INCOMPATIBLE_REASONS } from './fitness.ts';
 import { h264Payloads, parameterSetsOf } from './h264-packets.ts';
-import { SoundFeed } from './sound-feed.ts';
-import { TimeLine } from './time-line.ts';
+import { AudioFeed } from './sound-feed.ts';
+import { Timeline } from './time-line.ts';
 
 /** One picture, as the payloads of its packets. */
-export interface FeedPicture {
+export interface VideoFrame {
   ms: number;
   /** It needs none of those before. */
   isKey: boolean;
@@ -24,7 +24,7 @@ export interface FeedPicture {
 
 /** Somebody who watches. */
 export interface FeedListener {
-  picture(picture: FeedPicture): void;
+  picture(picture: VideoFrame): void;
   /** @param ticks at 48 kHz, on the line of the pictures. @param data a packet of Opus. */
   sound(ticks: number, data: Buffer): void;
 }
@@ -34,7 +34,7 @@ interface Options {
   streamId: string;
   ffmpeg: FfmpegProgram;
   /** The Opus of publishes by WHIP. */
-  direct: Pick<DirectSound, 'listen'>;
+  direct: Pick<OpusPassthrough, 'listen'>;
   log: Logger;
   /** What is published now cannot be shown. */
   onUnfit(): void;
@@ -56,8 +56,8 @@ export class StreamFeed {
   readonly #options: Options;
   readonly #listeners = new Set<FeedListener>();
   readonly #ending = new AbortController();
-  readonly #line = new TimeLine();
-  readonly #sound: SoundFeed;
+  readonly #line = new Timeline();
+  readonly #sound: AudioFeed;
   readonly #told = Promise.withResolvers<string | null>();
   readonly #running: Promise<void>;
   #sets: Buffer[] = [];
@@ -66,13 +66,13 @@ export class StreamFeed {
   #compositionMs: number | null = null;
   #pictures = 0;
   /** Since the last keyframe; null before the first one, and when it is too much. */
-  #group: FeedPicture[] | null = null;
+  #group: VideoFrame[] | null = null;
   #groupBytes = 0;
 
   constructor(options: Options) {
     this.#options = options;
     const { ffmpeg, log } = options;
-    this.#sound = new SoundFeed({
+    this.#sound = new AudioFeed({
       ffmpeg,
       log,
       onPacket: (ticks, data) => {
@@ -95,13 +95,13 @@ export class StreamFeed {
   /** Why it cannot be shown, in words; null when it can. Resolves when that is known, or after a second. */
   async lack(): Promise<string | null> {
     const session = this.session();
-    const lack = session === undefined ? null : lackOf(session);
+    const lack = session === undefined ? null : incompatibleReason(session);
     if (lack !== null || session?.video === undefined) return lack;
     return Promise.race([this.#told.promise, sleep(TELLING_MS, null)]);
   }
 
   /** @returns what to begin with; empty where that is the next keyframe. */
-  join(listener: FeedListener): readonly FeedPicture[] {
+  join(listener: FeedListener): readonly VideoFrame[] {
     this.#listeners.add(listener);
     return this.#group ?? [];
   }
@@ -163,7 +163,7 @@ export class StreamFeed {
   #video({ payload, timestamp }: FlvTag): void {
     const packet = readVideoPacket(payload);
     if (packet.kind === 'other') return;
-    if (packet.codec !== 'avc1') this.#unfit(UNFIT.codec);
+    if (packet.codec !== 'avc1') this.#unfit(INCOMPATIBLE_REASONS.codec);
     else if (packet.kind === 'header') {
       this.#sets = parameterSetsOf(packet.config);
       this.#lengthBytes = lengthBytesOf(packet);
@@ -174,7 +174,7 @@ export class StreamFeed {
     if (data === undefined) return;
     this.#compositionMs ??= compositionMs;
     if (Math.abs(compositionMs - this.#compositionMs) > ROUNDING_MS) {
-      this.#unfit(UNFIT.reordered);
+      this.#unfit(INCOMPATIBLE_REASONS.reordered);
       return;
     }
     this.#pictures += 1;
@@ -186,7 +186,7 @@ export class StreamFeed {
     for (const listener of this.#listeners) listener.picture(picture);
   }
 
-  #keep(picture: FeedPicture): void {
+  #keep(picture: VideoFrame): void {
     if (picture.isKey) [this.#group, this.#groupBytes] = [[], 0];
     if (this.#group === null) return;
     this.#group.push(picture);

@@ -2,7 +2,7 @@
 const JUMP_MS = 3000;
 
 /** One line of times for publishes that follow each other, and for encoders whose clock jumps; it goes on as time does. */
-export class TimeLine {
+export class Timeline {
   #shiftMs: number | null = null;
   #lastMs = 0;
   #lastAtMs = performance.now();

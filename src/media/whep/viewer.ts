@@ -1,6 +1,6 @@
 import type { JanusClient, JanusHandle } from '../rooms/janus/client.ts';
 import { JanusError } from '../rooms/janus/client.ts';
-import { blameOffer, forJanus, type JanusOffer } from '../whip/janus-offer.ts';
+import { toOfferError, forJanus, type JanusOffer } from '../whip/janus-offer.ts';
 import { LOOPBACK } from '../whip/loopback-socket.ts';
 import { readOffer } from '../whip/offer.ts';
 import { chooseMedia, plainAnswer, portsOf } from './answer.ts';
@@ -88,7 +88,7 @@ class JanusViewer implements Viewer {
     );
     this.#handle = handle;
     const asked = handle.send({ request: 'generate' }, { type: 'offer', sdp: offered.sdp });
-    const { data } = await asked.catch(blameOffer);
+    const { data } = await asked.catch(toOfferError);
     const taken = portsOf(descriptionIn(data));
     const track = (kind: 'audio' | 'video') => {
       const codec = chosen.find((one) => one.kind === kind)?.codec;

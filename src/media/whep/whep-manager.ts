@@ -1,11 +1,11 @@
 import type { Logger } from '../../platform/logger.ts';
-import type { IngestEngine, WhepOffer, WhepPort, WhepRefusal } from '../contract/index.ts';
+import type { IngestEngine, WhepOffer, WhepPort, WhepRejection } from '../contract/index.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { JanusClient } from '../rooms/janus/client.ts';
 import { readLink } from '../rooms/janus/link.ts';
-import type { DirectSound } from '../whip/direct-sound.ts';
-import { BadOffer } from '../whip/offer.ts';
-import { type FitnessNotes, lackOf } from './fitness.ts';
+import type { OpusPassthrough } from '../whip/direct-sound.ts';
+import { InvalidOfferError } from '../whip/offer.ts';
+import { type CompatibilityReports, incompatibleReason } from './fitness.ts';
 import { openPortPair, type PortPair } from './rtp-ports.ts';
 import { StreamFeed } from './stream-feed.ts';
 import { openViewer, type Viewer } from './viewer.ts';
@@ -16,12 +16,12 @@ export interface WhepManagerOptions {
   nodeId: string;
   ffmpeg: FfmpegProgram;
   /** The Opus of publishes by WHIP. */
-  direct: Pick<DirectSound, 'listen'>;
+  direct: Pick<OpusPassthrough, 'listen'>;
   /** How Janus is reached. */
   linkFile: string;
   /** Of this node, and of one stream. */
   limits: { viewers: number; perStream: number };
-  notes: Pick<FitnessNotes, 'note'>;
+  notes: Pick<CompatibilityReports, 'note'>;
   log: Logger;
 }
 
@@ -36,9 +36,9 @@ export interface WhepManager {
 
 /** Why somebody is not shown anything. */
 class Refused extends Error {
-  readonly why: WhepRefusal;
+  readonly why: WhepRejection;
 
-  constructor(why: WhepRefusal, words: string) {
+  constructor(why: WhepRejection, words: string) {
     super(words);
     this.why = why;
   }
@@ -117,7 +117,7 @@ class Manager {
     }
     for (const [streamId, feed] of this.#feeds) {
       const session = feed.session();
-      if (session !== undefined && lackOf(session) !== null) this.#letGo(streamId);
+      if (session !== undefined && incompatibleReason(session) !== null) this.#letGo(streamId);
     }
     const known = [...this.#watching.values()].filter(({ viewer }) => viewer !== null);
     if (known.length === 0) return;
@@ -163,7 +163,7 @@ class Manager {
 
   #refusalOf(error: unknown, streamId: string): Refused {
     if (error instanceof Refused) return error;
-    if (error instanceof BadOffer) return new Refused('OFFER', error.message);
+    if (error instanceof InvalidOfferError) return new Refused('OFFER', error.message);
     this.#options.log.warn({ err: error, streamId }, 'Janus did not accept a WHEP viewer');
     return new Refused('FULL', NO_JANUS);
   }

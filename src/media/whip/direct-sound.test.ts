@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DirectSound } from './direct-sound.ts';
+import { OpusPassthrough } from './direct-sound.ts';
 
 test('whoever has stopped listening takes nobody else along', () => {
-  const sound = new DirectSound();
+  const sound = new OpusPassthrough();
   const heard: string[] = [];
   const endFirst = sound.listen('ing_1', () => heard.push('first'));
   const endSecond = sound.listen('ing_1', () => heard.push('second'));

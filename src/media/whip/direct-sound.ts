@@ -1,5 +1,5 @@
 /** A packet of Opus as its client has sent it. */
-export interface DirectPacket {
+export interface OpusPacket {
   /** On the line of the pictures that are published with it. */
   ms: number;
   /** As the client counts, at 48 kHz; they begin anywhere, and never anew. */
@@ -8,14 +8,14 @@ export interface DirectPacket {
   data: Buffer;
 }
 
-type Listener = (packet: DirectPacket) => void;
+type Listener = (packet: OpusPacket) => void;
 
 /** The Opus of publishes by WHIP, for those who take just that: what is published has AAC in its place. */
-export class DirectSound {
+export class OpusPassthrough {
   readonly #listeners = new Map<string, Listener>();
 
   /** @param sessionId of the publish. */
-  tell(sessionId: string, packet: DirectPacket): void {
+  tell(sessionId: string, packet: OpusPacket): void {
     this.#listeners.get(sessionId)?.(packet);
   }
 

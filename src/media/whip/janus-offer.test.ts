@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { JanusError } from '../rooms/janus/client.ts';
-import { blameOffer, forJanus } from './janus-offer.ts';
+import { toOfferError, forJanus } from './janus-offer.ts';
 import { MID_EXTENSION, readOffer } from './offer.ts';
 
 const ADDRESS = '169.254.169.254';
@@ -112,9 +112,9 @@ test('what Janus would cut is refused, and so is what it cannot read', () => {
   assert.throws(() => taken(offer('v', 'a', [`a=ssrc:3 cname:${'x'.repeat(500)}`])), long);
   const many = Array.from({ length: 400 }, (_, index) => `a=ssrc:${index} cname:of-a-camera`);
   assert.throws(() => taken(offer('v', 'a', many)), long);
-  assert.throws(() => blameOffer(new JanusError(465, 'Invalid m= line')), {
+  assert.throws(() => toOfferError(new JanusError(465, 'Invalid m= line')), {
     name: 'BadOffer',
     message: /m= line/,
   });
-  assert.throws(() => blameOffer(new JanusError(0, 'Janus does not respond')), { code: 0 });
+  assert.throws(() => toOfferError(new JanusError(0, 'Janus does not respond')), { code: 0 });
 });

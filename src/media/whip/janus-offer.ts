@@ -2,14 +2,14 @@ import { parseSdp } from '../protocols/sdp/parse.ts';
 import { isRejected, SdpError } from '../protocols/sdp/session-description.ts';
 import { JanusError } from '../rooms/janus/client.ts';
 import { writeForJanus } from '../rooms/janus/janus-sdp.ts';
-import { BadOffer, hasLongMids, isBundled, isMidExtension, type Offer, type OfferedMedia } from './offer.ts';
+import { InvalidOfferError, hasLongMids, isBundled, isMidExtension, type Offer, type OfferedMedia } from './offer.ts';
 
 /** What Janus is given of an offer, and what the client is given of its answer. */
 export interface JanusOffer {
   sdp: string;
   /** What Janus calls each section. */
   mids: readonly string[];
-  /** @throws {BadOffer} where Janus takes less than was offered (RFC 9725, section 4.4.3). */
+  /** @throws {InvalidOfferError} where Janus takes less than was offered (RFC 9725, section 4.4.3). */
   answer(sdp: string): string;
 }
 
@@ -19,7 +19,7 @@ const INVALID_SDP: ReadonlySet<number> = new Set([437, 446, 447, 465]);
 /**
  * Written anew, with what Janus needs and no address (docs/decisions/whip.md#rewritten-offers).
  *
- * @throws {BadOffer} for one that is too long.
+ * @throws {InvalidOfferError} for one that is too long.
  */
 export function forJanus({ attributes, media }: Offer): JanusOffer {
   const isRenamed = hasLongMids(media);
@@ -43,7 +43,7 @@ function write(...description: Parameters<typeof writeForJanus>): string {
   try {
     return writeForJanus(...description);
   } catch (error) {
-    if (error instanceof SdpError) throw new BadOffer(error.message);
+    if (error instanceof SdpError) throw new InvalidOfferError(error.message);
     throw error;
   }
 }
@@ -52,7 +52,7 @@ function write(...description: Parameters<typeof writeForJanus>): string {
 function answerOf(sdp: string, media: readonly OfferedMedia[], isGrouped: boolean): string {
   const refused = parseSdp(sdp).media.find(isRejected);
   if (refused !== undefined)
-    throw new BadOffer(`The ${refused.kind} section of the offer cannot be accepted.`);
+    throw new InvalidOfferError(`The ${refused.kind} section of the offer cannot be accepted.`);
   let index = 0;
   const lines = sdp.split(/\r\n|\n/).flatMap((line) => {
     if (line.startsWith('a=group:BUNDLE'))
@@ -65,9 +65,9 @@ function answerOf(sdp: string, media: readonly OfferedMedia[], isGrouped: boolea
   return lines.join('\r\n');
 }
 
-/** @throws {BadOffer} in the place of what Janus says of a description; else the error itself. */
-export function blameOffer(error: unknown): never {
+/** @throws {InvalidOfferError} in the place of what Janus says of a description; else the error itself. */
+export function toOfferError(error: unknown): never {
   if (error instanceof JanusError && INVALID_SDP.has(error.code))
-    throw new BadOffer(`The offer cannot be accepted: ${error.message}`);
+    throw new InvalidOfferError(`The offer cannot be accepted: ${error.message}`);
   throw error;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertPublishable, BadOffer, MID_EXTENSION, readOffer } from './offer.ts';
+import { assertPublishable, InvalidOfferError, MID_EXTENSION, readOffer } from './offer.ts';
 
 const TRANSPORT = `a=ice-ufrag:abcd\r
 a=ice-pwd:0123456789abcdef012345\r
@@ -74,7 +74,7 @@ test('any text is an offer or a refusal', () => {
       try {
         check(text);
       } catch (error) {
-        assert.ok(error instanceof BadOffer, String(error));
+        assert.ok(error instanceof InvalidOfferError, String(error));
       }
     }
   }

@@ -13,7 +13,7 @@ import {
 import { knownCodecs } from '../rooms/janus/janus-sdp.ts';
 
 /** An offer that cannot be answered; the words are for whoever has sent it. */
-export class BadOffer extends Error {
+export class InvalidOfferError extends Error {
   override name = 'BadOffer';
 }
 
@@ -48,22 +48,22 @@ const JANUS_MID = 15;
 /**
  * Reads what a client of WHIP or WHEP offers: sound and pictures, at most one of each, over one transport.
  *
- * @throws {BadOffer}
+ * @throws {InvalidOfferError}
  */
 export function readOffer(sdp: string): Offer {
   const { attributes, media: sections } = parse(sdp);
   const [first] = sections;
-  if (first === undefined) throw new BadOffer('The offer has neither audio nor video.');
+  if (first === undefined) throw new InvalidOfferError('The offer has neither audio nor video.');
   assertTransport([...first.attributes, ...attributes]);
   const media = sections.map(mediaOf);
   for (const kind of ['audio', 'video'] as const) {
     if (media.filter((one) => one.kind === kind).length > 1)
-      throw new BadOffer(`The offer has more than one ${kind} section.`);
+      throw new InvalidOfferError(`The offer has more than one ${kind} section.`);
   }
   if (new Set(media.map(({ mid }) => mid)).size < media.length)
-    throw new BadOffer('Each section of the offer must have a unique `a=mid`.');
+    throw new InvalidOfferError('Each section of the offer must have a unique `a=mid`.');
   if (media.length > 1 && !isBundled(attributes, media))
-    throw new BadOffer(
+    throw new InvalidOfferError(
       'Audio and video must share one transport: the offer needs `a=group:BUNDLE` with both.',
     );
   return { attributes, media };
@@ -73,7 +73,7 @@ function parse(sdp: string): SessionDescription {
   try {
     return parseSdp(sdp);
   } catch (error) {
-    if (error instanceof SdpError) throw new BadOffer(error.message);
+    if (error instanceof SdpError) throw new InvalidOfferError(error.message);
     throw error;
   }
 }
@@ -89,23 +89,23 @@ export function isBundled(session: readonly SdpAttribute[], media: readonly Offe
 function assertTransport(attributes: readonly SdpAttribute[]): void {
   const isReachable = /^[\w+/=-]{4,256}$/.test(attributeOf(attributes, 'ice-ufrag') ?? '');
   if (!isReachable || !/^[\w+/=-]{22,256}$/.test(attributeOf(attributes, 'ice-pwd') ?? ''))
-    throw new BadOffer('The offer has no `a=ice-ufrag` and `a=ice-pwd`.');
+    throw new InvalidOfferError('The offer has no `a=ice-ufrag` and `a=ice-pwd`.');
   const isKnown = ({ name, value }: SdpAttribute) =>
     name === 'fingerprint' && /^sha-(?:256|1) [0-9A-F:]{2,200}$/i.test(value);
-  if (!attributes.some(isKnown)) throw new BadOffer('The offer has no `a=fingerprint` with SHA-256.');
+  if (!attributes.some(isKnown)) throw new InvalidOfferError('The offer has no `a=fingerprint` with SHA-256.');
   // Neither side would begin: RFC 9725, section 4.4.5.
   if (attributeOf(attributes, 'ice-lite') !== undefined)
-    throw new BadOffer('`a=ice-lite` clients are not supported: the client must connect to the server.');
+    throw new InvalidOfferError('`a=ice-lite` clients are not supported: the client must connect to the server.');
 }
 
 function mediaOf(section: SdpMedia): OfferedMedia {
   const { kind, protocol, attributes } = section;
   if ((kind !== 'audio' && kind !== 'video') || protocol !== 'UDP/TLS/RTP/SAVPF')
-    throw new BadOffer('Each section of the offer must be audio or video over UDP/TLS/RTP/SAVPF.');
-  if (isRejected(section)) throw new BadOffer(`The ${kind} section of the offer is disabled: its port is 0.`);
+    throw new InvalidOfferError('Each section of the offer must be audio or video over UDP/TLS/RTP/SAVPF.');
+  if (isRejected(section)) throw new InvalidOfferError(`The ${kind} section of the offer is disabled: its port is 0.`);
   const mid = attributeOf(attributes, 'mid') ?? '';
   if (!/^[!-~]+$/.test(mid) || mid.length > MAX_MID)
-    throw new BadOffer(`Each section of the offer must have an \`a=mid\` of 1 to ${MAX_MID} characters.`);
+    throw new InvalidOfferError(`Each section of the offer must have an \`a=mid\` of 1 to ${MAX_MID} characters.`);
   const codecs = knownCodecs(codecsOf(section), CODECS);
   const direction = section.direction ?? 'sendrecv';
   const isSimulcast = attributeOf(attributes, 'simulcast') !== undefined;
@@ -120,30 +120,30 @@ export function hasLongMids(media: readonly OfferedMedia[]): boolean {
 /**
  * What a client of WHIP may publish: H.264 and Opus are taken as they come, and nothing is coded anew.
  *
- * @throws {BadOffer}
+ * @throws {InvalidOfferError}
  */
 export function assertPublishable({ media }: Offer): void {
   for (const { kind, codecs, direction, section } of media) {
     const { attributes } = section;
     if (direction === 'recvonly' || direction === 'inactive')
-      throw new BadOffer(`The ${kind} section of the offer must send media, but is a=${direction}.`);
+      throw new InvalidOfferError(`The ${kind} section of the offer must send media, but is a=${direction}.`);
     if (kind === 'video' && !codecs.some(isTakenPicture))
-      throw new BadOffer(
+      throw new InvalidOfferError(
         'Video must be H.264 with packetization-mode=1, which the offer does not include. Set the encoder to H.264.',
       );
     if (kind === 'audio' && !codecs.some(({ name }) => name === 'OPUS'))
-      throw new BadOffer('Audio must be Opus (opus/48000/2), which the offer does not include.');
+      throw new InvalidOfferError('Audio must be Opus (opus/48000/2), which the offer does not include.');
     const hasExtension = attributes.some(isMidExtension);
     const isTold = attributes.some(({ name, value }) => name === 'ssrc' && /^\d+ /.test(value));
     if (!isTold && (!hasExtension || hasLongMids(media)))
-      throw new BadOffer(
+      throw new InvalidOfferError(
         `The ${kind} section cannot be identified: it needs an \`a=ssrc\`, or the extension ${MID_EXTENSION} and an \`a=mid\` of at most ${JANUS_MID} characters.`,
       );
     const rids = attributes.flatMap(({ name, value }) =>
       name === 'rid' ? (/^(\S+) send/.exec(value)?.[1] ?? []) : [],
     );
     if (rids.some((rid) => rid.length > MAX_RID))
-      throw new BadOffer(`\`a=rid\` must have at most ${MAX_RID} characters.`);
+      throw new InvalidOfferError(`\`a=rid\` must have at most ${MAX_RID} characters.`);
   }
 }
 

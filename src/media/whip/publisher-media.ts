@@ -1,10 +1,10 @@
 import { H264Depacketiser } from '../bridges/rtp.ts';
 import { FlvTagType } from '../ingest/flv.ts';
 import type { FlvTag } from '../restream/flv-reader.ts';
-import { type OrderedPacket, PacketOrder } from '../rooms/compose/packet-order.ts';
+import { type OrderedPacket, JitterBuffer } from '../rooms/compose/packet-order.ts';
 import { parseRtp, type RtpPacket } from '../rooms/compose/rtp.ts';
 import { ArrivalClock } from './arrival-clock.ts';
-import type { DirectPacket } from './direct-sound.ts';
+import type { OpusPacket } from './direct-sound.ts';
 
 /** What a packet that was lost and is sent once more may take. */
 const PATIENCE = { waitMs: 120, settleMs: 0 };
@@ -17,7 +17,7 @@ const SEQUENCE_HEADER = 0;
 
 interface Options {
   onPicture(tag: FlvTag): void;
-  onSound(packet: DirectPacket): void;
+  onSound(packet: OpusPacket): void;
   /** A picture that needs none of those before is asked for. */
   askForPicture(): void;
 }
@@ -81,8 +81,8 @@ export class PublisherMedia {
   }
 }
 
-function order(kind: 'audio' | 'video'): PacketOrder {
-  return new PacketOrder(RATES[kind], null, PATIENCE);
+function order(kind: 'audio' | 'video'): JitterBuffer {
+  return new JitterBuffer(RATES[kind], null, PATIENCE);
 }
 
 /** A packet of padding alone takes a number, too. */

@@ -3,11 +3,11 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { needsOwnProcess } from '../../../test/harness/needs.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { testFfmpeg } from '../../../test/live/ffmpeg.ts';
 import { startJanusStub } from '../../../test/rooms/janus-stub.ts';
 import { createLogger } from '../../platform/logger.ts';
-import type { MediaMessage, RefusalIssue } from '../contract/index.ts';
+import type { MediaMessage, RejectionIssue } from '../contract/index.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { openPublisher } from './publisher.ts';
 
@@ -38,7 +38,7 @@ async function connect(t: TestContext, ready = Promise.resolve()) {
   await once(peer, 'listening');
   t.after(() => peer.close());
   const published: MediaMessage[] = [];
-  const refusals: RefusalIssue[] = [];
+  const refusals: RejectionIssue[] = [];
   const seen = { programs: 0, requestsForPictures: 0, published, refusals, isOver: false };
   peer.on('message', () => {
     seen.requestsForPictures += 1;
@@ -68,7 +68,7 @@ async function connect(t: TestContext, ready = Promise.resolve()) {
     seen.isOver = true;
   });
   janus.peerIsUp();
-  const { streams } = await until(() => janus.asked.find(({ request }) => request === 'rtp_forward'));
+  const { streams } = await waitFor(() => janus.asked.find(({ request }) => request === 'rtp_forward'));
   const [video, audio] = Object(streams);
   const to = { video, audio };
   let sequence = 0;
@@ -87,7 +87,7 @@ async function connect(t: TestContext, ready = Promise.resolve()) {
     /** What was sent is looked at: this is of a picture that nothing can be shown of, so a whole one is asked for. */
     async sendPicture() {
       send('video', Buffer.of(0x41, 1, 2, 3));
-      await until(() => seen.requestsForPictures >= 2, { message: 'the packet to be looked at' });
+      await waitFor(() => seen.requestsForPictures >= 2, { message: 'the packet to be looked at' });
     },
   };
 }
@@ -97,7 +97,7 @@ test('who is connected and publishes nothing is let go, and has cost no ffmpeg',
   const { seen, sendPicture } = await connect(t);
   await sendPicture();
   t.mock.timers.tick(15_000);
-  await until(() => seen.isOver, { message: 'the end' });
+  await waitFor(() => seen.isOver, { message: 'the end' });
   assert.deepEqual([seen.programs, seen.published.length], [0, 0]);
 });
 
@@ -108,12 +108,12 @@ test('the first packets of sound start their coder, and a publish that goes on',
   for (let packets = 0; packets < 50; packets += 1) send('audio', SILENCE);
   await sendPicture();
   makeReady();
-  await until(() => seen.published.length > 0, { message: 'what came before the coder ran' });
+  await waitFor(() => seen.published.length > 0, { message: 'what came before the coder ran' });
   t.mock.timers.tick(60_000);
   const before = seen.published.length;
   const speaking = setInterval(() => send('audio', SILENCE), 20);
   try {
-    await until(() => seen.published.length > before + 20, { message: 'more of it' });
+    await waitFor(() => seen.published.length > before + 20, { message: 'more of it' });
   } finally {
     clearInterval(speaking);
   }
@@ -124,8 +124,8 @@ test('the first packets of sound start their coder, and a publish that goes on',
 test('a client that floods its publish with sound is refused as over the plan', async (t) => {
   const { seen, send } = await connect(t);
   for (let packets = 0; packets < 200; packets += 1) send('audio', SILENCE);
-  await until(() => seen.published.length > 0, { message: 'the publish' });
-  await until(
+  await waitFor(() => seen.published.length > 0, { message: 'the publish' });
+  await waitFor(
     () => {
       for (let packets = 0; packets < 100; packets += 1) send('audio', SILENCE);
       return seen.refusals.length > 0;

@@ -8,12 +8,12 @@ import { timeRead } from '../longest-read.ts';
 import { READ_BUDGETS, ReadMeter } from '../read-budget.ts';
 import { JanusClient, JanusError, type JanusHandle } from '../rooms/janus/client.ts';
 import { type JanusLink, readLink } from '../rooms/janus/link.ts';
-import type { DirectSound } from './direct-sound.ts';
-import { blameOffer, forJanus, type JanusOffer } from './janus-offer.ts';
+import type { OpusPassthrough } from './direct-sound.ts';
+import { toOfferError, forJanus, type JanusOffer } from './janus-offer.ts';
 import { LOOPBACK, openLoopbackSocket } from './loopback-socket.ts';
 import { assertPublishable, type OfferedMedia, readOffer } from './offer.ts';
 import { PublisherMedia } from './publisher-media.ts';
-import { createSoundCoder, type SoundCoder } from './sound-coder.ts';
+import { createSoundCoder, type AudioEncoder } from './sound-coder.ts';
 
 export interface PublisherOptions {
   engine: Pick<IngestEngine, 'publish' | 'refuse'>;
@@ -22,7 +22,7 @@ export interface PublisherOptions {
   offer: string;
   ffmpeg: FfmpegProgram;
   /** Where its sound goes as it comes, beside the publish. */
-  sound: Pick<DirectSound, 'tell'>;
+  sound: Pick<OpusPassthrough, 'tell'>;
   /** How Janus is reached. */
   linkFile: string;
   log: Logger;
@@ -97,7 +97,7 @@ class JanusPublisher implements Publisher {
   readonly #feeder: Feeder;
   readonly #media: PublisherMedia;
   readonly #ssrcs = { audio: randomInt(1, 2 ** 31), video: randomInt(2 ** 31, 2 ** 32) };
-  readonly #coder: SoundCoder;
+  readonly #coder: AudioEncoder;
   readonly #meters = {
     audio: new ReadMeter(READ_BUDGETS.whipAudio),
     video: new ReadMeter(READ_BUDGETS.whipVideo),
@@ -162,7 +162,7 @@ class JanusPublisher implements Publisher {
     await handle.send({ request: 'join', ptype: 'publisher', room: this.#room, id: PUBLISHER });
     socket.on('message', (packet) => this.#take(packet));
     const asked = handle.send({ request: 'publish' }, { type: 'offer', sdp: offered.sdp });
-    const { jsep } = await asked.catch(blameOffer);
+    const { jsep } = await asked.catch(toOfferError);
     if (jsep === null) throw new JanusError(0, 'Janus did not answer');
     this.answer = offered.answer(jsep.sdp);
     this.#expect('connect');

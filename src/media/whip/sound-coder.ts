@@ -1,7 +1,7 @@
 import type { Logger } from '../../platform/logger.ts';
 import { roomMixGuard } from '../ffmpeg/guard.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
-import { type SoundProgram, startSoundProgram } from '../ffmpeg/sound-program.ts';
+import { type AudioTranscoder, startAudioTranscoder } from '../ffmpeg/sound-program.ts';
 import { FlvTagType } from '../ingest/flv.ts';
 import { FlvReader, type FlvTag } from '../restream/flv-reader.ts';
 import { element, ID, matroskaHead, number, opusEntry } from '../rooms/compose/matroska.ts';
@@ -10,7 +10,7 @@ import { element, ID, matroskaHead, number, opusEntry } from '../rooms/compose/m
  * Makes AAC of Opus: players and the platforms that a stream is sent on to take nothing else by RTMP. Its program is started by
  * the first packet.
  */
-export interface SoundCoder {
+export interface AudioEncoder {
   /** @param ms a whole number, after those before. */
   packet(ms: number, data: Buffer): void;
   stop(): Promise<void>;
@@ -29,17 +29,17 @@ const BLOCK_HEAD = Buffer.of(0x81, 0, 0, 0x80);
 /** Packets that wait for the program to start: some seconds of them. */
 const MOST_WAITING = 250;
 
-export function createSoundCoder({ ffmpeg, log, onTag, onError }: SoundCoderOptions): SoundCoder {
+export function createSoundCoder({ ffmpeg, log, onTag, onError }: SoundCoderOptions): AudioEncoder {
   const reader = new FlvReader(
     () => {},
     (tag) => tag.type === FlvTagType.audio && onTag(tag),
   );
-  let program: SoundProgram | null = null;
+  let program: AudioTranscoder | null = null;
   let starting: Promise<void> | null = null;
   let waiting = [matroskaHead([opusEntry(1)])];
   let lastMs = -1;
   const start = async () => {
-    const started = await startSoundProgram(
+    const started = await startAudioTranscoder(
       { ffmpeg, log },
       {
         input: ['-analyzeduration', '0', '-probesize', '32', ...roomMixGuard()],

@@ -2,8 +2,8 @@ import type { Logger } from '../../platform/logger.ts';
 import type { IngestEngine, WhipOffer, WhipPort } from '../contract/index.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { readLink } from '../rooms/janus/link.ts';
-import type { DirectSound } from './direct-sound.ts';
-import { BadOffer } from './offer.ts';
+import type { OpusPassthrough } from './direct-sound.ts';
+import { InvalidOfferError } from './offer.ts';
 import { openPublisher, type Publisher } from './publisher.ts';
 
 export interface WhipManagerOptions {
@@ -12,7 +12,7 @@ export interface WhipManagerOptions {
   nodeId: string;
   ffmpeg: FfmpegProgram;
   /** Where the sound goes as it comes, beside the publish. */
-  sound: Pick<DirectSound, 'tell'>;
+  sound: Pick<OpusPassthrough, 'tell'>;
   /** How Janus is reached. */
   linkFile: string;
   log: Logger;
@@ -110,7 +110,7 @@ async function open(
   try {
     return await openPublisher({ engine, grant, offer, ffmpeg, sound, linkFile, log });
   } catch (error) {
-    if (error instanceof BadOffer) return error.message;
+    if (error instanceof InvalidOfferError) return error.message;
     log.warn({ err: error, streamId }, 'Janus did not accept a WHIP publish session');
     return NO_JANUS;
   }

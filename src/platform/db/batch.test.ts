@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createTurnReader } from './batch.ts';
+import { createDeduplicatingReader } from './batch.ts';
 
 test('equal reads of one turn share a read that begins after each of them', async () => {
   const begun: number[] = [];
   let during: Promise<object> | null = null;
-  const read = createTurnReader(async (query: { n: number }) => {
+  const read = createDeduplicatingReader(async (query: { n: number }) => {
     begun.push(query.n);
     during ??= read(query);
     return { n: query.n };

@@ -36,7 +36,7 @@ export function createBatchReader<R extends { id: string }>(
  *
  * @param load runs outside any transaction.
  */
-export function createTurnReader<Q extends object, R>(
+export function createDeduplicatingReader<Q extends object, R>(
   load: (asked: Q) => Promise<R>,
 ): (asked: Q) => Promise<R> {
   const outside = AsyncLocalStorage.snapshot();

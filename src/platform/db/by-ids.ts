@@ -2,7 +2,7 @@ import { type Compilable, type CompiledQuery, type RawBuilder, type SqlBool, sql
 import type { Db } from './index.ts';
 
 /** The condition that this column has one of the ids. */
-export type AmongIds = (column: string) => RawBuilder<SqlBool>;
+export type IdCondition = (column: string) => RawBuilder<SqlBool>;
 
 /** So many ids at most are written one by one. */
 const WIDEST = 64;
@@ -16,7 +16,7 @@ const WIDEST = 64;
  */
 export function readByIds<R>(
   db: Db,
-  select: (db: Db, among: AmongIds) => Compilable<R>,
+  select: (db: Db, among: IdCondition) => Compilable<R>,
 ): (ids: readonly string[]) => Promise<R[]> {
   const statements = new Map<number, (ids: readonly string[]) => CompiledQuery<R>>();
   return async (ids) => {
@@ -30,7 +30,7 @@ export function readByIds<R>(
 
 function compiled<R>(
   db: Db,
-  select: (db: Db, among: AmongIds) => Compilable<R>,
+  select: (db: Db, among: IdCondition) => Compilable<R>,
   width: number,
 ): (ids: readonly string[]) => CompiledQuery<R> {
   /** They stand for the ids among the parameters. */

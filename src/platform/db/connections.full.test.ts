@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createTestDatabase } from '../../../test/harness/database.ts';
-import { until } from '../../../test/harness/wait.ts';
-import { reachDatabase } from './index.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
+import { waitForDatabase } from './index.ts';
 
 const database = await createTestDatabase({ pool: 1 });
 after(() => database.close());
 
 test('connections that a busy moment has made end, also while statements come one after the other', async () => {
-  const { sql, close } = await reachDatabase({ url: database.url, pool: 8, name: 'busy moment' });
+  const { sql, close } = await waitForDatabase({ url: database.url, pool: 8, name: 'busy moment' });
   const open = async () => {
     const [row] = await database.sql`
       select count(*)::integer as count from pg_stat_activity where application_name = 'busy moment'`;
@@ -20,6 +20,6 @@ test('connections that a busy moment has made end, also while statements come on
     await sql`select 1`;
     return (await open()) <= 2;
   };
-  await until(left, { timeoutMs: 60_000, message: 'six of eight connections to end' });
+  await waitFor(left, { timeoutMs: 60_000, message: 'six of eight connections to end' });
   await close();
 });

@@ -4,9 +4,9 @@ import { sql as text } from 'kysely';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { type OwnPostgres, startOwnPostgres } from '../../../test/harness/own-postgres.ts';
 import type { TestResponse } from '../../../test/harness/response.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { DatabaseDeadlineError, inBackground, MAINTAINING, SERVING } from './deadline.ts';
-import { isPassing, openDatabase, sqlState } from './index.ts';
+import { isTransientError, openDatabase, sqlState } from './index.ts';
 import { migrate } from './migrate.ts';
 
 /** Short for a busy machine, on which any request may be late: what has to succeed is tried again. */
@@ -34,7 +34,7 @@ const create = (title: string, headers: Record<string, string> = {}) =>
   app.request('POST', '/streams', { key, body: { title }, headers });
 
 const succeeds = (ask: () => Promise<TestResponse>): Promise<TestResponse> =>
-  until(async () => {
+  waitFor(async () => {
     const answer = await ask();
     if (answer.status < 400) return answer;
     assertUnavailable(answer);
@@ -101,7 +101,7 @@ test('C23.13: a frozen database is 503 with Retry-After for every request, and i
   }
   await isBack();
   await made('After');
-  await until(async () => (await busy()) === 0, { message: 'no session is left in a transaction' });
+  await waitFor(async () => (await busy()) === 0, { message: 'no session is left in a transaction' });
 });
 
 test('C23.13: a database that refuses connections is 503, never 500, and is used again when it is back', async () => {
@@ -128,7 +128,7 @@ test('C23.13: a request that waits for a lock is 503, and its statement ends on 
   await locked.promise;
   for (const answer of await Promise.all([rename(), rename(), rename(), rename(), rename()]))
     assertUnavailable(answer);
-  await until(async () => (await busy()) === 0, { message: 'no statement waits for the lock' });
+  await waitFor(async () => (await busy()) === 0, { message: 'no statement waits for the lock' });
   // Others are served meanwhile.
   await succeeds(() => app.request('GET', `/streams/${id}`, { key }));
   free.resolve();
@@ -142,7 +142,7 @@ test('C23.13: work in the background takes as long as the server lets it', async
   await assert.rejects(slow(), DatabaseDeadlineError);
   await inBackground(slow);
   await inBackground(() => db.transaction().execute((tx) => text`select pg_sleep(0.6)`.execute(tx)));
-  await until(async () => (await busy()) === 0);
+  await waitFor(async () => (await busy()) === 0);
 });
 
 test('C23.13: a transaction whose statement is late gives its connection back', async () => {
@@ -157,7 +157,7 @@ test('C23.13: a transaction whose statement is late gives its connection back', 
   }
   const { rows } = await text`select from migration where name like 'late%'`.execute(db);
   assert.equal(rows.length, 0);
-  await until(async () => (await busy()) === 0, { message: 'all are rolled back' });
+  await waitFor(async () => (await busy()) === 0, { message: 'all are rolled back' });
 });
 
 test('C23.13: a deadlock and a lost session are failures that pass', async () => {
@@ -178,7 +178,7 @@ test('C23.13: a deadlock and a lost session are failures that pass', async () =>
   );
   assert.ok(failure?.status === 'rejected');
   assert.equal(sqlState(failure.reason), '40P01');
-  assert.ok(isPassing(failure.reason));
+  assert.ok(isTransientError(failure.reason));
   const killed = sql`select pg_terminate_backend(pg_backend_pid())`;
-  await assert.rejects(Promise.resolve(killed), isPassing);
+  await assert.rejects(Promise.resolve(killed), isTransientError);
 });

@@ -33,7 +33,7 @@ const XID_SHIFT = 2 ** 40;
  *
  * @throws {Error} one line, when another one runs.
  */
-export async function asOnlyBackup<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
+export async function withBackupLock<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
   const run = async (tx: TransactionSql): Promise<{ result: T }> => {
     await stayOpen(tx);
     const [row] = await tx<{ isOurs: boolean }[]>`select pg_try_advisory_xact_lock(${LOCK}) as "isOurs"`;

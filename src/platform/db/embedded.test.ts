@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import postgres from 'postgres';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { createLogger } from '../logger.ts';
 import { readEmbeddedUrl, startEmbeddedPostgres } from './embedded.ts';
 
@@ -126,7 +126,7 @@ test('the program hears of a server that dies, and not of one that it stopped', 
     crash = reason;
   });
   process.kill(await postmasterPid(), 'SIGKILL');
-  await until(() => crash, { message: 'the crash' });
+  await waitFor(() => crash, { message: 'the crash' });
   const next = await startEmbeddedPostgres({ dataDir, log });
   let stopped = false;
   void next.crashed.then(() => {

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../logger.ts';
 import { type Binaries, findBinaries } from './embedded/binaries.ts';
 import { chooseIdentity, type Identity } from './embedded/identity.ts';
-import { clearLeftover, livePostmaster } from './embedded/leftover.ts';
+import { removeStalePidFile, findRunningPostmaster } from './embedded/leftover.ts';
 import { type Program, runProgram } from './embedded/programs.ts';
 
 const USER = 'marquee';
@@ -48,7 +48,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     await mkdir(dataDir, { recursive: true });
     const binaries = await findBinaries();
     const identity = await chooseIdentity([dataDir, dirname(binaries.postgres)]);
-    await clearLeftover(cluster);
+    await removeStalePidFile(cluster);
     const password = await prepareCluster(dataDir, binaries, identity);
     return await startOnFreePort({ ...options, binaries, identity, cluster, password });
   } catch (error) {
@@ -59,7 +59,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 
 /** Address of the server that runs on this data folder, or null: how the command line finds it. */
 export function readEmbeddedUrl(dataDir: string): string | null {
-  if (livePostmaster(join(dataDir, 'postgres')) === null) return null;
+  if (findRunningPostmaster(join(dataDir, 'postgres')) === null) return null;
   try {
     const address = parseAddress(readFileSync(addressFile(dataDir), 'utf8'));
     return address === null ? null : toUrl(address);

@@ -7,7 +7,7 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
 import { insertAccount } from '../../../test/harness/factories.ts';
 import type { TestResponse } from '../../../test/harness/response.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import {
   countThings,
   createThings,
@@ -51,7 +51,7 @@ const send = (
 
 const replayed = ({ headers }: TestResponse) => headers['x-svc-idempotent-replay'] === 'true';
 const runsOf = (name: string) => [...first.runs, ...second.runs].filter((run) => run === name).length;
-const started = (node: TestNode, name: string) => until(() => node.runs.includes(name));
+const started = (node: TestNode, name: string) => waitFor(() => node.runs.includes(name));
 
 async function timed<T>(work: Promise<T>): Promise<{ result: T; ms: number }> {
   const begun = performance.now();
@@ -178,7 +178,7 @@ describe('other requests meanwhile', () => {
   test('slow handlers with keys of their own leave connections of the pool to others', async () => {
     const names = Array.from({ length: HANDLERS + 1 }, () => randomUUID());
     const busy = Promise.all(names.map((name) => send(first, { name, ms: 1500 })));
-    await until(async () => (await locks()) >= HANDLERS);
+    await waitFor(async () => (await locks()) >= HANDLERS);
     const { ms } = await timed(first.container.sql`select 1`);
     assert.ok(ms < 700, `a query waited ${ms} ms for a connection`);
     for (const response of await busy) response.assertOk(201);
@@ -208,7 +208,7 @@ test('kill -9 of a node in the middle frees the key, and whoever waits elsewhere
   const name = randomUUID();
   const before = await locks();
   const lost = assert.rejects(send({ url: String(url) }, { name, ms: 60_000 }));
-  await until(async () => (await locks()) > before);
+  await waitFor(async () => (await locks()) > before);
   const waiting = send(first, { name, ms: 1 });
   child.kill('SIGKILL');
   await lost;
@@ -221,7 +221,7 @@ test('a node whose session the database ends answers 503, stores nothing and con
   const name = randomUUID();
   const running = send(first, { name, ms: 500 });
   await started(first, name);
-  await until(async () => (await locks()) === 1);
+  await waitFor(async () => (await locks()) === 1);
   await database.sql`
     select pg_terminate_backend(l.pid) from pg_locks l join pg_database d on d.oid = l.database
     where locktype = 'advisory' and d.datname = current_database()`;
@@ -229,7 +229,7 @@ test('a node whose session the database ends answers 503, stores nothing and con
   assert.equal(response.headers['x-svc-idempotency'], 'not_stored');
   assert.equal(await countThings(database.db, name), 0);
   // The driver may hand the news of the lost session to one statement more.
-  await until(async () => (await send(first, { name, ms: 1 })).status === 201);
+  await waitFor(async () => (await send(first, { name, ms: 1 })).status === 201);
   // No connection of the pool was spoiled.
   const results = await Promise.all(Array.from({ length: 20 }, () => send(first, { name: randomUUID() })));
   for (const result of results) result.assertOk(201);

@@ -12,7 +12,7 @@ import {
   isSameBody,
   type StoredResponse,
 } from './idempotent.ts';
-import { inSharedTransaction, type SharedTransaction, share } from './shared-transaction.ts';
+import { withSharedTransaction, type SharedTransaction, runInSharedTransaction } from './shared-transaction.ts';
 
 export type { IdempotentOutcome, IdempotentRequest, StoredResponse } from './idempotent.ts';
 
@@ -92,7 +92,7 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
 
   /** One look under the lock of the key, and the run when it is free. @returns null when it is not. */
   const attempt = (claim: Claim, run: Run) =>
-    inSharedTransaction<IdempotentOutcome>(sql, async (transaction) => {
+    withSharedTransaction<IdempotentOutcome>(sql, async (transaction) => {
       // The record is read after the lock was taken, so that one committed just before is seen.
       const [lock, known] = await Promise.all([
         transaction.query<{ locked: boolean }>(LOCK, [lockOf(claim.id)], true),
@@ -100,7 +100,7 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
       ]);
       if (lock.rows[0]?.locked !== true) return null;
       if (known !== null) return known;
-      const response = await share(transaction, run);
+      const response = await runInSharedTransaction(transaction, run);
       await records.store(claim, response, transaction);
       return { kind: 'stored', response };
     });

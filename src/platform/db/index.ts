@@ -118,7 +118,7 @@ function toText(instant: Date | string): string {
  *
  * @throws when the database is out of reach.
  */
-export async function reachDatabase(options: DatabaseOptions): Promise<DatabaseHandle> {
+export async function waitForDatabase(options: DatabaseOptions): Promise<DatabaseHandle> {
   const database = openDatabase(options);
   await database.sql`select 1`;
   database.sql.options.fetch_types = false;
@@ -141,7 +141,7 @@ const LOST_CONNECTION = /^(CONNECTION_|CONNECT_TIMEOUT$|ECONN|EPIPE$|ETIMEDOUT$|
  * Reports whether the same transaction may succeed a moment later: the failure is a deadlock, a bound that was reached, or a
  * connection that was lost or could not be made.
  */
-export function isPassing(error: unknown): boolean {
+export function isTransientError(error: unknown): boolean {
   if (error instanceof DatabaseDeadlineError) return true;
   const state = sqlState(error);
   if (state !== undefined) return PASSING_STATES.test(state);
@@ -149,6 +149,6 @@ export function isPassing(error: unknown): boolean {
 }
 
 /** The constraint that a failed statement broke, or undefined. */
-export function brokenConstraint(error: unknown): string | undefined {
+export function violatedConstraint(error: unknown): string | undefined {
   return error instanceof postgres.PostgresError ? error.constraint_name : undefined;
 }

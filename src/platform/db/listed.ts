@@ -1,10 +1,10 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { IdPrefix } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
-import { ID_OF_STATE, idsWithin, pageCondition, plannedWithValues } from './page.ts';
+import { ID_IN_C_COLLATION, idRangeCondition, pageCondition, CUSTOM_PLAN } from './page.ts';
 
 /** Rows of one table that a list may have, and what it is filtered by. */
-export interface Listed {
+export interface FilteredTable {
   table: string;
   /** Of the ids, where they are made by the clock of their rows. */
   prefix?: IdPrefix;
@@ -17,7 +17,7 @@ export interface Listed {
 }
 
 /** For a column of few values: those asked for, if any are, and all that there are. */
-export type Asked = readonly [asked: readonly string[] | undefined, all: readonly string[]];
+export type ValueFilter = readonly [asked: readonly string[] | undefined, all: readonly string[]];
 
 /**
  * The condition of one page of rows that have one of some values in each of these columns. There must be an index that
@@ -27,15 +27,15 @@ export type Asked = readonly [asked: readonly string[] | undefined, all: readonl
  *
  * @param each by column, in any order. Where nothing is asked for, the index is one of `of` and the id.
  */
-export function onPageOfEach(
+export function pagePerCombination(
   page: PageRequest,
-  listed: Listed,
-  each: Readonly<Record<string, Asked>>,
+  listed: FilteredTable,
+  each: Readonly<Record<string, ValueFilter>>,
 ): RawBuilder<SqlBool> {
   if (Object.values(each).every(([asked]) => asked === undefined)) {
-    return sql`${plannedWithValues} ${within(page, listed)}`;
+    return sql`${CUSTOM_PLAN} ${baseCondition(page, listed)}`;
   }
-  return onPageOfAll(page, listed, each);
+  return pageByIndexOrder(page, listed, each);
 }
 
 /**
@@ -43,46 +43,46 @@ export function onPageOfEach(
  * it has no workspace, `of` must not have it either, and the query asks for it beside: the rows would be looked for in
  * the index of the workspace's, where they may be few among many.
  */
-export function onPageOfAll(
+export function pageByIndexOrder(
   page: PageRequest,
-  listed: Listed,
-  each: Readonly<Record<string, Asked>>,
+  listed: FilteredTable,
+  each: Readonly<Record<string, ValueFilter>>,
 ): RawBuilder<SqlBool> {
   const { table } = listed;
   const asked = Object.entries(each).map(([column, [asked, all]], place) => ({
     from: sql`unnest(${[...new Set(asked ?? all)]}::text[]) ${sql.ref(`of_${place}`)}`,
     is: sql`${sql.ref(`${table}.${column}`)} = ${sql.ref(`of_${place}`)}`,
   }));
-  const conditions = sql.join([within(page, listed, ID_OF_STATE), ...asked.map(({ is }) => is)], sql` and `);
-  const found = ordered(sql`${sql.table(table)} where ${conditions}`, page, ID_OF_STATE);
+  const conditions = sql.join([baseCondition(page, listed, ID_IN_C_COLLATION), ...asked.map(({ is }) => is)], sql` and `);
+  const found = orderedPage(sql`${sql.table(table)} where ${conditions}`, page, ID_IN_C_COLLATION);
   const ids =
     asked.length === 0
       ? found
-      : ordered(sql`${sql.join(asked.map(({ from }) => from))}, lateral (${found}) one`, page);
-  return among(listed, ids);
+      : orderedPage(sql`${sql.join(asked.map(({ from }) => from))}, lateral (${found}) one`, page);
+  return idIn(listed, ids);
 }
 
 /**
  * The condition of being one of these: as an array, which is looked up row by row. Joined, all rows might be walked in
  * their order to meet these.
  */
-export function among({ table }: Listed, ids: RawBuilder<unknown>): RawBuilder<SqlBool> {
-  return sql`${plannedWithValues} ${sql.ref(`${table}.id`)} = any(array(${ids}))`;
+export function idIn({ table }: FilteredTable, ids: RawBuilder<unknown>): RawBuilder<SqlBool> {
+  return sql`${CUSTOM_PLAN} ${sql.ref(`${table}.id`)} = any(array(${ids}))`;
 }
 
 /** The ids of a page of what these are; `id` names their order. */
-export function ordered(
+export function orderedPage(
   from: RawBuilder<unknown>,
-  page: Pick<PageRequest, 'order' | 'take'>,
+  page: Pick<PageRequest, 'order' | 'fetchLimit'>,
   id: RawBuilder<unknown> = sql`id`,
 ): RawBuilder<unknown> {
-  return sql`select id from ${from} order by ${id} ${sql.raw(page.order)} limit ${page.take}`;
+  return sql`select id from ${from} order by ${id} ${sql.raw(page.order)} limit ${page.fetchLimit}`;
 }
 
 /** What holds of rows that a page may have, before anything else is asked for. */
-export function within(
+export function baseCondition(
   page: PageRequest,
-  { table, prefix, of, made, where }: Listed,
+  { table, prefix, of, made, where }: FilteredTable,
   id: RawBuilder<unknown> = sql.ref(`${table}.id`),
 ): RawBuilder<unknown> {
   const parts = Object.entries(of)
@@ -92,7 +92,7 @@ export function within(
   parts.push(pageCondition(page, id, createdAt, prefix));
   if (made?.from !== undefined) parts.push(sql`${sql.ref(createdAt)} >= ${made.from}`);
   if (made?.to !== undefined) parts.push(sql`${sql.ref(createdAt)} < ${made.to}`);
-  if (made !== undefined && prefix !== undefined) parts.push(idsWithin(prefix, id, made));
+  if (made !== undefined && prefix !== undefined) parts.push(idRangeCondition(prefix, id, made));
   if (where !== undefined) parts.push(where);
   return sql.join(parts, sql` and `);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import postgres from 'postgres';
 import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { isConcurrent, runConcurrently } from './concurrent-indexes.ts';
 import { migrate } from './migrate.ts';
 
@@ -54,7 +54,7 @@ test('indexes are built concurrently, however often that was broken off', async 
     await writer.begin(async (tx) => {
       await tx`insert into note values (3, 3, 'c')`;
       ran = runConcurrently(session, MIGRATION);
-      await until(async () => (await sql`select from pg_locks where not granted`).length > 0);
+      await waitFor(async () => (await sql`select from pg_locks where not granted`).length > 0);
       // It waits for this transaction, and nobody waits for it.
       await other`set lock_timeout = '5s'`;
       await other`insert into note values (4, 4, 'd')`;

@@ -1,6 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { dateFromText } from '../../kernel/clock.ts';
-import { type IdPrefix, idAt } from '../../kernel/ids.ts';
+import { type IdPrefix, minIdAt } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import { NOT_PREPARED } from './dialect.ts';
 
@@ -12,7 +12,7 @@ const SLACK_MS = 60_000;
 /** The name of the column, or an expression that an index has. */
 type IdColumn = string | RawBuilder<unknown>;
 /** For an order that the indexes of states have, and the primary key has not. */
-export const ID_OF_STATE: RawBuilder<unknown> = sql`id collate "C"`;
+export const ID_IN_C_COLLATION: RawBuilder<unknown> = sql`id collate "C"`;
 
 /**
  * The condition of one page: rows behind `after`, within the creation times asked for. Ids sort by creation,
@@ -34,20 +34,20 @@ export function pageCondition(
   }
   if (createdAfter !== null) parts.push(sql`${sql.ref(createdAt)} > ${createdAfter}::timestamptz`);
   if (createdBefore !== null) parts.push(sql`${sql.ref(createdAt)} < ${createdBefore}::timestamptz`);
-  if (prefix !== undefined) parts.push(idsWithin(prefix, id, { from: createdAfter, to: createdBefore }));
+  if (prefix !== undefined) parts.push(idRangeCondition(prefix, id, { from: createdAfter, to: createdBefore }));
   return parts.length === 0 ? sql`true` : sql`${sql.join(parts, sql` and `)}`;
 }
 
 /** Ids that rows of these times can have, and some more: beside the condition of the times themselves. */
-export function idsWithin(
+export function idRangeCondition(
   prefix: IdPrefix,
   id: IdColumn,
   { from, to }: { from?: Date | string | null | undefined; to?: Date | string | null | undefined },
 ): RawBuilder<SqlBool> {
   const [low, high] = [msOf(from), msOf(to)];
   const parts = [
-    ...(low === null ? [] : [sql`${column(id)} >= ${idAt(prefix, low - SLACK_MS)}`]),
-    ...(high === null ? [] : [sql`${column(id)} < ${idAt(prefix, high + SLACK_MS)}`]),
+    ...(low === null ? [] : [sql`${column(id)} >= ${minIdAt(prefix, low - SLACK_MS)}`]),
+    ...(high === null ? [] : [sql`${column(id)} < ${minIdAt(prefix, high + SLACK_MS)}`]),
   ];
   return parts.length === 0 ? sql`true` : sql`${sql.join(parts, sql` and `)}`;
 }
@@ -64,7 +64,7 @@ function msOf(time: Date | string | null | undefined): number | null {
  * themselves: the index of workspaces has them, and a page of whole rows might be sought from the end of all
  * (docs/decisions/lists-and-ids.md#one-plan-for-every-workspace).
  */
-export function isWhole({ createdAfter, createdBefore }: PageRequest, filters: readonly unknown[]): boolean {
+export function isUnfiltered({ createdAfter, createdBefore }: PageRequest, filters: readonly unknown[]): boolean {
   return [createdAfter, createdBefore, ...filters].every((one) => one === undefined || one === null);
 }
 
@@ -72,4 +72,4 @@ export function isWhole({ createdAfter, createdBefore }: PageRequest, filters: r
  * `modifyFront` of a list whose best plan hangs on its values. A plan for any values takes a workspace for an
  * average one and its rows for spread evenly: it then reads the others' rows to find those of a small one.
  */
-export const plannedWithValues = sql.raw(NOT_PREPARED);
+export const CUSTOM_PLAN = sql.raw(NOT_PREPARED);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { after, test } from 'node:test';
 import { createTestDatabase } from '../../../test/harness/database.ts';
-import { reachDatabase } from './index.ts';
+import { waitForDatabase } from './index.ts';
 
 const database = await createTestDatabase();
 after(() => database.close());
@@ -29,7 +29,7 @@ test('the first connection alone asks for the types of arrays, and all know them
   const address = proxy.address();
   target.port = String(typeof address === 'object' ? address?.port : 0);
 
-  const { sql, close } = await reachDatabase({ url: target.href, pool: 4, name: 'reach test' });
+  const { sql, close } = await waitForDatabase({ url: target.href, pool: 4, name: 'reach test' });
   const rows = await Promise.all(
     [1, 2, 3, 4].map((n) => sql`select pg_sleep(0.2), ${[n, n + 1]}::int[] as numbers, array['a'] as texts`),
   );

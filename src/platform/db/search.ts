@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
-import { ordered } from './listed.ts';
+import { orderedPage } from './listed.ts';
 
 /** Newest rows scanned before all matches are gathered. */
 const PROBE_ROWS = 300;
@@ -29,17 +29,17 @@ export function searchPage(page: PageRequest, { table, within, matching }: Searc
     with probe as materialized (
         select id, (${matching}) as is_match from ${source} where ${within}
         order by id ${sql.raw(page.order)} limit ${PROBE_ROWS}),
-      near as materialized (${ordered(sql`probe where is_match`, page)})
+      near as materialized (${orderedPage(sql`probe where is_match`, page)})
     select id from near
     union all (
       select id from (
         select id from ${source}
-        where (select count(*) from probe) = ${PROBE_ROWS} and (select count(*) from near) < ${page.take}
+        where (select count(*) from probe) = ${PROBE_ROWS} and (select count(*) from near) < ${page.fetchLimit}
           and ${within} and ${matching}
         offset 0) matches
       where ${isFurther} from probe)
-      order by id ${sql.raw(page.order)} limit ${page.take})
-    order by id ${sql.raw(page.order)} limit ${page.take}`;
+      order by id ${sql.raw(page.order)} limit ${page.fetchLimit})
+    order by id ${sql.raw(page.order)} limit ${page.fetchLimit}`;
 }
 
 /**

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { openDatabase } from './index.ts';
-import { plannedWithValues } from './page.ts';
-import { afterCommit, inSharedTransaction, share } from './shared-transaction.ts';
+import { CUSTOM_PLAN } from './page.ts';
+import { afterCommit, withSharedTransaction, runInSharedTransaction } from './shared-transaction.ts';
 
 let database: TestDatabase;
 
@@ -25,7 +25,7 @@ async function notes(prefix: string): Promise<string[]> {
 
 /** Ends every session of this database that is in a transaction, but the one that asks. */
 async function endTransactions(): Promise<void> {
-  await until(async () => {
+  await waitFor(async () => {
     const rows = await database.sql`
       select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and state = 'idle in transaction' and pid <> pg_backend_pid()`;
@@ -38,7 +38,7 @@ test('a transaction whose session is lost fails; the process and the pool go on'
     const work = database.db.transaction().execute(async (tx) => {
       await insert(`lost ${round}`, tx);
       await endTransactions();
-      await until(() =>
+      await waitFor(() =>
         sql`select 1`.execute(tx).then(
           () => false,
           () => true,
@@ -68,7 +68,7 @@ test('a statement is prepared wherever its text begins, unless it is planned wit
     await sql`
       select ${'below'}::text`.execute(own.db);
     await sql`
-      ${plannedWithValues} select ${'with values'}::text`.execute(own.db);
+      ${CUSTOM_PLAN} select ${'with values'}::text`.execute(own.db);
     const rows =
       await own.sql`select trim(statement, E' \n') as text from pg_prepared_statements where not from_sql`;
     const texts = rows.map((row) => String(row.text)).filter((text) => text.startsWith('select $1'));
@@ -103,8 +103,8 @@ test('a commit after a statement that failed is an error, not a silent rollback'
 
 test('code in a shared transaction uses it without knowing, and its actions wait for the commit', async () => {
   const done: string[][] = [];
-  await inSharedTransaction(database.sql, (transaction) =>
-    share(transaction, async () => {
+  await withSharedTransaction(database.sql, (transaction) =>
+    runInSharedTransaction(transaction, async () => {
       await Promise.all([insert('shared a'), insert('shared b')]);
       await database.db.transaction().execute((tx) => insert('shared c', tx));
       afterCommit(() => done.push(['after']));
@@ -118,8 +118,8 @@ test('code in a shared transaction uses it without knowing, and its actions wait
 
 test('null rolls a shared transaction back, and nothing waits for its commit', async () => {
   let acted = false;
-  const result = await inSharedTransaction(database.sql, (transaction) =>
-    share(transaction, async () => {
+  const result = await withSharedTransaction(database.sql, (transaction) =>
+    runInSharedTransaction(transaction, async () => {
       await insert('null');
       afterCommit(() => {
         acted = true;
@@ -133,8 +133,8 @@ test('null rolls a shared transaction back, and nothing waits for its commit', a
 });
 
 test('transactions that overlap are not half lost in silence', async () => {
-  const work = inSharedTransaction(database.sql, (transaction) =>
-    share(transaction, async () => {
+  const work = withSharedTransaction(database.sql, (transaction) =>
+    runInSharedTransaction(transaction, async () => {
       const first = Promise.withResolvers<void>();
       const second = Promise.withResolvers<void>();
       const failing = database.db.transaction().execute(async (tx) => {
@@ -160,8 +160,8 @@ test('transactions that overlap are not half lost in silence', async () => {
 test('work that nobody waited for goes to the pool once the shared transaction is over', async () => {
   let late: Promise<unknown> = Promise.resolve();
   const over = Promise.withResolvers<void>();
-  await inSharedTransaction(database.sql, (transaction) =>
-    share(transaction, async () => {
+  await withSharedTransaction(database.sql, (transaction) =>
+    runInSharedTransaction(transaction, async () => {
       late = over.promise.then(() => insert('late'));
       return true;
     }),

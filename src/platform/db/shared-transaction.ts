@@ -122,7 +122,7 @@ export function afterCommit(action: () => void): void {
  * Opens a transaction and hands it to `work`, which decides by `share` what runs inside it. It commits when
  * `work` returns a value other than null, and is rolled back when it returns null or throws.
  */
-export async function inSharedTransaction<T>(
+export async function withSharedTransaction<T>(
   pool: Sql,
   work: (transaction: SharedTransaction) => Promise<T | null>,
 ): Promise<T | null> {
@@ -137,6 +137,6 @@ export async function inSharedTransaction<T>(
 }
 
 /** Runs code, and everything that it calls and waits for, inside the transaction. */
-export function share<T>(transaction: SharedTransaction, work: () => Promise<T>): Promise<T> {
+export function runInSharedTransaction<T>(transaction: SharedTransaction, work: () => Promise<T>): Promise<T> {
   return current.run(transaction, work);
 }

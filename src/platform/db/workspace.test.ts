@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { behindLock } from '../../../test/harness/behind-lock.ts';
+import { withLockContention } from '../../../test/harness/behind-lock.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
 import { insertAccount } from '../../../test/harness/factories.ts';
 import { lockWorkspace } from './workspace.ts';
@@ -14,7 +14,7 @@ after(() => database.close());
 test('whoever waited for the workspace is told the plan of now', async () => {
   const { db, sql } = database;
   const { live } = await insertAccount(db);
-  const [owner] = await behindLock(
+  const [owner] = await withLockContention(
     sql,
     (tx) => tx`select from workspace where id = ${live} for no key update`,
     [() => db.transaction().execute((tx) => lockWorkspace(tx, live))],

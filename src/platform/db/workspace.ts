@@ -4,7 +4,7 @@ import type { Plan } from '../../kernel/plans.ts';
 import type { Db, Tx } from './index.ts';
 
 /** Whose a workspace is, and what that allows. */
-export interface Owner {
+export interface WorkspaceOwner {
   accountId: string;
   plan: Plan;
   mode: Mode;
@@ -12,7 +12,7 @@ export interface Owner {
   storageBytes: number;
 }
 
-export function ownerOf(db: Db, workspaceId: string): Promise<Owner> {
+export function getWorkspaceOwner(db: Db, workspaceId: string): Promise<WorkspaceOwner> {
   return db
     .selectFrom('workspace')
     .innerJoin('account', 'account.id', 'workspace.account_id')
@@ -30,15 +30,15 @@ export function ownerOf(db: Db, workspaceId: string): Promise<Owner> {
  * Takes the workspace's row, so that two creations cannot both take the last free place of a plan, and tells
  * whose it is. Whoever locks more than the workspace locks it first.
  */
-export async function lockWorkspace(tx: Tx, workspaceId: string): Promise<Owner> {
+export async function lockWorkspace(tx: Tx, workspaceId: string): Promise<WorkspaceOwner> {
   // Not FOR UPDATE: that would stop every insert that refers to the workspace meanwhile.
   await tx.selectFrom('workspace').select('id').where('id', '=', workspaceId).forNoKeyUpdate().execute();
   // By itself: a statement that has waited for the lock would read the account as it was before.
-  return ownerOf(tx, workspaceId);
+  return getWorkspaceOwner(tx, workspaceId);
 }
 
 /** Whoever closes the account waits for what is sold in this transaction, or was first. */
-export async function keepWorkspace(tx: Tx, workspaceId: string): Promise<void> {
+export async function lockWorkspaceKeyShare(tx: Tx, workspaceId: string): Promise<void> {
   await tx.selectFrom('workspace').select('id').where('id', '=', workspaceId).forKeyShare().execute();
 }
 
@@ -58,7 +58,7 @@ export async function lockWorkspaces(tx: Tx, accountId: string): Promise<void> {
  *
  * @param column the workspace's id, such as `video.workspace_id`.
  */
-export function inGoodStanding(column: string): RawBuilder<boolean> {
+export function isAccountActive(column: string): RawBuilder<boolean> {
   return sql<boolean>`not exists (
     select from workspace standing join account holder on holder.id = standing.account_id
     where standing.id = ${sql.ref(column)} and holder.suspended_at is not null)`;
@@ -69,7 +69,7 @@ export async function isSuspended(db: Db, workspaceId: string): Promise<boolean>
     .selectFrom('workspace')
     .select('workspace.id')
     .where('workspace.id', '=', workspaceId)
-    .where(inGoodStanding('workspace.id'))
+    .where(isAccountActive('workspace.id'))
     .executeTakeFirst();
   return row === undefined;
 }
@@ -97,7 +97,7 @@ export async function workspaceOf(db: Db, accountId: string, mode: Mode): Promis
 }
 
 /** Live workspaces by the order of their ids after this one, of accounts that are no younger than the time. */
-export async function liveWorkspacesAfter(
+export async function listLiveWorkspaces(
   db: Db,
   after: string,
   until: Date,
@@ -130,7 +130,7 @@ export async function setStorage(tx: Tx, workspaceId: string, storageBytes: numb
 }
 
 /** Workspaces that store something, by the order of their ids after this one. */
-export function storingAfter(
+export function listWorkspacesWithStorage(
   db: Db,
   after: string,
   most: number,

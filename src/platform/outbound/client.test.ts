@@ -6,7 +6,7 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { type HttpsSink, hostile, startHttpsSink } from '../../../test/harness/https-sink.ts';
 import { needsOwnProcess } from '../../../test/harness/needs.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { createOutbound, GuardError, type Outbound, OutboundError } from './index.ts';
 
 needsOwnProcess();
@@ -375,7 +375,7 @@ test('close ends what is under way', async () => {
     () => 'answered',
     () => 'failed',
   );
-  await until(() => sink.requests.length === 1);
+  await waitFor(() => sink.requests.length === 1);
   await via.close();
   assert.equal(await pending, 'failed');
 });

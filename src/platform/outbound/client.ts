@@ -3,9 +3,9 @@ import { memoize } from '../../kernel/cache.ts';
 import { createDialer, type Dialer, type DialerOptions } from './dialer.ts';
 import { errorCode, GuardError, OutboundError } from './errors.ts';
 import { type AllowList, parseTarget, type Target, type UrlRules } from './guard.ts';
-import { createPools, type Lane, type PoolOptions, type Pools } from './pool.ts';
-import { openStream, redirectOf, type StreamRequest, type StreamResponse } from './stream.ts';
-import { within } from './within.ts';
+import { createConnectionPools, type PooledConnection, type PoolOptions, type ConnectionPools } from './pool.ts';
+import { openStream, redirectTarget, type StreamRequest, type StreamResponse } from './stream.ts';
+import { withDeadline } from './within.ts';
 
 export interface OutboundRequest {
   url: string;
@@ -109,7 +109,7 @@ const STALE_CODES = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
 export function createOutbound(options: OutboundOptions): Outbound {
   const dialer = createDialer(options);
   const { allow, addressesOf } = dialer;
-  const pools = createPools(options);
+  const pools = createConnectionPools(options);
   const targetOf = memoize(TARGETS, (url) => parseTarget(url, allow));
   const { userAgent = 'Marquee' } = options;
   const identified = <R extends { headers: Record<string, string> }>(request: R): R => ({
@@ -122,13 +122,13 @@ export function createOutbound(options: OutboundOptions): Outbound {
     async checkUrl(url, rules) {
       const target = parseTarget(url, allow, rules);
       try {
-        await within(CHECK_DNS_MS, () => addressesOf(target));
+        await withDeadline(CHECK_DNS_MS, () => addressesOf(target));
       } catch (error) {
         if (!(error instanceof OutboundError)) throw error;
       }
     },
     request: (request) =>
-      within(request.timeoutMs, async (deadline) => {
+      withDeadline(request.timeoutMs, async (deadline) => {
         const startedAt = performance.now();
         const target = targetOf(request.url);
         const addresses = await addressesOf(target);
@@ -136,7 +136,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
         return { status, body: body.text(), latencyMs: Math.round(body.startedAt - startedAt) };
       }),
     download: (request) =>
-      within(request.timeoutMs, (deadline) =>
+      withDeadline(request.timeoutMs, (deadline) =>
         download(identified(request), deadline, { pools, allow, addressesOf }),
       ),
     stream: (request) =>
@@ -155,7 +155,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
 }
 
 interface DownloadDeps {
-  pools: Pools;
+  pools: ConnectionPools;
   allow: AllowList;
   addressesOf(target: Target): Promise<string[]>;
 }
@@ -176,7 +176,7 @@ async function download(
     const sent = target.origin === first ? headers : strangers;
     const get: Exchange = { method: 'GET', headers: sent, keptBytes: maxBytes };
     const answer = await exchange(deps.pools, target, addresses, get, end);
-    const next = redirectOf(answer, url);
+    const next = redirectTarget(answer, url);
     if (next === null) return { ...answer.body.toDownload(answer.status), url };
     if (hops === maxRedirects) throw new OutboundError('redirect', 'too many');
     if (sameHost && next.origin !== target.origin) throw new OutboundError('redirect', 'to another host');
@@ -197,7 +197,7 @@ interface Answer {
 
 /** Tries the addresses in turn until one accepts a connection. */
 async function exchange(
-  pools: Pools,
+  pools: ConnectionPools,
   target: Target,
   addresses: string[],
   request: Exchange,
@@ -224,7 +224,7 @@ async function exchange(
  * (docs/decisions/outbound-requests.md#pinned-connections).
  */
 async function sendTo(
-  pools: Pools,
+  pools: ConnectionPools,
   target: Target,
   ip: string,
   request: Exchange,
@@ -255,7 +255,7 @@ function asOutboundError(error: unknown): unknown {
 }
 
 /** One request over one lane; resolves when the body ended, was long enough, or was cut off. */
-function send(lane: Lane, target: Target, request: Exchange, deadline: AbortSignal): Promise<Answer> {
+function send(lane: PooledConnection, target: Target, request: Exchange, deadline: AbortSignal): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const { keptBytes = KEPT_BYTES } = request;
   const body = new CapturedBody(keptBytes);

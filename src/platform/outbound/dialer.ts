@@ -1,11 +1,11 @@
 import type { Socket as DatagramSocket } from 'node:dgram';
 import type { Socket } from 'node:net';
 import { memoize } from '../../kernel/cache.ts';
-import { type ConnectRequest, type DialRequest, datagrams, dial } from './dial.ts';
+import { type ConnectRequest, type DialRequest, openDatagramSocket, dial } from './dial.ts';
 import { OutboundError } from './errors.ts';
 import { type AllowList, checkAddresses, parseAllowList, parseTarget, type Target } from './guard.ts';
 import { createResolver, type Resolve } from './resolve.ts';
-import { within } from './within.ts';
+import { withDeadline } from './within.ts';
 
 /** Connections for other protocols than HTTP, behind the same guard; it loads no HTTP client. */
 export interface Dialer {
@@ -62,15 +62,15 @@ export function createDialer(options: DialerOptions): GuardedDialer {
     allow,
     addressesOf,
     connect: (request) =>
-      within(request.timeoutMs, async (deadline) => {
+      withDeadline(request.timeoutMs, async (deadline) => {
         const target = parseTarget(request.url, allow);
         return dial(await addressesOf(target), target.name, request, deadline);
       }),
     datagrams: (request) =>
-      within(request.timeoutMs, async (deadline) => {
+      withDeadline(request.timeoutMs, async (deadline) => {
         const [address] = await addressesOf(parseTarget(request.url, allow));
         if (address === undefined) throw new OutboundError('dns', 'ENODATA');
-        return datagrams(address, request.port, deadline);
+        return openDatagramSocket(address, request.port, deadline);
       }),
     close: () => resolver.close(),
   };

@@ -3,7 +3,7 @@ import { SocketAddress } from 'node:net';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { GuardError } from './errors.ts';
-import { checkAddresses, parseAllowList, parseTarget, refuseAddress } from './guard.ts';
+import { checkAddresses, parseAllowList, parseTarget, nonPublicReason } from './guard.ts';
 
 const nothing = parseAllowList([]);
 
@@ -58,12 +58,12 @@ describe('addresses', () => {
   for (const [first, last] of V4_BLOCKS) {
     test(`${first} to ${last} is refused, its neighbours by their own rule`, () => {
       const within = v4Text(Math.floor((v4Number(first) + v4Number(last)) / 2));
-      for (const ip of [first, within, last]) assert.notEqual(refuseAddress(ip), null, ip);
+      for (const ip of [first, within, last]) assert.notEqual(nonPublicReason(ip), null, ip);
       for (const n of [v4Number(first) - 1, v4Number(last) + 1]) {
         if (n < 0 || n > 0xffffffff) continue;
         const neighbour = v4Text(n);
         const listed = V4_BLOCKS.some(([a, b]) => v4Number(a) <= n && n <= v4Number(b));
-        assert.equal(refuseAddress(neighbour) !== null, listed, neighbour);
+        assert.equal(nonPublicReason(neighbour) !== null, listed, neighbour);
       }
     });
   }
@@ -74,17 +74,17 @@ describe('addresses', () => {
       ...['64:ff9b::1', '64:ff9b:1::1', '100::1', '100:0:0:1::1', '1fff:ffff::1', '4000::1', '5f00::1'],
       ...['e000::1', 'fc00::1', 'fdff:ffff::1', 'fe80::1', 'febf::1', 'fec0::1', 'ff00::1', 'ff02::1'],
     ];
-    for (const ip of refused) assert.notEqual(refuseAddress(ip), null, ip);
+    for (const ip of refused) assert.notEqual(nonPublicReason(ip), null, ip);
   });
 
   test('the edges of what is allowed in 2000::/3', () => {
     for (const [first, last] of V6_REFUSED_IN_GLOBAL) {
-      assert.notEqual(refuseAddress(first), null, first);
-      assert.notEqual(refuseAddress(last), null, last);
+      assert.notEqual(nonPublicReason(first), null, first);
+      assert.notEqual(nonPublicReason(last), null, last);
     }
     const allowed = ['2000::', '2001:200::', '2001:4860:4860::8888', '2606:4700::1111', '3ffe::1'];
     for (const ip of [...allowed, '2003::1', '2001:db7::', '2001:db9::', '2620:4f:8001::', '3fff:1000::']) {
-      assert.equal(refuseAddress(ip), null, ip);
+      assert.equal(nonPublicReason(ip), null, ip);
     }
   });
 
@@ -93,7 +93,7 @@ describe('addresses', () => {
     fc.assert(
       fc.property(fc.nat(0xffffffff), (n) => {
         const listed = ranges.some(([a, b]) => a <= n && n <= b);
-        assert.equal(refuseAddress(v4Text(n)) !== null, listed);
+        assert.equal(nonPublicReason(v4Text(n)) !== null, listed);
       }),
       { numRuns: 5000 },
     );
@@ -110,7 +110,7 @@ describe('addresses', () => {
       fc.property(fc.oneof(nearEdge, anywhere, global), (n) => {
         const outside = n >> 125n !== 1n;
         const listed = V6_REFUSED_IN_GLOBAL.some(([a, b]) => v6Number(a) <= n && n <= v6Number(b));
-        assert.equal(refuseAddress(v6Text(n)) !== null, outside || listed, v6Text(n));
+        assert.equal(nonPublicReason(v6Text(n)) !== null, outside || listed, v6Text(n));
       }),
       { numRuns: 5000 },
     );
@@ -126,7 +126,7 @@ describe('addresses', () => {
       'fe80::1%eth0',
       '2606:4700::1%0',
     ]) {
-      assert.equal(refuseAddress(text), 'not an address', text);
+      assert.equal(nonPublicReason(text), 'not an address', text);
     }
   });
 
@@ -274,7 +274,7 @@ describe('URLs', () => {
         if (reasonOf(url) !== null) return;
         const target = parseTarget(url, nothing);
         assert.ok(new URL(url).hostname.includes(target.name));
-        if (target.literal !== null) assert.equal(refuseAddress(target.literal), null);
+        if (target.literal !== null) assert.equal(nonPublicReason(target.literal), null);
       }),
       { numRuns: 3000 },
     );

@@ -97,7 +97,7 @@ const v6Refused = blockList(V6_REFUSED.map(([cidr]) => cidr));
 const v6Labels = labelled([...V6_REFUSED, ...V6_LABELS]);
 
 /** @returns why the address is not publicly routable, or null when it is. */
-export function refuseAddress(ip: string): string | null {
+export function nonPublicReason(ip: string): string | null {
   // BlockList answers "not listed" for text that is no address, and a zone id escapes its rules.
   const version = ip.includes('%') ? 0 : isIP(ip);
   if (version === 4) {
@@ -139,7 +139,7 @@ export function parseAllowList(entries: string[]): AllowList {
 /** @throws {GuardError} when one of the addresses is neither public nor allowed. */
 export function checkAddresses(addresses: string[], allow: AllowList): void {
   for (const ip of addresses) {
-    const refusal = refuseAddress(ip);
+    const refusal = nonPublicReason(ip);
     if (refusal !== null && !allow.hasAddress(ip)) throw new GuardError(refusal);
   }
 }
@@ -193,7 +193,7 @@ export function parseTarget(
 }
 
 function checkName(name: string, allow: AllowList): void {
-  const refusal = allow.hasName(name) ? null : refuseName(name);
+  const refusal = allow.hasName(name) ? null : nonPublicNameReason(name);
   if (refusal !== null) throw new GuardError(refusal);
 }
 
@@ -201,7 +201,7 @@ function checkName(name: string, allow: AllowList): void {
  * @returns why the name cannot be one of the public internet
  * (docs/decisions/outbound-requests.md#names-and-addresses), or null.
  */
-export function refuseName(name: string): string | null {
+export function nonPublicNameReason(name: string): string | null {
   const labels = name.split('.');
   if (labels.some((label) => label === '')) return 'empty label in the host name';
   if (name.length > 253 || labels.some((label) => label.length > 63)) return 'host name too long';

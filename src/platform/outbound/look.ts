@@ -3,7 +3,7 @@ import { request as secure } from 'node:https';
 import { TLSSocket } from 'node:tls';
 
 /** What a site of the operator's own answers with. */
-export interface Look {
+export interface ProbeResult {
   status: number;
   /** What time it is there, epoch ms, to the second; null when it does not say. */
   timeMs: number | null;
@@ -17,7 +17,7 @@ export interface Look {
  *
  * @throws {Error} when nobody answers.
  */
-export function look(url: string, timeoutMs: number): Promise<Look> {
+export function probe(url: string, timeoutMs: number): Promise<ProbeResult> {
   return new Promise((resolve, reject) => {
     const options = { method: 'HEAD', signal: AbortSignal.timeout(timeoutMs) };
     const answered = (response: IncomingMessage) => {

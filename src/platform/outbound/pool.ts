@@ -3,22 +3,22 @@ import type { buildConnector, Client } from 'undici';
 import { errorCode, GuardError, OutboundError } from './errors.ts';
 
 /** One connection; it carries one request at a time. */
-export interface Lane {
+export interface PooledConnection {
   readonly client: Client;
   /** Connections made so far: unchanged over a request means that it went over a reused one. */
   readonly connects: () => number;
 }
 
-export interface Pools {
+export interface ConnectionPools {
   /** Is there a kept-alive connection to this address? */
   has(origin: string, ip: string): boolean;
   /**
    * A lane of our own until it is given back; a fresh one has no connection yet. The host, SNI and the
    * certificate check use the origin's name.
    */
-  acquire(origin: string, ip: string, options: { fresh: boolean }): Promise<Lane>;
+  acquire(origin: string, ip: string, options: { fresh: boolean }): Promise<PooledConnection>;
   /** @param healthy false drops the lane's connection. */
-  release(origin: string, ip: string, lane: Lane, healthy: boolean): void;
+  release(origin: string, ip: string, lane: PooledConnection, healthy: boolean): void;
   /** Ends every connection, also those in use. */
   close(): Promise<void>;
 }
@@ -64,13 +64,13 @@ function pinTo(base: buildConnector.connector, ip: string): buildConnector.conne
  * (docs/decisions/outbound-requests.md#pinned-connections). The pin is in the connector, because a `lookup`
  * function is neither called for reused connections nor for literal addresses.
  */
-export function createPools({ idleLanes = 32, maxHosts = 5000 }: PoolOptions = {}): Pools {
+export function createConnectionPools({ idleLanes = 32, maxHosts = 5000 }: PoolOptions = {}): ConnectionPools {
   // Insertion order is the order of last use.
-  const idle = new Map<string, Lane[]>();
-  const lanes = new Set<Lane>();
+  const idle = new Map<string, PooledConnection[]>();
+  const lanes = new Set<PooledConnection>();
   let library: ReturnType<typeof loadLibrary> | undefined;
 
-  const open = async (origin: string, ip: string): Promise<Lane> => {
+  const open = async (origin: string, ip: string): Promise<PooledConnection> => {
     library ??= loadLibrary();
     const { Client, connector } = await library;
     const client = new Client(origin, {
@@ -89,7 +89,7 @@ export function createPools({ idleLanes = 32, maxHosts = 5000 }: PoolOptions = {
     return lane;
   };
 
-  const drop = (lane: Lane) => {
+  const drop = (lane: PooledConnection) => {
     lanes.delete(lane);
     void lane.client.destroy();
   };

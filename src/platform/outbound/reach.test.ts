@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
-import { reach } from './index.ts';
+import { isReachable } from './index.ts';
 
 const host = '127.0.0.1';
 const greeting = Buffer.from('hello');
@@ -18,14 +18,14 @@ test('a port that accepts is there; with a greeting, one that answers', async ()
   const address = server.address();
   assert.ok(address !== null && typeof address === 'object');
   const { port } = address;
-  await reach({ host, port, timeoutMs: 5000 });
-  await reach({ host, port, greeting, timeoutMs: 5000 });
+  await isReachable({ host, port, timeoutMs: 5000 });
+  await isReachable({ host, port, greeting, timeoutMs: 5000 });
   answers = false;
-  await assert.rejects(reach({ host, port, greeting, timeoutMs: 5000 }), /ended the connection/);
+  await assert.rejects(isReachable({ host, port, greeting, timeoutMs: 5000 }), /ended the connection/);
   const closed = once(server, 'close');
   server.close();
   await closed;
-  await assert.rejects(reach({ host, port, timeoutMs: 5000 }), /ECONNREFUSED/);
+  await assert.rejects(isReachable({ host, port, timeoutMs: 5000 }), /ECONNREFUSED/);
 });
 
 test('a port that takes the greeting and says nothing is given up', async () => {
@@ -34,6 +34,6 @@ test('a port that takes the greeting and says nothing is given up', async () => 
   await once(server, 'listening');
   const address = server.address();
   assert.ok(address !== null && typeof address === 'object');
-  await assert.rejects(reach({ host, port: address.port, greeting, timeoutMs: 50 }), { name: 'AbortError' });
+  await assert.rejects(isReachable({ host, port: address.port, greeting, timeoutMs: 50 }), { name: 'AbortError' });
   server.close();
 });

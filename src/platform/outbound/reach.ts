@@ -13,7 +13,7 @@ interface Target {
  *
  * @throws {Error} when it cannot be reached, ends the connection without an answer, or takes too long.
  */
-export function reach({ host, port, greeting, timeoutMs }: Target): Promise<void> {
+export function isReachable({ host, port, greeting, timeoutMs }: Target): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, signal: AbortSignal.timeout(timeoutMs) });
     const finish = (error?: Error) => {

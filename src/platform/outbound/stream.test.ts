@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import { after, before, beforeEach, test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { type HttpsSink, hostile, startHttpsSink } from '../../../test/harness/https-sink.ts';
-import { until } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait.ts';
 import { createOutbound, GuardError, type Outbound, OutboundError, type StreamResponse } from './index.ts';
 
 let sink: HttpsSink;
@@ -120,7 +120,7 @@ test('what is aborted ends at once with the reason, and the connection is closed
   for (const path of ['/head', '/body']) {
     const controller = new AbortController();
     const reading = stream(plain.url + path, { signal: controller.signal }).then(read);
-    await until(() => plain.requests.some(({ url }) => url === path));
+    await waitFor(() => plain.requests.some(({ url }) => url === path));
     controller.abort(new Error('enough'));
     await assert.rejects(reading, /^Error: enough$/);
   }
@@ -129,7 +129,7 @@ test('what is aborted ends at once with the reason, and the connection is closed
     response.writeHead(200).write('x');
   };
   (await stream(`${plain.url}/given-up`)).discard();
-  await until(() => closed === 3);
+  await waitFor(() => closed === 3);
 });
 
 test('a slow reader does not make the whole body pile up', async () => {
@@ -146,7 +146,7 @@ test('a slow reader does not make the whole body pile up', async () => {
   const answer = await stream(plain.url);
   const chunks = answer.body[Symbol.asyncIterator]();
   await chunks.next();
-  const settled = await until(
+  const settled = await waitFor(
     async () => {
       const before = sent;
       await new Promise((resolve) => setTimeout(resolve, 100));

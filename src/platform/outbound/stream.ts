@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
 import { errorCode, GuardError, OutboundError } from './errors.ts';
 import type { Target } from './guard.ts';
-import type { Lane, Pools } from './pool.ts';
-import { within } from './within.ts';
+import type { PooledConnection, ConnectionPools } from './pool.ts';
+import { withDeadline } from './within.ts';
 
 export interface StreamRequest {
   url: string;
@@ -29,7 +29,7 @@ export interface StreamResponse {
 }
 
 interface Deps {
-  pools: Pools;
+  pools: ConnectionPools;
   /** @throws {GuardError} */
   targetOf(url: string): Target;
   /** @throws {GuardError} @throws {OutboundError} */
@@ -40,7 +40,7 @@ const REDIRECTS = [301, 302, 303, 307, 308];
 const DNS_MS = 5000;
 
 /** Where a redirect leads; null when the answer is none. */
-export function redirectOf(answer: { status: number; location: string | null }, base: string): URL | null {
+export function redirectTarget(answer: { status: number; location: string | null }, base: string): URL | null {
   const { status, location } = answer;
   return REDIRECTS.includes(status) && location !== null ? URL.parse(location, base) : null;
 }
@@ -48,9 +48,9 @@ export function redirectOf(answer: { status: number; location: string | null }, 
 export async function openStream(request: StreamRequest, deps: Deps): Promise<StreamResponse> {
   for (let url = request.url, hops = 0; ; hops++) {
     const target = deps.targetOf(url);
-    const addresses = await within(DNS_MS, () => deps.addressesOf(target));
+    const addresses = await withDeadline(DNS_MS, () => deps.addressesOf(target));
     const answer = await firstThatConnects(deps.pools, target, addresses, request);
-    const next = redirectOf({ status: answer.status, location: answer.headers.get('location') ?? null }, url);
+    const next = redirectTarget({ status: answer.status, location: answer.headers.get('location') ?? null }, url);
     if (next === null) return { ...answer, url };
     answer.discard();
     if (hops === request.maxRedirects) throw new OutboundError('redirect', 'too many');
@@ -61,7 +61,7 @@ export async function openStream(request: StreamRequest, deps: Deps): Promise<St
 type Answer = Omit<StreamResponse, 'url'>;
 
 async function firstThatConnects(
-  pools: Pools,
+  pools: ConnectionPools,
   target: Target,
   addresses: string[],
   request: StreamRequest,
@@ -84,7 +84,7 @@ async function firstThatConnects(
 }
 
 async function get(
-  lane: Lane,
+  lane: PooledConnection,
   target: Target,
   { headers, idleMs, signal }: StreamRequest,
   release: () => void,

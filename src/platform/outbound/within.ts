@@ -5,7 +5,7 @@ import { OutboundError } from './errors.ts';
  *
  * @throws {OutboundError} of the stage `timeout`, which is also the signal's reason.
  */
-export function within<T>(timeoutMs: number, work: (deadline: AbortSignal) => Promise<T>): Promise<T> {
+export function withDeadline<T>(timeoutMs: number, work: (deadline: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const timer = setTimeout(() => {

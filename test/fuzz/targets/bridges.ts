@@ -5,7 +5,7 @@ import {
   resolveUri,
 } from '../../../src/media/bridges/hls-playlist.ts';
 import { PacedSocket } from '../../../src/media/bridges/paced-socket.ts';
-import { newLane, Playout } from '../../../src/media/bridges/playout.ts';
+import { createPlayoutTrack, Playout } from '../../../src/media/bridges/playout.ts';
 import {
   AacDepacketiser,
   aacFormat,
@@ -17,14 +17,14 @@ import { authorization, RtspConnection } from '../../../src/media/bridges/rtsp-c
 import { parseSdp } from '../../../src/media/bridges/sdp.ts';
 import { WebmReader } from '../../../src/media/bridges/webm-reader.ts';
 import { READ_BUDGETS } from '../../../src/media/read-budget.ts';
-import { failureOf, PushFailure } from '../../../src/media/restream/failure.ts';
+import { toPushError, PushError } from '../../../src/media/restream/failure.ts';
 import { FakeSocket, letReadersFinish } from '../fake-socket.ts';
 import { allow, type FuzzTarget } from '../runner.ts';
 
 const TARGET = { maxHeight: 1080, maxBitrateKbps: 6000 };
 const BASE = 'https://source.example/live/index.m3u8';
 /** A failure without a message of its own. */
-const UNKNOWN = failureOf(new Error('any'), 'source').message;
+const UNKNOWN = toPushError(new Error('any'), 'source').message;
 
 function expectAtMost(max: number, count: number, what: string): void {
   if (count > max) throw new Error(`${count} ${what}, and not ${max} at most`);
@@ -142,11 +142,11 @@ function webm(input: Buffer): void {
 
 /** Frames of eight bytes: type, time, and how their payload begins. */
 function playout(input: Buffer): void {
-  const [lane, stretch] = [newLane(), { shift: null }];
+  const [lane, stretch] = [createPlayoutTrack(), { shift: null }];
   let sent = 0;
   const player = new Playout({ aheadMs: 10_000, tracks: 1, out: () => (sent += 1), fail() {} });
   try {
-    allow([PushFailure], () => {
+    allow([PushError], () => {
       for (let at = 0; at + 8 <= input.length; at += 8) {
         const timestamp = input.readUInt32BE(at + 1);
         player.tag(lane, stretch, {

@@ -1,11 +1,11 @@
-import type { PushAddress } from '../../../src/kernel/push-address.ts';
-import { failureOf } from '../../../src/media/restream/failure.ts';
+import type { PushUrl } from '../../../src/kernel/push-address.ts';
+import { toPushError } from '../../../src/media/restream/failure.ts';
 import { RtmpClient } from '../../../src/media/restream/rtmp-client.ts';
 import { readControl, readHandshake, readLosses, readSpan } from '../../../src/media/restream/srt-packets.ts';
 import { FakeSocket, letReadersFinish } from '../fake-socket.ts';
 import type { FuzzTarget } from '../runner.ts';
 
-const ADDRESS: PushAddress = {
+const ADDRESS: PushUrl = {
   scheme: 'rtmp',
   host: '127.0.0.1',
   port: 1935,
@@ -24,7 +24,7 @@ async function replies(input: Buffer): Promise<void> {
       ...{ socket, address: ADDRESS, streamKey: 'a', onAccepted() {} },
       onFailure(failure) {
         // The words for what nobody has thought of.
-        if (failure.message === failureOf(new Error('any')).message) fault = failure;
+        if (failure.message === toPushError(new Error('any')).message) fault = failure;
         socket.destroy();
       },
       ...(isPlay ? { play: { onMedia() {}, onEnded: () => socket.destroy() } } : {}),

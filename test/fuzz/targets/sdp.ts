@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { parseSdp } from '../../../src/media/protocols/sdp/parse.ts';
 import { SdpError } from '../../../src/media/protocols/sdp/session-description.ts';
 import { writeSdp } from '../../../src/media/protocols/sdp/write.ts';
-import { BadSignal } from '../../../src/media/rooms/engine.ts';
+import { InvalidSignalError } from '../../../src/media/rooms/engine.ts';
 import { readRoomAnswer, readRoomOffer } from '../../../src/media/rooms/janus/room-sdp.ts';
 import { forJanus } from '../../../src/media/whip/janus-offer.ts';
-import { assertPublishable, BadOffer, readOffer } from '../../../src/media/whip/offer.ts';
+import { assertPublishable, InvalidOfferError, readOffer } from '../../../src/media/whip/offer.ts';
 
 /** For what is written: it has some lines more than what was read. */
 const NO_LIMITS = { maxBytes: 1e9, maxLines: 1e9, maxSections: 1e9 };
@@ -44,7 +44,7 @@ export const targets: Record<string, (input: Buffer) => void | Promise<void>> = 
   roomOffer(input) {
     for (const permissions of [SPEAKER, VIEWER]) {
       const peer = { identity: 'ada', permissions };
-      const offer = read(() => readRoomOffer(input.toString(), SOURCES, peer, []), [SdpError, BadSignal]);
+      const offer = read(() => readRoomOffer(input.toString(), SOURCES, peer, []), [SdpError, InvalidSignalError]);
       if (offer === null) continue;
       assertForJanus(offer.sdp);
       const isSending = /\r\na=(?:sendrecv|sendonly)\r\n/.test(offer.sdp);
@@ -53,16 +53,16 @@ export const targets: Record<string, (input: Buffer) => void | Promise<void>> = 
     }
   },
   roomAnswer(input) {
-    const answer = read(() => readRoomAnswer(input.toString()), [SdpError, BadSignal]);
+    const answer = read(() => readRoomAnswer(input.toString()), [SdpError, InvalidSignalError]);
     if (answer === null) return;
     assertForJanus(answer);
     assert.doesNotMatch(answer, /\r\na=(?:sendrecv|sendonly)\r\n/);
   },
   whipOffer(input) {
-    const offer = read(() => readOffer(input.toString()), [BadOffer]);
+    const offer = read(() => readOffer(input.toString()), [InvalidOfferError]);
     if (offer === null) return;
-    read(() => assertPublishable(offer), [BadOffer]);
-    const janus = read(() => forJanus(offer), [BadOffer]);
+    read(() => assertPublishable(offer), [InvalidOfferError]);
+    const janus = read(() => forJanus(offer), [InvalidOfferError]);
     if (janus !== null) assertForJanus(janus.sdp);
   },
 };

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { UserIcon } from '../components/icons.tsx';
 import { chooseLanguage, currentLanguage, isLanguage, LANGUAGES } from './i18n.ts';
 import { useSession } from './session.ts';
-import { leave } from './sign-out.ts';
+import { discardAndLeave } from './sign-out.ts';
 
 const SCHEMES = ['auto', 'light', 'dark'] as const;
 
@@ -32,7 +32,7 @@ export function AccountPanel() {
           <SchemeSwitch />
           <LanguageSwitch />
           {session !== null && (
-            <Button variant="default" onClick={() => void leave()}>
+            <Button variant="default" onClick={() => void discardAndLeave()}>
               {t('panel.signOut')}
             </Button>
           )}

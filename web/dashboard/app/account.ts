@@ -1,5 +1,5 @@
 import { currentSession, type Session, useSignedIn } from './session.ts';
-import { mayLeave } from './unsaved.ts';
+import { confirmLeave } from './unsaved.ts';
 
 /** An account that the user may act for, and as what. */
 export type Account = Session['accounts'][number];
@@ -30,7 +30,7 @@ export function isOwnerClass({ teamRole }: Account): boolean {
 
 /** The page is loaded anew, so that nothing of the account before stays in memory, uploads included. */
 export async function chooseAccount(id: string): Promise<void> {
-  if (id === currentAccountId() || !(await mayLeave())) return;
+  if (id === currentAccountId() || !(await confirmLeave())) return;
   sessionStorage.setItem(KEY, id);
   window.location.assign('/dashboard');
 }

@@ -29,11 +29,11 @@ export class ApiError extends Error {
 
   /** Nobody answered: the request may be made again, and nothing typed is wrong. */
   get isAway(): boolean {
-    return this.code === API_AWAY;
+    return this.code === API_UNREACHABLE;
   }
 }
 
-export const API_AWAY = 'API_AWAY';
+export const API_UNREACHABLE = 'API_AWAY';
 
 /** The error that a refusing response holds. Refusals of sign-in limits have a plain string instead of an object. */
 export async function readError(response: Response): Promise<ApiError> {

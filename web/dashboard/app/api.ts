@@ -3,7 +3,7 @@ import createFetchClient from 'openapi-fetch';
 import createClient from 'openapi-react-query';
 import type { paths } from './api.generated.ts';
 import type { ApiError } from './api-error.ts';
-import { onReturn } from './connection.ts';
+import { onReconnect } from './connection.ts';
 import { currentMode } from './mode.ts';
 import { BASE_URL } from './request.ts';
 import { showError } from './toasts.ts';
@@ -66,4 +66,4 @@ export const queries = new QueryClient({
   }),
 });
 
-onReturn(() => void queries.invalidateQueries());
+onReconnect(() => void queries.invalidateQueries());

@@ -4,8 +4,8 @@ import { RouterProvider } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { queries } from './api.ts';
-import { AwayBanner } from './away-banner.tsx';
-import { onReturn } from './connection.ts';
+import { OfflineBanner } from './away-banner.tsx';
+import { onReconnect } from './connection.ts';
 import { styleNonce } from './nonce.ts';
 import { usePrompt } from './prompts.ts';
 import { router } from './router.tsx';
@@ -25,7 +25,7 @@ export function App() {
       getStyleNonce={() => styleNonce}
     >
       <QueryClientProvider client={queries}>
-        <AwayBanner />
+        <OfflineBanner />
         <Pages />
         <ToastList />
         <Suspense>
@@ -68,7 +68,7 @@ function Pages() {
       );
     };
     load();
-    onReturn(() => {
+    onReconnect(() => {
       load();
       // A page whose code did not come is asked for again.
       void router.invalidate();

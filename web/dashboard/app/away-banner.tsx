@@ -1,19 +1,19 @@
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { WarningIcon } from '../components/icons.tsx';
-import { askAgain, useIsAway } from './connection.ts';
+import { retryNow, useIsOffline } from './connection.ts';
 
 /** Says over every page that the API does not answer, until it does. */
-export function AwayBanner() {
+export function OfflineBanner() {
   const { t } = useTranslation();
-  const isAway = useIsAway();
+  const isAway = useIsOffline();
   return (
     <div role="status" aria-live="polite" className="away-banner">
       {isAway && (
         <Alert color="yellow" icon={<WarningIcon />} title={t('away.title')} radius={0}>
           <Group justify="space-between">
             <Text size="sm">{t('away.text')}</Text>
-            <Button variant="default" onClick={() => void askAgain()}>
+            <Button variant="default" onClick={() => void retryNow()}>
               {t('away.retry')}
             </Button>
           </Group>

@@ -8,24 +8,24 @@ const away = new Store(false);
 const returned = new Set<() => void>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-export function useIsAway(): boolean {
+export function useIsOffline(): boolean {
   return useStore(away);
 }
 
 /** Runs when the API answers again. */
-export function onReturn(listener: () => void): void {
+export function onReconnect(listener: () => void): void {
   returned.add(listener);
 }
 
 /** A request had no answer. */
-export function noteAway(): void {
+export function markOffline(): void {
   if (away.get()) return;
   away.set(true);
-  timer = setTimeout(askAgain, RETRY_MS);
+  timer = setTimeout(retryNow, RETRY_MS);
 }
 
 /** A request had an answer. */
-export function noteAnswer(): void {
+export function markOnline(): void {
   if (!away.get()) return;
   clearTimeout(timer);
   away.set(false);
@@ -33,18 +33,18 @@ export function noteAnswer(): void {
 }
 
 /** Asks at once, and goes on asking while there is no answer. */
-export async function askAgain(): Promise<void> {
+export async function retryNow(): Promise<void> {
   clearTimeout(timer);
-  if (!(await isThere())) timer = setTimeout(askAgain, RETRY_MS);
+  if (!(await isServerReachable())) timer = setTimeout(retryNow, RETRY_MS);
 }
 
 /** Whether the server answers now; the banner follows. */
-export async function isThere(): Promise<boolean> {
+export async function isServerReachable(): Promise<boolean> {
   const found = await fetch(HEALTH, { cache: 'no-store' }).then(
     ({ ok }) => ok,
     () => false,
   );
-  if (found) noteAnswer();
-  else noteAway();
+  if (found) markOnline();
+  else markOffline();
   return found;
 }

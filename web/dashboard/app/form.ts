@@ -1,5 +1,5 @@
 import { ApiError } from './api-error.ts';
-import { errorWords } from './error-words.ts';
+import { errorMessage } from './error-words.ts';
 import { showError } from './toasts.ts';
 
 interface ErrorForm {
@@ -18,7 +18,7 @@ export function formErrors(form: ErrorForm, fields: Record<string, string> = {})
     const path = named === null ? null : (fields[named] ?? named);
     const isOurs = path !== null && (path.split('.')[0] ?? '') in form.getValues();
     if (!isOurs) return showError(error);
-    form.setFieldError(path, errorWords(error));
+    form.setFieldError(path, errorMessage(error));
     form.getInputNode(path)?.focus();
   };
 }

@@ -34,7 +34,7 @@ export function isLanguage(tag: string): tag is Language {
 }
 
 /** Loads the words of the shell; those of an area come with it (`useTranslation('limits')`). */
-export async function startWords(): Promise<void> {
+export async function loadTranslations(): Promise<void> {
   i18next.on('languageChanged', (language) => {
     document.documentElement.lang = language;
   });

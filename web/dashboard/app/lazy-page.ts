@@ -1,6 +1,6 @@
 import { lazyRouteComponent } from '@tanstack/react-router';
-import { API_AWAY, ApiError } from './api-error.ts';
-import { isThere } from './connection.ts';
+import { API_UNREACHABLE, ApiError } from './api-error.ts';
+import { isServerReachable } from './connection.ts';
 
 /**
  * A page that is loaded when it is opened: `lazyPage(() => import('./limits-page.tsx'), 'LimitsPage')`. After an
@@ -15,8 +15,8 @@ export function lazyPage<Module extends object, Name extends keyof Module>(
     try {
       return await load();
     } catch (cause) {
-      if (await isThere()) throw cause;
-      throw new ApiError({ status: 0, code: API_AWAY, message: 'Server not responding.', cause });
+      if (await isServerReachable()) throw cause;
+      throw new ApiError({ status: 0, code: API_UNREACHABLE, message: 'Server not responding.', cause });
     }
   }, name);
 }

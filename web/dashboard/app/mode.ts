@@ -1,5 +1,5 @@
 import { Store, useStore } from './store.ts';
-import { hasUnsaved, mayLeave } from './unsaved.ts';
+import { hasUnsaved, confirmLeave } from './unsaved.ts';
 
 /** The workspace that this tab looks at; a request says it in `X-Workspace-Mode`. */
 export type Mode = 'live' | 'test';
@@ -24,7 +24,7 @@ export function chooseMode(mode: Mode): void {
     sessionStorage.setItem(KEY, mode);
     store.set(mode);
   };
-  if (hasUnsaved()) void mayLeave().then((may) => may && choose());
+  if (hasUnsaved()) void confirmLeave().then((may) => may && choose());
   else choose();
 }
 

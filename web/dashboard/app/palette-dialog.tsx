@@ -6,8 +6,8 @@ import { useTranslation } from 'react-i18next';
 import { SearchIcon } from '../components/icons.tsx';
 import { currentLanguage } from './i18n.ts';
 import { chooseMode } from './mode.ts';
-import { useOfferedAreas } from './offered-areas.ts';
-import { leave } from './sign-out.ts';
+import { useVisibleAreas } from './offered-areas.ts';
+import { discardAndLeave } from './sign-out.ts';
 
 /** Everything by the keyboard: areas, what they offer, and the shell's own switches. `opened` counts how often it was asked for. */
 export default function PaletteDialog({ opened }: { opened: number }) {
@@ -17,11 +17,11 @@ export default function PaletteDialog({ opened }: { opened: number }) {
   const router = useRouter();
   const language = currentLanguage();
   const go = (to: string) => void router.navigate({ href: to });
-  const all = useOfferedAreas();
+  const all = useVisibleAreas();
   const own: SpotlightActionData[] = [
     { id: 'mode.live', label: t('palette.live'), onClick: () => chooseMode('live') },
     { id: 'mode.test', label: t('palette.test'), onClick: () => chooseMode('test') },
-    { id: 'sign-out', label: t('panel.signOut'), onClick: () => void leave() },
+    { id: 'sign-out', label: t('panel.signOut'), onClick: () => void discardAndLeave() },
   ];
   const ofAreas = all.flatMap(({ id, label, to, actions = [] }): SpotlightActionData[] => [
     ...(to === undefined ? [] : [{ id, label: label[language], onClick: () => go(to) }]),

@@ -7,7 +7,7 @@ import { SignInForm } from '../components/sign-in-form.tsx';
 import { formErrors } from './form.ts';
 import { usePrompt } from './prompts.ts';
 import { confirmPassword, useSession } from './session.ts';
-import { leaveForSignIn } from './sign-out.ts';
+import { redirectToSignIn } from './sign-out.ts';
 
 /** The dialogs that stand over the page: sign in again, the password again, leave in spite of what is lost. */
 export default function PromptDialogs() {
@@ -78,7 +78,7 @@ function SignInAgain({ onDone }: { onDone: () => void }) {
     <Stack>
       <Text>{t('ended.text')}</Text>
       <SignInForm email={session?.user.email} onDone={onDone} />
-      <Button variant="subtle" onClick={leaveForSignIn}>
+      <Button variant="subtle" onClick={redirectToSignIn}>
         {t('ended.other')}
       </Button>
     </Stack>

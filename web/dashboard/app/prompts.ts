@@ -20,12 +20,12 @@ export function usePrompt(): Open | null {
  *
  * @returns whether the user did what was asked; false when the dialog was closed.
  */
-export async function ask(prompt: Prompt): Promise<boolean> {
+export async function openPrompt(prompt: Prompt): Promise<boolean> {
   const current = open.get();
   if (current?.prompt === prompt) return current.answered;
   if (current !== null) {
     await current.answered;
-    return ask(prompt);
+    return openPrompt(prompt);
   }
   const { promise: answered, resolve } = Promise.withResolvers<boolean>();
   open.set({

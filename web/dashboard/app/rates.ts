@@ -1,23 +1,23 @@
 import { Store, useStore } from './store.ts';
 
 /** What the headers of the last answer said about the limit on requests. */
-export interface Rates {
+export interface RateLimits {
   minute: { limit: number; remaining: number; resetAt: Date } | null;
   day: { limit: number; remaining: number; resetAt: Date } | null;
 }
 
-const store = new Store<Rates>({ minute: null, day: null });
+const store = new Store<RateLimits>({ minute: null, day: null });
 
-export function useRates(): Rates {
+export function useRateLimits(): RateLimits {
   return useStore(store);
 }
 
-export function noteRates(headers: Headers): void {
+export function recordRateLimits(headers: Headers): void {
   const minute = rateOf(headers, 'X-RateLimit-');
   if (minute !== null) store.set({ minute, day: rateOf(headers, 'X-RateLimit-Daily-') });
 }
 
-function rateOf(headers: Headers, prefix: string): Rates['minute'] {
+function rateOf(headers: Headers, prefix: string): RateLimits['minute'] {
   const [limit, remaining, reset] = ['Limit', 'Remaining', 'Reset'].map((name) => headers.get(prefix + name));
   if (!limit || !remaining || !reset) return null;
   return { limit: Number(limit), remaining: Number(remaining), resetAt: new Date(Number(reset) * 1000) };

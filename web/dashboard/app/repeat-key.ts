@@ -4,7 +4,7 @@ const BYTES = 16;
  * Gives an `Idempotency-Key` for each content: a form that is sent again as it was, because nobody knows whether the
  * first request arrived, makes one thing and not two (docs/guides/idempotency.md).
  */
-export function createRepeatKeys(): (content: unknown) => string {
+export function createIdempotencyKeys(): (content: unknown) => string {
   let last = '';
   let key = '';
   return (content) => {

@@ -1,5 +1,5 @@
-import { API_AWAY, ApiError, isEnvelope, readError } from './api-error.ts';
-import { noteAnswer, noteAway } from './connection.ts';
+import { API_UNREACHABLE, ApiError, isEnvelope, readError } from './api-error.ts';
+import { markOnline, markOffline } from './connection.ts';
 import { currentMode } from './mode.ts';
 import { noteServerTime } from './server-clock.ts';
 
@@ -30,19 +30,19 @@ export function headersFor(method: string, identity: Identity | null): Record<st
 }
 
 /** `fetch` that tells the banner of the missing API. @throws {ApiError} API_AWAY when there was no answer. */
-export async function fetchOrAway(input: Request | string, init?: RequestInit): Promise<Response> {
+export async function fetchOrUnreachable(input: Request | string, init?: RequestInit): Promise<Response> {
   try {
     const response = await fetch(input, init);
     if (PROXY_STATUSES.has(response.status) && !isEnvelope(response)) {
       throw new TypeError(`a proxy answered ${response.status}`);
     }
-    noteAnswer();
+    markOnline();
     noteServerTime(response.headers);
     return response;
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    noteAway();
-    throw new ApiError({ status: 0, code: API_AWAY, message: 'Server not responding.', cause: error });
+    markOffline();
+    throw new ApiError({ status: 0, code: API_UNREACHABLE, message: 'Server not responding.', cause: error });
   }
 }
 
@@ -52,7 +52,7 @@ export function request(
   path: string,
   { csrfToken, body }: { csrfToken: string | null; body?: object | undefined },
 ): Promise<Response> {
-  return fetchOrAway(BASE_URL + path, {
+  return fetchOrUnreachable(BASE_URL + path, {
     method,
     headers: {
       ...headersFor(method, csrfToken === null ? null : { csrfToken }),

@@ -8,13 +8,13 @@ export type Changing = 'content' | 'settings' | 'own';
 export const PageChanges = createContext<Changing>('settings');
 
 /** May the role in the team change this (docs/concepts/team.md#roles)? */
-export function mayChange(account: Account, what: Changing): boolean {
+export function canEdit(account: Account, what: Changing): boolean {
   if (what === 'own' || isOwnerClass(account)) return true;
   return what === 'content' && account.teamRole === 'EDITOR';
 }
 
 /** The same of who is signed in: what they may not change is not offered. */
-export function useMayChange(what?: Changing): boolean {
+export function useCanEdit(what?: Changing): boolean {
   const ofPage = useContext(PageChanges);
-  return mayChange(useAccount(), what ?? ofPage);
+  return canEdit(useAccount(), what ?? ofPage);
 }

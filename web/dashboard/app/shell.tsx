@@ -14,9 +14,9 @@ import { currentLanguage } from './i18n.ts';
 import { useMode } from './mode.ts';
 import { ModeSwitch } from './mode-switch.tsx';
 import { NotificationBell } from './notification-bell.tsx';
-import { useOfferedAreas } from './offered-areas.ts';
+import { useVisibleAreas } from './offered-areas.ts';
 import { openPalette, Palette } from './palette.ts';
-import { type Changing, mayChange, PageChanges } from './rights.ts';
+import { type Changing, canEdit, PageChanges } from './rights.ts';
 import { useSignedIn } from './session.ts';
 import { UnsavedGuard } from './unsaved-guard.tsx';
 
@@ -83,7 +83,7 @@ export function Shell() {
       <AppShell.Main id="main" tabIndex={-1}>
         <Suspense fallback={<PageSkeleton />}>
           {/* Another workspace is another page: nothing of the one before stays on it. */}
-          {!mayChange(account, changing) && <LooksOnly />}
+          {!canEdit(account, changing) && <LooksOnly />}
           <PageChanges value={changing}>
             <Outlet key={mode} />
           </PageChanges>
@@ -98,7 +98,7 @@ export function Shell() {
 }
 
 function useChanging(pathname: string): Changing {
-  const area = useOfferedAreas().find(({ to }) => to !== undefined && isBelow(pathname, to));
+  const area = useVisibleAreas().find(({ to }) => to !== undefined && isBelow(pathname, to));
   return area?.changes ?? 'settings';
 }
 
@@ -109,7 +109,7 @@ function isBelow(pathname: string, to: string): boolean {
 function Navigation() {
   const { t } = useTranslation();
   const language = currentLanguage();
-  const all = useOfferedAreas();
+  const all = useVisibleAreas();
   return GROUPS.map((group) => {
     const members = all.filter((area) => area.group === group);
     if (members.length === 0) return null;

@@ -1,7 +1,7 @@
 import { Notification, Stack } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { ErrorDetails } from '../components/error-details.tsx';
-import { errorWords } from './error-words.ts';
+import { errorMessage } from './error-words.ts';
 import { router } from './router.tsx';
 import { useStore } from './store.ts';
 import { closeToast, toasts } from './toasts.ts';
@@ -17,7 +17,7 @@ export function ToastList() {
           key={toast.id}
           role={'error' in toast ? 'alert' : 'status'}
           color={'error' in toast ? 'red' : 'green'}
-          title={'error' in toast ? errorWords(toast.error) : toast.done}
+          title={'error' in toast ? errorMessage(toast.error) : toast.done}
           withBorder
           onClose={() => closeToast(toast.id)}
           closeButtonProps={{ 'aria-label': t('close') }}

@@ -14,7 +14,7 @@ export function showError(error: unknown): void {
 }
 
 /** That something worked, where the page itself does not show it. It goes by itself. */
-export function showDone(done: string): void {
+export function showSuccess(done: string): void {
   const id = nextId();
   add({ id, done });
   setTimeout(() => closeToast(id), DONE_MS);

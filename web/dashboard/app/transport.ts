@@ -1,8 +1,8 @@
 import { currentAccountId } from './account.ts';
 import { type ApiError, readError } from './api-error.ts';
-import { ask } from './prompts.ts';
-import { noteRates } from './rates.ts';
-import { fetchOrAway, headersFor } from './request.ts';
+import { openPrompt } from './prompts.ts';
+import { recordRateLimits } from './rates.ts';
+import { fetchOrUnreachable, headersFor } from './request.ts';
 import { currentSession, renewSession, type Session } from './session.ts';
 
 /** A call is repeated so often: after a sign-in, and after the password. */
@@ -22,8 +22,8 @@ export async function send(original: Request): Promise<Response> {
     const request = new Request(original.clone(), {
       headers: withHeaders(original.headers, headersFor(original.method, identity)),
     });
-    const response = await fetchOrAway(request);
-    noteRates(response.headers);
+    const response = await fetchOrUnreachable(request);
+    recordRateLimits(response.headers);
     if (response.ok) return response;
     const error = await readError(response);
     if (tries >= REPEATS || !(await isMended(error, session))) throw error;
@@ -40,13 +40,13 @@ function withHeaders(headers: Headers, more: Record<string, string>): Headers {
 async function isMended({ status, code, field }: ApiError, session: Session | null): Promise<boolean> {
   if (session === null) return false;
   // Not that of a wrong password, which is a 401 as well.
-  if (status === 401 && code === 'UNAUTHORIZED') return ask('signIn');
-  if (code === 'PASSWORD_REQUIRED') return ask('password');
+  if (status === 401 && code === 'UNAUTHORIZED') return openPrompt('signIn');
+  if (code === 'PASSWORD_REQUIRED') return openPrompt('password');
   // Another tab has signed in anew: as the same user, or as somebody else, whom this page does not concern.
   if (code === 'CSRF_REJECTED' || field === 'X-Account-Id') {
     const account = currentAccountId();
     const now = await renewSession();
-    if (now === null) return ask('signIn');
+    if (now === null) return openPrompt('signIn');
     // Nor is this page of who is in its team no more.
     if (now.user.id !== session.user.id || currentAccountId() !== account)
       window.location.assign('/dashboard');

@@ -1,10 +1,10 @@
 import { type ShouldBlockFn, useBlocker } from '@tanstack/react-router';
-import { hasUnsaved, mayLeave } from './unsaved.ts';
+import { hasUnsaved, confirmLeave } from './unsaved.ts';
 
 /** Another page or another tab of it takes the forms away; filters and dialogs in the address do not. */
 const shouldBlockFn: ShouldBlockFn = async ({ current, next }) => {
   const stays = current.pathname === next.pathname && tabOf(current.search) === tabOf(next.search);
-  return !stays && !(await mayLeave());
+  return !stays && !(await confirmLeave());
 };
 
 function tabOf(search: object): unknown {

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import { ask } from './prompts.ts';
+import { openPrompt } from './prompts.ts';
 
 /** What leaving would lose: changes of a form, or a secret that cannot be shown again. */
 type Loss = 'unsaved' | 'secret';
@@ -19,10 +19,10 @@ export function hasUnsaved(): boolean {
 }
 
 /** Asks where something would be lost. @returns whether the page may be left. */
-export async function mayLeave(): Promise<boolean> {
+export async function confirmLeave(): Promise<boolean> {
   const first = firstHeld();
   if (first === undefined) return true;
-  const isGiven = await ask(first.loss);
+  const isGiven = await openPrompt(first.loss);
   // Given up: the browser does not ask once more while the page goes.
   if (isGiven) held.clear();
   return isGiven;

@@ -1,6 +1,6 @@
 import { Button, type ButtonProps } from '@mantine/core';
 import type { ComponentPropsWithoutRef, ReactNode } from 'react';
-import { type Changing, useMayChange } from '../app/rights.ts';
+import { type Changing, useCanEdit } from '../app/rights.ts';
 
 interface ChangesProps {
   /** Where it is not what the area changes. */
@@ -9,17 +9,17 @@ interface ChangesProps {
 }
 
 /** What only those see whose role lets them change it. */
-export function Changes({ of, children }: ChangesProps) {
-  return useMayChange(of) ? children : null;
+export function EditorsOnly({ of, children }: ChangesProps) {
+  return useCanEdit(of) ? children : null;
 }
 
 type Props = ButtonProps & Omit<ComponentPropsWithoutRef<'button'>, keyof ButtonProps> & { of?: Changing };
 
 /** A button that changes something. */
-export function ChangeButton({ of, ...button }: Props) {
+export function EditButton({ of, ...button }: Props) {
   return (
-    <Changes {...(of === undefined ? {} : { of })}>
+    <EditorsOnly {...(of === undefined ? {} : { of })}>
       <Button {...button} />
-    </Changes>
+    </EditorsOnly>
   );
 }

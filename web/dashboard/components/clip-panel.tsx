@@ -6,7 +6,7 @@ import { $api } from '../app/api.ts';
 import { formErrors } from '../app/form.ts';
 import { serverNow } from '../app/server-clock.ts';
 import type { Shape } from '../app/shape.ts';
-import { ChangeButton } from './change-button.tsx';
+import { EditButton } from './change-button.tsx';
 import { TextLink } from './links.tsx';
 import { Panel } from './panel.tsx';
 
@@ -62,9 +62,9 @@ export function ClipOfStream({ stream: { id, title, startedAt } }: { stream: Sha
       isPending={cut.isPending}
       onCut={(body) => cut.mutate({ params: { path: { id } }, body })}
     >
-      <ChangeButton variant="default" onClick={takeLast}>
+      <EditButton variant="default" onClick={takeLast}>
         {t('clip.last', { seconds: LAST_SEC })}
-      </ChangeButton>
+      </EditButton>
     </ClipPanel>
   );
 }
@@ -103,9 +103,9 @@ function ClipPanel({ form, madeId, isPending, onCut, children }: Props) {
             required
           />
           {children}
-          <ChangeButton type="submit" loading={isPending}>
+          <EditButton type="submit" loading={isPending}>
             {t('clip.cut')}
-          </ChangeButton>
+          </EditButton>
         </Group>
       </form>
       {madeId !== undefined && (

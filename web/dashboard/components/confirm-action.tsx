@@ -2,7 +2,7 @@ import { Button, type ButtonProps, Group, Modal, Stack, Text } from '@mantine/co
 import { useDisclosure } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type Changing, useMayChange } from '../app/rights.ts';
+import { type Changing, useCanEdit } from '../app/rights.ts';
 
 interface Props extends ButtonProps {
   /** The words of the button, and of the one that confirms. */
@@ -21,7 +21,7 @@ interface Props extends ButtonProps {
 export function ConfirmAction({ label, title, text, onConfirm, isPending = false, of, ...button }: Props) {
   const { t } = useTranslation();
   const [isOpen, dialog] = useDisclosure();
-  if (!useMayChange(of)) return null;
+  if (!useCanEdit(of)) return null;
   return (
     <>
       <Button color="red" variant="light" {...button} onClick={dialog.open}>

@@ -47,7 +47,7 @@ export const byCursor = {
 };
 
 /** The same for a list that is kept up to date. Who has loaded more looks for something, and is left in peace. */
-export function lookingEvery(ms: number) {
+export function pollEvery(ms: number) {
   return {
     ...byCursor,
     refetchInterval: ({ state: { data } }: { state: { data?: { pages: unknown[] } | undefined } }) =>

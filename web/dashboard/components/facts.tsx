@@ -1,13 +1,13 @@
 import './media.css';
 import type { ReactNode } from 'react';
 
-export interface Fact {
+export interface DescriptionItem {
   label: string;
   value: ReactNode;
 }
 
 /** Short values with their names, as many beside each other as there is room for. */
-export function Facts({ facts }: { facts: readonly Fact[] }) {
+export function DescriptionList({ facts }: { facts: readonly DescriptionItem[] }) {
   return (
     <dl className="facts">
       {facts.map(({ label, value }) => (

@@ -1,6 +1,6 @@
 import { Button, Group } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { ChangeButton } from './change-button.tsx';
+import { EditButton } from './change-button.tsx';
 
 interface Props {
   submit: string;
@@ -19,9 +19,9 @@ export function FormActions({ submit, isPending, onCancel }: Props) {
           {t('cancel')}
         </Button>
       )}
-      <ChangeButton type="submit" loading={isPending}>
+      <EditButton type="submit" loading={isPending}>
         {submit}
-      </ChangeButton>
+      </EditButton>
     </Group>
   );
 }

@@ -3,7 +3,7 @@ import { useRouter } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ApiError } from '../app/api-error.ts';
-import { errorWords } from '../app/error-words.ts';
+import { errorMessage } from '../app/error-words.ts';
 import { ErrorDetails } from './error-details.tsx';
 import { WarningIcon } from './icons.tsx';
 import { RowsSkeleton } from './skeletons.tsx';
@@ -25,7 +25,7 @@ export function LoadFailed({ error, onRetry }: { error: ApiError; onRetry: () =>
   const { t } = useTranslation();
   const { navigate } = useRouter();
   return (
-    <Alert color="red" icon={<WarningIcon />} title={errorWords(error)}>
+    <Alert color="red" icon={<WarningIcon />} title={errorMessage(error)}>
       <Stack align="flex-start" gap="xs">
         <ErrorDetails error={error} go={navigate} />
         <Button variant="default" onClick={() => void onRetry()}>

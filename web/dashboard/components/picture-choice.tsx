@@ -1,5 +1,5 @@
 import { FileButton, Text } from '@mantine/core';
-import { ChangeButton } from './change-button.tsx';
+import { EditButton } from './change-button.tsx';
 import { ConfirmAction } from './confirm-action.tsx';
 
 interface Props {
@@ -12,7 +12,7 @@ interface Props {
 }
 
 /** Chooses a picture for an upload, and removes the one that there is. */
-export function PictureChoice({ word, hasPicture, put, remove, onRemove }: Props) {
+export function ImagePicker({ word, hasPicture, put, remove, onRemove }: Props) {
   return (
     <>
       <FileButton
@@ -22,9 +22,9 @@ export function PictureChoice({ word, hasPicture, put, remove, onRemove }: Props
         }}
       >
         {(props) => (
-          <ChangeButton {...props} of="settings" variant="default" loading={put.isPending}>
+          <EditButton {...props} of="settings" variant="default" loading={put.isPending}>
             {word('choose')}
-          </ChangeButton>
+          </EditButton>
         )}
       </FileButton>
       {hasPicture && (

@@ -14,6 +14,6 @@ export function PlayerFrame({ src, title }: { src: string; title: string }) {
 }
 
 /** What stands where the player will be. */
-export function PlayerWaits({ children }: { children: ReactNode }) {
+export function PlayerPlaceholder({ children }: { children: ReactNode }) {
   return <div className="player-waits">{children}</div>;
 }

@@ -6,7 +6,7 @@ import { CopyField } from './copy-field.tsx';
 import { WarningIcon } from './icons.tsx';
 
 /** A secret that is shown this once. It goes on only after "I stored it"; leaving the page before is asked about. */
-export function SecretOnce({
+export function OneTimeSecret({
   label,
   value,
   onStored,

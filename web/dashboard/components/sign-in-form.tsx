@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { errorWords } from '../app/error-words.ts';
+import { errorMessage } from '../app/error-words.ts';
 import { formErrors } from '../app/form.ts';
 import { enterCode, signIn } from '../app/session.ts';
 
@@ -33,7 +33,7 @@ function PasswordStep({ email = '', onDone, onChallenge }: Props & { onChallenge
       const { challengeId } = error.details;
       if (typeof challengeId === 'string') return onChallenge(challengeId);
       if (error.field !== null) return formErrors(form)(error);
-      setFailure(errorWords(error));
+      setFailure(errorMessage(error));
       form.getInputNode('password')?.focus();
     },
   });
@@ -103,7 +103,7 @@ function CodeStep({
     meta: { errors: 'form' },
     onSuccess: onDone,
     onError: (error) => {
-      setFailure(error.code === 'INVALID_CREDENTIALS' ? t('signIn.wrongCode') : errorWords(error));
+      setFailure(error.code === 'INVALID_CREDENTIALS' ? t('signIn.wrongCode') : errorMessage(error));
       form.getInputNode('code')?.focus();
     },
   });

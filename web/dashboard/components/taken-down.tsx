@@ -9,7 +9,7 @@ interface Props {
 }
 
 /** What the operator says of content that was taken down; nothing of any other. */
-export function TakenDown({ takedown, title, text }: Props) {
+export function TakedownNotice({ takedown, title, text }: Props) {
   if (takedown === null) return null;
   return (
     <Alert color="red" icon={<WarningIcon />} title={title}>

@@ -37,7 +37,7 @@ export interface Decline {
 }
 
 /** What became of a payment. SUCCEEDED and FAILED are final. */
-export type Answer =
+export type PaymentResult =
   | { status: 'SUCCEEDED'; ref: string; method: SavedMethod | null }
   | Decline
   /** The buyer goes there, and then comes back to `returnUrl`. */
@@ -45,7 +45,7 @@ export type Answer =
   /** Ask again later. */
   | { status: 'PENDING'; ref: string };
 
-export type RefundAnswer = { status: 'SUCCEEDED' | 'PENDING'; ref: string } | Decline;
+export type RefundResult = { status: 'SUCCEEDED' | 'PENDING'; ref: string } | Decline;
 
 /** Who pays. `ref` is the provider's name for them, once it has one. */
 export interface Payer {
@@ -114,7 +114,7 @@ export interface RefundRequest {
 }
 
 /** Something that the provider says has changed. Never a fact: the object is fetched afresh. */
-export interface Hint {
+export interface ProviderEvent {
   id: string;
   kind: ProviderEventKind;
   objectRef: string;
@@ -130,7 +130,7 @@ export interface ObjectHandle {
 export interface FetchedPayment {
   /** The key it was asked for with; null for one that is not ours. */
   key: string | null;
-  answer: Answer;
+  answer: PaymentResult;
 }
 
 export interface FetchedRefund {
@@ -141,7 +141,7 @@ export interface FetchedRefund {
   /** Of the charge. */
   paymentRef: string;
   amountCents: number;
-  answer: RefundAnswer;
+  answer: RefundResult;
 }
 
 export interface FetchedDispute {
@@ -164,19 +164,19 @@ export interface FetchedPayout {
 }
 
 /** A payout with its name at the provider. */
-export interface NamedPayout extends FetchedPayout {
+export interface PayoutWithRef extends FetchedPayout {
   ref: string;
 }
 
-export interface PayOutRequest {
+export interface PayoutRequest {
   key: string;
   accountRef: string;
   /** null: all that can be paid out. */
   amountCents: number | null;
 }
 
-export type PayOutAnswer =
-  | { status: 'MADE'; payout: NamedPayout }
+export type PayoutResult =
+  | { status: 'MADE'; payout: PayoutWithRef }
   | { status: 'TOO_MUCH' }
   /** `message` is for the operator. */
   | { status: 'REFUSED'; message: string };
@@ -220,16 +220,16 @@ export interface PaymentProvider {
   /** Resolves where it can be asked, and knows us. */
   ping(): Promise<void>;
   /** The buyer is there. */
-  charge(request: ChargeRequest): Promise<Answer>;
+  charge(request: ChargeRequest): Promise<PaymentResult>;
   /** A renewal: nobody is there, so what wants a person fails with AUTHENTICATION_REQUIRED. */
-  chargeSaved(request: SavedChargeRequest): Promise<Answer>;
+  chargeSaved(request: SavedChargeRequest): Promise<PaymentResult>;
   /** Keeps a card without a charge. */
-  saveMethod(request: SaveMethodRequest): Promise<Answer>;
+  saveMethod(request: SaveMethodRequest): Promise<PaymentResult>;
   /** What became of it; null: the provider never heard of it. */
-  look(payment: PaymentHandle): Promise<Answer | null>;
+  look(payment: PaymentHandle): Promise<PaymentResult | null>;
   /** Ends a payment that waits for its buyer; SUCCEEDED when it was too late. */
-  cancel(payment: PaymentHandle): Promise<Answer>;
-  refund(request: RefundRequest): Promise<RefundAnswer>;
+  cancel(payment: PaymentHandle): Promise<PaymentResult>;
+  refund(request: RefundRequest): Promise<RefundResult>;
   /**
    * Takes what a lost dispute has cost from the creator's account, and returns the part of the fee.
    *
@@ -242,22 +242,22 @@ export interface PaymentProvider {
   onboardingLink(request: OnboardingRequest): Promise<{ url: string; expiresAt: Date }>;
   dashboardLink(accountRef: string): Promise<{ url: string }>;
   /** Checks signature and age; null: not the provider's. An event that concerns nothing of ours is 'OTHER'. */
-  readWebhook(rawBody: Buffer, headers: IncomingHttpHeaders): Promise<Hint | 'OTHER' | null>;
+  readWebhook(rawBody: Buffer, headers: IncomingHttpHeaders): Promise<ProviderEvent | 'OTHER' | null>;
   /** What it has told since then, for whom a message did not reach; those that are known come again. */
-  toldSince(at: Date): Promise<Hint[]>;
+  toldSince(at: Date): Promise<ProviderEvent[]>;
   /** Each null for what the provider does not know. */
   fetchPayment(object: ObjectHandle): Promise<FetchedPayment | null>;
   fetchRefund(object: ObjectHandle): Promise<FetchedRefund | null>;
   fetchDispute(object: ObjectHandle): Promise<FetchedDispute | null>;
   fetchPayout(object: ObjectHandle): Promise<FetchedPayout | null>;
   /** The payouts of an account that were made since then. */
-  payoutsSince(accountRef: string, at: Date): Promise<NamedPayout[]>;
+  payoutsSince(accountRef: string, at: Date): Promise<PayoutWithRef[]>;
   /** Pays out of an account at once, beside what the provider does by itself. */
-  payOut(request: PayOutRequest): Promise<PayOutAnswer>;
+  payOut(request: PayoutRequest): Promise<PayoutResult>;
   fetchMethod(object: ObjectHandle): Promise<FetchedMethod | null>;
   /** Deletes what it keeps of a customer, whose cards go along. Payments stay, as the law wants them. */
   forgetCustomer(customer: Pick<Payer, 'id' | 'ref'>): Promise<void>;
 }
 
 /** The provider cannot be reached, answers with an error of its own, or too late: nothing is known. */
-export class ProviderUnavailable extends Error {}
+export class ProviderUnavailableError extends Error {}

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../../test/harness/app.ts';
 import { TestClock } from '../../../../test/harness/clock.ts';
 import type { TestAccount } from '../../../../test/harness/factories.ts';
-import { until } from '../../../../test/harness/wait.ts';
+import { waitFor } from '../../../../test/harness/wait.ts';
 import { createPackagedStream } from '../../../../test/streams/packaged-stream.ts';
 import { addVideo, madeUpFiles } from '../../../../test/videos/fixture.ts';
 import { newId } from '../../../kernel/ids.ts';
@@ -139,7 +139,7 @@ test('the page of the stream leads to the recording', async () => {
     .insertInto('recording')
     .values({ ...recording, id: newId('rec'), session_id, created_at: clock.now() })
     .execute();
-  await until(async () => (await page()).includes(`/watch/${videoId}">Watch the recording</a>`));
+  await waitFor(async () => (await page()).includes(`/watch/${videoId}">Watch the recording</a>`));
   await stream.act('start');
   assert.doesNotMatch(await page(), /Watch the recording/);
 });

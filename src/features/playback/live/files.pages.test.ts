@@ -4,7 +4,7 @@ import { startTestApp, type TestApp } from '../../../../test/harness/app.ts';
 import { TestClock } from '../../../../test/harness/clock.ts';
 import type { TestAccount } from '../../../../test/harness/factories.ts';
 import { insertReadyVideo } from '../../../../test/harness/videos.ts';
-import { until } from '../../../../test/harness/wait.ts';
+import { waitFor } from '../../../../test/harness/wait.ts';
 import { createPackagedStream } from '../../../../test/streams/packaged-stream.ts';
 import { dateFromMs } from '../../../kernel/clock.ts';
 
@@ -66,18 +66,18 @@ test('after the stop the same address leads to the recording, for whoever may se
     .values({ ...ids, number: 1, video_id, created_at: at, settled_at: at })
     .execute();
   const address = `/v/${video_id}/master.m3u8`;
-  await until(async () => (await where('master.m3u8')) === address);
+  await waitFor(async () => (await where('master.m3u8')) === address);
   assert.equal(await where('master.m3u8?token=none', 'HEAD'), address);
   assert.deepEqual([await where('src/index.m3u8'), await where('thumbnail.jpg')], [404, 404]);
   for (const visibility of ['PRIVATE', 'UNLISTED']) {
     (await app.request('PATCH', `/videos/${video_id}`, { key, body: { visibility } })).assertOk(200);
-    await until(async () => (await where('master.m3u8')) === 404, { message: visibility });
+    await waitFor(async () => (await where('master.m3u8')) === 404, { message: visibility });
   }
   const rest = await insertReadyVideo(db, account.live, { source: 'RECORDING' });
   const second = { ...ids, id: `${sessionId}2`, number: 2, video_id: rest, created_at: at, settled_at: at };
   await db.insertInto('recording').values(second).execute();
   const message = 'of a long broadcast, the first that is open';
-  await until(async () => (await where('master.m3u8')) === `/v/${rest}/master.m3u8`, { message });
+  await waitFor(async () => (await where('master.m3u8')) === `/v/${rest}/master.m3u8`, { message });
   await stream.act('start');
   assert.equal((await stream.get('master.m3u8')).status, 200);
 });

@@ -1,27 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { visitOf } from '../../../http/visit.ts';
+import { clientInfoOf } from '../../../http/visit.ts';
 import type { Clock } from '../../../kernel/clock.ts';
-import { isOpen } from '../../../kernel/visibility.ts';
+import { isLinkAccessible } from '../../../kernel/visibility.ts';
 import {
   type FileReply,
   type LiveEdge,
-  type LiveEnding,
+  type PlaylistEnding,
   type LiveFiles,
-  LiveNodeAway,
+  MediaNodeUnavailableError,
   type LiveRequest,
 } from '../../../media/contract/index.ts';
-import type { Arrivals } from '../../arrivals/index.ts';
+import type { ViewerFingerprints } from '../../arrivals/index.ts';
 import type { Access } from '../access.service.ts';
-import { tokenMark } from '../playback-sessions.ts';
+import { tokenFingerprint } from '../playback-sessions.ts';
 import { fileRequestOf, sendFile, viewerOf } from '../reply.ts';
-import { countSent, type SentBytes } from '../sent-bytes.ts';
+import { countEgress, type OnBytesSent } from '../sent-bytes.ts';
 import type { Snapshots } from '../snapshots.ts';
 import type { VideoSnapshot } from '../videos/snapshot.ts';
 import { createLiveAdmission } from './admission.ts';
 import { lastRecordings } from './recorded.ts';
 import type { StreamSnapshot } from './snapshot.ts';
-import type { WatchedBy, Watcher, Watching } from './watching.ts';
+import type { OnWatched, Watcher, RecentWatchers } from './watching.ts';
 
 interface Deps {
   streams: Snapshots<StreamSnapshot>;
@@ -30,10 +30,10 @@ interface Deps {
   videos: Snapshots<VideoSnapshot>;
   access: Access;
   files: LiveFiles;
-  viewers: WatchedBy;
-  watching: Watching;
-  arrivals: Pick<Arrivals, 'meet'>;
-  sentBytes: SentBytes;
+  viewers: OnWatched;
+  watching: RecentWatchers;
+  arrivals: Pick<ViewerFingerprints, 'fingerprint'>;
+  sentBytes: OnBytesSent;
   clock: Clock;
 }
 
@@ -87,7 +87,7 @@ type View = {
   stream: StreamSnapshot;
   isPreview: boolean;
   sinceMs: number | undefined;
-  ending?: LiveEnding;
+  ending?: PlaylistEnding;
   /** The token that let the viewer in, as a query; nothing when none was needed. */
   suffix: string;
 };
@@ -134,7 +134,7 @@ async function awaitEdge(
 }
 
 function isPrivate({ suffix, stream }: View): boolean {
-  return suffix !== '' || !isOpen(stream.visibility);
+  return suffix !== '' || !isLinkAccessible(stream.visibility);
 }
 
 /**
@@ -157,7 +157,7 @@ async function readWhenThere(
     try {
       return { view, answer: await read(file, view, request.params) };
     } catch (error) {
-      if (!(error instanceof LiveNodeAway)) throw error;
+      if (!(error instanceof MediaNodeUnavailableError)) throw error;
       if (performance.now() >= deadlineMs || request.raw.destroyed) return { view, answer: files.notFound() };
     }
     await sleep(NODE_ASK_MS);
@@ -185,13 +185,13 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
       const { stream } = view;
       const visited = { workspaceId: stream.workspaceId, isSelf: false };
       reply.header(VIEWERS_HEADER, stream.viewerCount);
-      const meet = () => arrivals.meet(visitOf(request), visited);
-      viewers.seen(stream, { ...watcher, token: tokenMark(view.suffix) }, meet);
+      const meet = () => arrivals.fingerprint(clientInfoOf(request), visited);
+      viewers.seen(stream, { ...watcher, token: tokenFingerprint(view.suffix) }, meet);
       watching.seen(stream.id, watcher);
     }
     if (isShared(request.params, answer) && !isPrivate(view) && view.ending === undefined)
       reply.header(CACHE_HEADER, CACHE_SEC);
-    countSent(sentBytes, view.stream, reply, answer);
+    countEgress(sentBytes, view.stream, reply, answer);
     endWhenSlow(reply);
     return sendFile(reply, answer);
   };
@@ -246,7 +246,7 @@ function admission({ streams }: Pick<Deps, 'streams'>, admit: Admit) {
   return async (request: FileOfStream, reply: FastifyReply): Promise<FastifyReply> => {
     const view = await admit(request, reply);
     const stream = await streams.get(request.params.streamId);
-    const isForAll = stream !== undefined && isOpen(stream.visibility) && request.query.token === undefined;
+    const isForAll = stream !== undefined && isLinkAccessible(stream.visibility) && request.query.token === undefined;
     if (isForAll) reply.header(CACHE_HEADER, CACHE_SEC);
     const isAdmitted = view !== null && view.ending === undefined;
     return reply

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../../test/harness/app.ts';
 import { TestClock } from '../../../../test/harness/clock.ts';
 import { broadcastGuide, hasNginx, type RunningNginx, startNginx } from '../../../../test/harness/nginx.ts';
-import { until } from '../../../../test/harness/wait.ts';
+import { waitFor } from '../../../../test/harness/wait.ts';
 import { createPackagedStream } from '../../../../test/streams/packaged-stream.ts';
 
 const SEGMENT = 'e1/src/s_000002.m4s';
@@ -56,7 +56,7 @@ async function broadcast(settings: object = {}) {
     },
     /** How often the platform was asked for it. */
     passed: async (path: string) => {
-      await until(async () => (await logged()).filter(isOfViewer).length === asked);
+      await waitFor(async () => (await logged()).filter(isOfViewer).length === asked);
       const lines = (await logged()).filter((line) => line.startsWith(`${base}${path} `));
       return lines.filter((line) => !line.endsWith(' -')).length;
     },
@@ -72,7 +72,7 @@ test('however many ask for a part at once, the platform is asked once, and late 
   assert.deepEqual(new Set(await all(PLAYLIST)), new Set([200]));
   assert.deepEqual([await passed(SEGMENT), await passed('admission'), await passed(PLAYLIST)], [1, 1, 1]);
   // What is kept for a second is asked for anew.
-  await until(async () => (await status(SEGMENT)) === 200 && (await passed('admission')) > 1, {
+  await waitFor(async () => (await status(SEGMENT)) === 200 && (await passed('admission')) > 1, {
     timeoutMs: 4000,
     intervalMs: 100,
   });
@@ -86,14 +86,14 @@ test('nothing is shown for more than two seconds after the stop, and all of it w
   const { status, act } = await broadcast();
   const paths = [SEGMENT, PLAYLIST, 'e1/src/init.mp4'];
   const all = () => Promise.all(paths.map(status));
-  await until(async () => (await all()).every((one) => one === 200));
+  await waitFor(async () => (await all()).every((one) => one === 200));
   await act('stop');
   const fromMs = performance.now();
   const isRefused = async () => (await all()).every((one) => one === 403 || one === 404);
-  await until(isRefused, { timeoutMs: SHOWN_MS, intervalMs: 20, message: 'the end' });
+  await waitFor(isRefused, { timeoutMs: SHOWN_MS, intervalMs: 20, message: 'the end' });
   assert.ok(performance.now() - fromMs < SHOWN_MS);
   await act('start');
-  await until(async () => (await all()).every((one) => one === 200), { message: 'the next start' });
+  await waitFor(async () => (await all()).every((one) => one === 200), { message: 'the next start' });
 });
 
 test('what is not for everybody is given to nobody else', { skip }, async () => {

@@ -11,7 +11,7 @@ interface Deps {
 }
 
 /** One video of a broadcast. */
-export interface Recorded {
+export interface RecordedVideo {
   id: string;
   /** Which of how many, from 1. */
   part: number;
@@ -26,7 +26,7 @@ export async function lastRecordings(
   { recordings, videos, access }: Deps,
   { isLive, ended, currentSessionId, visibility }: StreamSnapshot,
   viewer: Viewer,
-): Promise<Recorded[]> {
+): Promise<RecordedVideo[]> {
   if (isLive || ended === null || currentSessionId === null) return [];
   const ids = (await recordings.get(currentSessionId)) ?? [];
   const isShown = async (id: string) => {

@@ -81,7 +81,7 @@ async function setUp(
         },
       },
     }),
-    reception: { receive: async (_request, { id, grant }) => `${id}.${grant ?? 'open'}` },
+    reception: { recordImpression: async (_request, { id, grant }) => `${id}.${grant ?? 'open'}` },
     assets,
     clock: { ms: () => NOW.getTime(), now: () => NOW },
     publicUrl: 'https://video.example',

@@ -2,27 +2,27 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebAssets } from '../../../http/assets.ts';
 import { type Page, sendPage } from '../../../http/page.ts';
 import type { Clock } from '../../../kernel/clock.ts';
-import { isOpen } from '../../../kernel/visibility.ts';
+import { isLinkAccessible } from '../../../kernel/visibility.ts';
 import { html, type SafeHtml } from '../../../platform/html.ts';
 import type { Grant } from '../access.rules.ts';
-import type { Access, Asking } from '../access.service.ts';
-import { followersPage, isSold, lockedPage, type Sellers } from '../locked.ts';
-import { creatorName, EMBED_SIZE, type FollowBox, missingPages } from '../media.views.ts';
+import type { Access, AccessRequest } from '../access.service.ts';
+import { followersOnlyPage, isPurchasable, paywallPage, type Sellers } from '../locked.ts';
+import { creatorName, EMBED_SIZE, type RenderFollowBox, notFoundPages } from '../media.views.ts';
 import { type Embeddable, oembedUrl } from '../oembed.pages.ts';
-import type { Reception } from '../reception.ts';
+import type { Impressions } from '../reception.ts';
 import { viewerOf } from '../reply.ts';
 import type { Snapshots } from '../snapshots.ts';
 import type { VideoSnapshot } from '../videos/snapshot.ts';
 import { lastRecordings } from './recorded.ts';
 import type { StreamSnapshot } from './snapshot.ts';
-import { embedBody, type Showing, streamBody, streamHead, type WatchView } from './watch.views.ts';
+import { embedBody, type StreamViewState, streamBody, streamHead, type WatchView } from './watch.views.ts';
 
 /**
  * The chat of a stream beside its player; null where there is none.
  *
  * @param suffix the token that let the visitor in, as a query.
  */
-export type LiveChat = (streamId: string, suffix: string, asking: Asking) => Promise<SafeHtml | null>;
+export type LiveChat = (streamId: string, suffix: string, asking: AccessRequest) => Promise<SafeHtml | null>;
 
 interface Deps {
   streams: Snapshots<StreamSnapshot>;
@@ -31,7 +31,7 @@ interface Deps {
   videos: Snapshots<VideoSnapshot>;
   access: Access;
   sellers: Sellers;
-  reception: Reception;
+  reception: Impressions;
   assets: WebAssets;
   clock: Clock;
   /** Without a slash at the end; canonical and shared addresses begin with it. */
@@ -43,7 +43,7 @@ interface Deps {
   /** Where else the browser fetches what has left the live window. */
   mediaOrigins: readonly string[];
   chat?: LiveChat;
-  followBox?: FollowBox;
+  followBox?: RenderFollowBox;
 }
 
 type WatchRequest = FastifyRequest<{
@@ -81,11 +81,11 @@ async function lockedStream(deps: Deps, request: WatchRequest): Promise<Page | n
   const stream = await streams.get(params.streamId);
   if (stream?.visibility === 'FOLLOWERS') {
     const follow = await followOf(deps, request, stream, `/watch/${params.streamId}`);
-    return follow && followersPage(stream, follow);
+    return follow && followersOnlyPage(stream, follow);
   }
-  if (stream === undefined || !isSold(stream)) return null;
+  if (stream === undefined || !isPurchasable(stream)) return null;
   const sold = { ...stream, priceCents: null };
-  return lockedPage(sold, await sellers(sold), query.checkout_id !== undefined);
+  return paywallPage(sold, await sellers(sold), query.checkout_id !== undefined);
 }
 
 /** What this viewer may see; null when nothing. */
@@ -114,21 +114,21 @@ async function viewOf(
     recordings: recordings.map(({ id, ...place }) => ({ url: `${publicUrl}/watch/${id}`, ...place })),
     playlist: `/live/${streamId}/master.m3u8${suffix}`,
     whep: deps.hasWhep() ? `/whep/${streamId}${suffix}` : null,
-    session: grant === 'preview' ? null : await deps.reception.receive(request, { ...stream, ...pass }),
+    session: grant === 'preview' ? null : await deps.reception.recordImpression(request, { ...stream, ...pass }),
     chat: withChat ? ((await deps.chat?.(streamId, suffix, request)) ?? null) : null,
     watchUrl,
     reportUrl: `/report/${streamId}`,
     embedUrl: `${publicUrl}/embed/${streamId}`,
     picture: card === null ? null : { url: publicUrl + card, ...CARD_SIZE },
-    oembedUrl: isOpen(stream.visibility) ? oembedUrl(publicUrl, watchUrl) : null,
+    oembedUrl: isLinkAccessible(stream.visibility) ? oembedUrl(publicUrl, watchUrl) : null,
     isListed: stream.visibility === 'PUBLIC' && grant === null,
   };
 }
 
 /** Of whatever can be watched. */
 export async function followOf(
-  { followBox }: { followBox?: FollowBox },
-  asking: Asking,
+  { followBox }: { followBox?: RenderFollowBox },
+  asking: AccessRequest,
   {
     accountId,
     workspaceId,
@@ -141,7 +141,7 @@ export async function followOf(
   return (await followBox?.(asking, { accountId, workspaceId, ...creator }, page)) ?? null;
 }
 
-function showingOf(stream: StreamSnapshot, grant: Grant | null, clock: Clock): Showing {
+function showingOf(stream: StreamSnapshot, grant: Grant | null, clock: Clock): StreamViewState {
   if (stream.isLive) return 'live';
   if (grant === 'preview' && stream.hasSignal) return 'preview';
   if (stream.scheduledStartAt !== null && stream.scheduledStartAt > clock.now()) return 'scheduled';
@@ -185,10 +185,10 @@ export async function embeddableStream(
   id: string,
 ): Promise<Embeddable | null> {
   const stream = await streams.get(id);
-  if (stream === undefined || !isOpen(stream.visibility)) return null;
+  if (stream === undefined || !isLinkAccessible(stream.visibility)) return null;
   const { title, creator, video } = stream;
   const { width, height } = video ?? EMBED_SIZE;
   return { title, creator, width, height, thumbnail: null };
 }
 
-const MISSING = missingPages('broadcast');
+const MISSING = notFoundPages('broadcast');

@@ -1,16 +1,16 @@
 import { html, type SafeHtml } from '../../../platform/html.ts';
-import { embedReport, type MediaPage, mediaHead, time, watchBody } from '../media.views.ts';
+import { embedReport, type MediaPage, mediaHead, timeElement, watchBody } from '../media.views.ts';
 import type { StreamSnapshot } from './snapshot.ts';
 
 /** How a stream presents itself to one viewer. `preview` shows the signal to its owner before the start. */
-export type Showing = 'live' | 'preview' | 'scheduled' | 'ended' | 'offline';
+export type StreamViewState = 'live' | 'preview' | 'scheduled' | 'ended' | 'offline';
 
 /** All that the two pages of a stream say. */
 export interface WatchView extends MediaPage {
   /** Null where there is none. */
   chat: SafeHtml | null;
   stream: StreamSnapshot;
-  showing: Showing;
+  showing: StreamViewState;
   /** Of the broadcast that has ended, in its order: those of its parts that play. */
   recordings: readonly { url: string; part: number; of: number }[];
   /** From the root of the site. */
@@ -23,7 +23,7 @@ export interface WatchView extends MediaPage {
   isPreview: boolean;
 }
 
-const STATES: Record<Showing, string> = {
+const STATES: Record<StreamViewState, string> = {
   live: 'Live',
   preview: 'Preview',
   scheduled: 'Scheduled',
@@ -84,11 +84,11 @@ function recorded({ recordings }: WatchView, isEmbed: boolean): SafeHtml | null 
   return html`<p class="player-panel-recording"${recordings.length < first.of && html` data-more`}>${links}</p>`;
 }
 
-function panelMessage(showing: Showing, startsAt: Date | null, playlist: string): SafeHtml {
+function panelMessage(showing: StreamViewState, startsAt: Date | null, playlist: string): SafeHtml {
   if (showing === 'live' || showing === 'preview') {
     return html`Waiting for video…<noscript> The player needs JavaScript. Without it, <a href="${playlist}">open the stream</a> in a video player.</noscript>`;
   }
-  if (startsAt !== null) return html`Starts ${time(startsAt, 'local')}.`;
+  if (startsAt !== null) return html`Starts ${timeElement(startsAt, 'local')}.`;
   if (showing === 'ended') return html`The broadcast has ended. If it starts again, playback resumes here.`;
   return html`The broadcast has not started yet. Playback starts automatically when it does.`;
 }
@@ -96,10 +96,10 @@ function panelMessage(showing: Showing, startsAt: Date | null, playlist: string)
 /** Since when, or from when; the page's script hides it when it no longer holds. */
 function moment({ stream, showing }: WatchView): SafeHtml | null {
   if (showing === 'live' && stream.liveSince !== null) {
-    return html`<span data-while="on">Started ${time(stream.liveSince, 'relative')}</span>`;
+    return html`<span data-while="on">Started ${timeElement(stream.liveSince, 'relative')}</span>`;
   }
   if (showing === 'scheduled' && stream.scheduledStartAt !== null) {
-    return html`<span data-while="off">Starts ${time(stream.scheduledStartAt, 'local')}</span>`;
+    return html`<span data-while="off">Starts ${timeElement(stream.scheduledStartAt, 'local')}</span>`;
   }
   if (showing === 'preview') return html`<span>Only people with the link can see it</span>`;
   return null;

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../../../kernel/clock.ts';
-import type { Arrival } from '../../arrivals/index.ts';
+import type { ViewerFingerprint } from '../../arrivals/index.ts';
 import type { StreamSnapshot } from './snapshot.ts';
 
 /** What tells players apart: two behind one address with the same browser are one. */
@@ -12,18 +12,18 @@ export interface Watcher {
 }
 
 /** Told of everybody who was given a media playlist of a broadcast, or whose player says that it plays. */
-export interface WatchedBy {
+export interface OnWatched {
   seen(
     stream: Pick<StreamSnapshot, 'id' | 'workspaceId' | 'currentSessionId' | 'liveSince'>,
     viewer: Watcher,
     /** As whom the facts have the viewer. */
-    arrivalOf: () => Arrival,
+    arrivalOf: () => ViewerFingerprint,
     sign?: 'playlist' | 'beacon' | 'gone',
   ): void;
 }
 
 /** Who was watching when a broadcast stopped, as this process has seen it. */
-export interface Watching {
+export interface RecentWatchers {
   /** The player was given a media playlist of a broadcast that is on. */
   seen(streamId: string, watcher: Watcher): void;
   /** Was it given one in the ten seconds before? */
@@ -37,7 +37,7 @@ const WATCHERS_MAX = 100_000;
 const SALT_BYTES = 16;
 
 /** In memory, under a salt that never leaves it. */
-export function createWatching({ clock }: { clock: Clock }): Watching {
+export function createWatching({ clock }: { clock: Clock }): RecentWatchers {
   const salt = randomBytes(SALT_BYTES);
   /** The longest unseen first. */
   const seenAt = new Map<string, number>();

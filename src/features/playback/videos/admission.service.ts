@@ -1,11 +1,11 @@
-import { isOpen } from '../../../kernel/visibility.ts';
-import { type Grant, mayPlayThere, type Source } from '../access.rules.ts';
+import { isLinkAccessible } from '../../../kernel/visibility.ts';
+import { type Grant, isEmbedAllowed, type Source } from '../access.rules.ts';
 import type { Access, Viewer } from '../access.service.ts';
 import type { Snapshots } from '../snapshots.ts';
 import type { VideoSnapshot } from './snapshot.ts';
 
 /** One request for a video or a file of it. */
-export interface Visit extends Source, Viewer {
+export interface MediaRequest extends Source, Viewer {
   videoId: string;
   /** The host name that was asked. */
   host: string;
@@ -24,7 +24,7 @@ export interface Admission {
 
 export interface Admissions {
   /** Null when there is no such video, or the viewer may not see it: the same 404. */
-  admit(visit: Visit): Promise<Admission | null>;
+  admit(visit: MediaRequest): Promise<Admission | null>;
 }
 
 interface Deps {
@@ -46,8 +46,8 @@ export function createAdmissions({ videos, access, platformHosts }: Deps): Admis
         video,
         grant,
         suffix,
-        isPrivate: suffix !== '' || listed !== null || !isOpen(video.visibility),
-        mayPlay: mayPlayThere(source, { listed, own: [...platformHosts, host], grant }),
+        isPrivate: suffix !== '' || listed !== null || !isLinkAccessible(video.visibility),
+        mayPlay: isEmbedAllowed(source, { listed, own: [...platformHosts, host], grant }),
       };
     },
   };

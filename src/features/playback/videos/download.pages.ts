@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { VideoFiles } from '../../../media/contract/index.ts';
 import { fileRequestOf, sendFile } from '../reply.ts';
-import { countSent, type SentBytes } from '../sent-bytes.ts';
+import { countEgress, type OnBytesSent } from '../sent-bytes.ts';
 import type { Downloads } from './download.service.ts';
 
 type DownloadRequest = FastifyRequest<{
@@ -16,7 +16,7 @@ type DownloadRequest = FastifyRequest<{
 export function downloadPages(deps: {
   downloads: Downloads;
   files: Pick<VideoFiles, 'notFound'>;
-  sentBytes: SentBytes;
+  sentBytes: OnBytesSent;
 }): (app: FastifyInstance) => void {
   const { downloads, files, sentBytes } = deps;
   const handler = async (request: DownloadRequest, reply: FastifyReply) => {
@@ -24,7 +24,7 @@ export function downloadPages(deps: {
     const link = { ...request.params, token: typeof token === 'string' ? token : undefined };
     const found = await downloads.open(link, fileRequestOf(request, true));
     if (found === null) return sendFile(reply, files.notFound());
-    countSent(sentBytes, found.video, reply, found.reply);
+    countEgress(sentBytes, found.video, reply, found.reply);
     return sendFile(reply, found.reply);
   };
   return (app) =>

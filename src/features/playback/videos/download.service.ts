@@ -2,7 +2,7 @@ import { type Clock, dateFromMs } from '../../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../../kernel/errors.ts';
 import { videoPrefix } from '../../../kernel/media-keys.ts';
 import type { DownloadedFile, FileReply, FileRequest, VideoFiles } from '../../../media/contract/index.ts';
-import { sealText, unsealText } from '../../../platform/sealed-text.ts';
+import { signToken, verifyToken } from '../../../platform/sealed-text.ts';
 import type { Secrets } from '../../../platform/secrets.ts';
 import type { Snapshots } from '../snapshots.ts';
 import type { VideoSnapshot } from './snapshot.ts';
@@ -50,7 +50,7 @@ const EXPIRY = /^[0-9a-z]{1,8}$/;
 export function createDownloads({ videos, files, secrets, clock, publicUrl }: Deps): Downloads {
   const of = (videoId: string, name: string) => `${videoId}/${name}`;
   const isValid = (videoId: string, name: string, token: string) => {
-    const head = unsealText(secrets, PURPOSE, { text: token, of: of(videoId, name) });
+    const head = verifyToken(secrets, PURPOSE, { text: token, of: of(videoId, name) });
     return head !== null && EXPIRY.test(head) && Number.parseInt(head, 36) * 1000 > clock.ms();
   };
   return {
@@ -59,7 +59,7 @@ export function createDownloads({ videos, files, secrets, clock, publicUrl }: De
       if (video === undefined || video.workspaceId !== workspaceId) throw notFound();
       const file = await describe(files, video, name);
       const expiresSec = Math.floor(clock.ms() / 1000) + ttlSec;
-      const token = sealText(secrets, PURPOSE, { head: expiresSec.toString(36), of: of(id, name) });
+      const token = signToken(secrets, PURPOSE, { head: expiresSec.toString(36), of: of(id, name) });
       const url = `${publicUrl}/v/${id}/download/${name}?token=${token}`;
       return { ...file, url, expiresAt: dateFromMs(expiresSec * 1000) };
     },

@@ -2,13 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { videoPrefix } from '../../../kernel/media-keys.ts';
 import type { FileReply, FileRequest, VideoFiles } from '../../../media/contract/index.ts';
 import { fileRequestOf, sendFile } from '../reply.ts';
-import { countSent, type SentBytes } from '../sent-bytes.ts';
-import type { Admission, Admissions, Visit } from './admission.service.ts';
+import { countEgress, type OnBytesSent } from '../sent-bytes.ts';
+import type { Admission, Admissions, MediaRequest } from './admission.service.ts';
 
 interface Deps {
   admissions: Admissions;
   files: VideoFiles;
-  sentBytes: SentBytes;
+  sentBytes: OnBytesSent;
 }
 
 type Params = { videoId: string; folder: string; rung: string; file: string };
@@ -99,24 +99,24 @@ export function videoFilePages(deps: Deps): (app: FastifyInstance) => void {
 /** Lets the viewer in, and says who may read the answer. */
 function serving({ admissions, files, sentBytes }: Deps) {
   return (read: Read) => async (request: VideoRequest, reply: FastifyReply) => {
-    const admission = await admissions.admit(visitOf(request));
+    const admission = await admissions.admit(mediaRequestOf(request));
     if (admission === null) return sendFile(reply, files.notFound());
     const file = fileRequestOf(request, admission.isPrivate);
     const answer = (await read(file, admission, request.params)) ?? files.notFound();
     const { mayPlay, video } = admission;
-    countSent(sentBytes, video, reply, answer);
+    countEgress(sentBytes, video, reply, answer);
     if (video.embedHosts === null) return sendFile(reply, answer);
     return sendFile(reply, answer, mayPlay ? (request.headers.origin ?? null) : null);
   };
 }
 
 /** What the admission asks of a request for a video. */
-export function visitOf(
+export function mediaRequestOf(
   request: Pick<FastifyRequest, 'headers' | 'hostname' | 'ip'> & {
     params: { videoId: string };
     query: { token?: string };
   },
-): Visit {
+): MediaRequest {
   const { origin, referer } = request.headers;
   const { videoId } = request.params;
   return { videoId, token: request.query.token, asking: request, host: request.hostname, origin, referer };

@@ -1,17 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebAssets } from '../../../http/assets.ts';
-import { notice, type Page, sendPage } from '../../../http/page.ts';
-import { isOpen } from '../../../kernel/visibility.ts';
+import { messagePage, type Page, sendPage } from '../../../http/page.ts';
+import { isLinkAccessible } from '../../../kernel/visibility.ts';
 import { html } from '../../../platform/html.ts';
 import { followOf } from '../live/watch.pages.ts';
-import { followersPage, isShown, isSold, lockedPage, type Sellers } from '../locked.ts';
-import { creatorName, type FollowBox, fitInto, missingPages, type Picture } from '../media.views.ts';
+import { followersOnlyPage, isShown, isPurchasable, paywallPage, type Sellers } from '../locked.ts';
+import { creatorName, type RenderFollowBox, scaleToFit, notFoundPages, type Picture } from '../media.views.ts';
 import { type Embeddable, oembedUrl } from '../oembed.pages.ts';
-import type { Reception } from '../reception.ts';
+import type { Impressions } from '../reception.ts';
 import type { Snapshots } from '../snapshots.ts';
 import type { PlaybackTokens } from '../tokens.ts';
 import type { Admission, Admissions } from './admission.service.ts';
-import { visitOf } from './files.pages.ts';
+import { mediaRequestOf } from './files.pages.ts';
 import type { VideoSnapshot } from './snapshot.ts';
 import { shapeOf, type VideoView, videoBody, videoEmbedBody, videoHead } from './watch.views.ts';
 
@@ -20,7 +20,7 @@ interface Deps {
   videos: Snapshots<VideoSnapshot>;
   sellers: Sellers;
   tokens: Pick<PlaybackTokens, 'mintSteady'>;
-  reception: Reception;
+  reception: Impressions;
   assets: WebAssets;
   /** Without a slash at the end; canonical and shared addresses begin with it. */
   publicUrl: string;
@@ -28,7 +28,7 @@ interface Deps {
   platformHosts: readonly string[];
   /** Origins of the store, where media is not served from here. */
   mediaOrigins: readonly string[];
-  followBox?: FollowBox;
+  followBox?: RenderFollowBox;
 }
 
 type Query = { token?: string; t?: string; autoplay?: string; muted?: string; checkout_id?: string };
@@ -53,7 +53,7 @@ export function videoWatchPages(deps: Deps): (app: FastifyInstance) => void {
       locked = noPage,
     ) =>
     async (request: WatchRequest, reply: FastifyReply) => {
-      const admission = await admissions.admit(visitOf(request));
+      const admission = await admissions.admit(mediaRequestOf(request));
       if (admission === null) {
         return sendPage(reply, assets, (await locked(request)) ?? missing);
       }
@@ -92,10 +92,10 @@ async function lockedVideo(deps: Deps, request: WatchRequest): Promise<Page | nu
   if (video === undefined || !isShown(video)) return null;
   if (video.visibility === 'FOLLOWERS') {
     const follow = await followOf(deps, request, video, `/watch/${params.videoId}`);
-    return follow && followersPage(video, follow);
+    return follow && followersOnlyPage(video, follow);
   }
-  if (!isSold(video)) return null;
-  return lockedPage(video, await sellers(video), query.checkout_id !== undefined);
+  if (!isPurchasable(video)) return null;
+  return paywallPage(video, await sellers(video), query.checkout_id !== undefined);
 }
 
 /** What oEmbed says of a video; null unless it is open to everybody. */
@@ -105,7 +105,7 @@ export async function embeddableVideo(
   id: string,
 ): Promise<Embeddable | null> {
   const video = await videos.get(id);
-  if (video === undefined || !isOpen(video.visibility)) return null;
+  if (video === undefined || !isLinkAccessible(video.visibility)) return null;
   const { title, creator } = video;
   return { title, creator, ...shapeOf(video), thumbnail: pictureOf(video, publicUrl) };
 }
@@ -115,7 +115,7 @@ async function viewOf(deps: Deps, admission: Admission, request: WatchRequest): 
   const { video, grant, suffix } = admission;
   const { id, imageFolder, durationSec } = video;
   const isPlayable = video.rungs.length > 0;
-  const isForAll = isOpen(video.visibility);
+  const isForAll = isLinkAccessible(video.visibility);
   const watchUrl = `${publicUrl}/watch/${id}`;
   const base = `/v/${id}`;
   const ttlSec = SITE_TOKEN_SEC + Math.ceil(durationSec ?? 0);
@@ -144,7 +144,7 @@ async function viewOf(deps: Deps, admission: Admission, request: WatchRequest): 
     chapters: video.chapters.length > 0 ? `${base}/chapters.vtt${media}` : null,
     // Of a token nobody knows whether its holder is a viewer or the creator.
     viewsUrl: isForAll || suffix === '' ? `/api/v1/videos/${id}/views` : null,
-    session: await reception.receive(request, { ...video, grant, suffix }),
+    session: await reception.recordImpression(request, { ...video, grant, suffix }),
     startSec: startOf(request.query.t, durationSec),
     suffix,
   };
@@ -157,7 +157,7 @@ function posterPath({ id, thumbnailFile, imageFolder }: VideoSnapshot): string |
 
 function pictureOf(video: VideoSnapshot, publicUrl: string): Picture | null {
   const poster = posterPath(video);
-  return poster === null ? null : { url: publicUrl + poster, ...fitInto(shapeOf(video), MAX_PICTURE) };
+  return poster === null ? null : { url: publicUrl + poster, ...scaleToFit(shapeOf(video), MAX_PICTURE) };
 }
 
 /** Seconds, within the video. */
@@ -196,12 +196,12 @@ function embedPage({ platformHosts, mediaOrigins }: Deps, view: VideoView, query
   };
 }
 
-const MISSING = missingPages('video');
+const MISSING = notFoundPages('video');
 
 /** There is a video, and there was never anything to play. */
 const FAILED = {
   title: 'Not available',
-  body: notice({
+  body: messagePage({
     heading: 'This video is not available.',
     text: 'The file could not be processed. The person who uploaded it can try again.',
     isOff: true,

@@ -6,7 +6,7 @@ import {
   type MediaPage,
   mediaHead,
   type Size,
-  time,
+  timeElement,
   watchBody,
 } from '../media.views.ts';
 import type { VideoSnapshot } from './snapshot.ts';
@@ -98,7 +98,7 @@ function facts({ video, isPlayable }: VideoView): SafeHtml {
   const { viewCount, publishedAt } = video;
   const views = viewCount === 1 ? '1 view' : `${numbers.format(viewCount)} views`;
   return html`${!isPlayable && html`<span class="badge" data-badge="processing">Processing</span>`}<span>${views}</span>${
-    publishedAt && html`<span>${time(publishedAt, 'date')}</span>`
+    publishedAt && html`<span>${timeElement(publishedAt, 'date')}</span>`
   }`;
 }
 

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../../platform/db/index.ts';
-import { plannedWithValues } from '../../../platform/db/page.ts';
-import { inGoodStanding } from '../../../platform/db/workspace.ts';
+import { CUSTOM_PLAN } from '../../../platform/db/page.ts';
+import { isAccountActive } from '../../../platform/db/workspace.ts';
 
 /** What counting a view and relating videos need to know; of any workspace: viewers have none. */
-export function findSeen(db: Db, id: string) {
+export function findView(db: Db, id: string) {
   return db
     .selectFrom('video')
     .innerJoin('workspace', 'workspace.id', 'video.workspace_id')
@@ -33,7 +33,7 @@ export function findSeen(db: Db, id: string) {
     .where('video.id', '=', id)
     .where('video.deleted_at', 'is', null)
     .where('video.taken_down_at', 'is', null)
-    .where(inGoodStanding('video.workspace_id'))
+    .where(isAccountActive('video.workspace_id'))
     .executeTakeFirst();
 }
 
@@ -69,7 +69,7 @@ export async function countView(
   return row?.view_count;
 }
 
-export async function forgetViewers(db: Db, before: Date): Promise<void> {
+export async function deleteViewers(db: Db, before: Date): Promise<void> {
   await db.deleteFrom('video_view').where('counted_at', '<=', before).execute();
 }
 
@@ -81,7 +81,7 @@ function selectPublic(db: Db, except: string, limit: number) {
     .innerJoin('account', 'account.id', 'workspace.account_id')
     .leftJoin('channel', 'channel.workspace_id', 'video.workspace_id')
     .select((eb) => eb.fn.coalesce('channel.display_name', 'account.name').as('name'))
-    .modifyFront(plannedWithValues)
+    .modifyFront(CUSTOM_PLAN)
     .select([
       'video.id',
       'video.title',

@@ -1,9 +1,9 @@
 import Type from 'typebox';
-import { open } from '../../../http/access.ts';
-import { named } from '../../../http/named.ts';
+import { optionalKey } from '../../../http/access.ts';
+import { namedSchema } from '../../../http/named.ts';
 import { defineRoute, type Route } from '../../../http/route.ts';
 import { IdParams, Nullable } from '../../../http/schema.ts';
-import { addressBlock } from '../../../kernel/address.ts';
+import { ipBlock } from '../../../kernel/address.ts';
 import { MINUTE_SEC } from '../../../kernel/durations.ts';
 import type { VideoLinks } from '../../playback/index.ts';
 import { toLinked } from '../schemas.ts';
@@ -11,7 +11,7 @@ import type { Audience } from './service.ts';
 
 const Id = IdParams('vid', 'video');
 
-const RelatedVideo = named(
+const RelatedVideo = namedSchema(
   'RelatedVideo',
   Type.Object({
     id: Type.String(),
@@ -31,12 +31,12 @@ const RelatedVideo = named(
   },
 );
 
-const View = named('View', Type.Object({ counted: Type.Boolean(), viewCount: Type.Integer() }), {
+const View = namedSchema('View', Type.Object({ counted: Type.Boolean(), viewCount: Type.Integer() }), {
   counted: true,
   viewCount: 1024,
 });
 
-const ViewIn = named(
+const ViewIn = namedSchema(
   'ViewCreate',
   Type.Object({
     sessionId: Type.Optional(
@@ -81,7 +81,7 @@ interface Deps {
 export function audienceRoutes({ audience, links }: Deps): Route[] {
   return [
     defineRoute({
-      ...open,
+      ...optionalKey,
       operationId: 'videos.related',
       method: 'GET',
       path: '/videos/{id}/related',
@@ -92,7 +92,7 @@ export function audienceRoutes({ audience, links }: Deps): Route[] {
       query: Type.Object({
         limit: Type.Integer({ minimum: 1, maximum: 20, default: 10, description: 'Page size.' }),
       }),
-      reply: { status: 200, schema: named('RelatedVideos', Type.Array(RelatedVideo)) },
+      reply: { status: 200, schema: namedSchema('RelatedVideos', Type.Array(RelatedVideo)) },
       async handler(_context, { params, query }) {
         const rows = await audience.related(params.id, query.limit);
         return rows.map((row) => ({
@@ -106,7 +106,7 @@ export function audienceRoutes({ audience, links }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...open,
+      ...optionalKey,
       operationId: 'videos.view',
       method: 'POST',
       path: '/videos/{id}/views',
@@ -129,14 +129,14 @@ export function audienceRoutes({ audience, links }: Deps): Route[] {
         status: 200,
         schema: View,
       },
-      handler: ({ ip, userAgent, visit }, { params, query, body }) =>
+      handler: ({ ip, userAgent, client }, { params, query, body }) =>
         audience.view(params.id, {
           sessionId: body.sessionId ?? null,
           positionSec: body.positionSec ?? null,
           token: query.token ?? null,
-          address: addressBlock(ip),
+          address: ipBlock(ip),
           userAgent,
-          visit: visit(),
+          visit: client(),
           referrer: body.referrer ?? null,
         }),
     }),

@@ -1,11 +1,11 @@
 import { type Clock, dateFromMs } from '../../../kernel/clock.ts';
 import { notFound } from '../../../kernel/errors.ts';
 import type { Visibility } from '../../../kernel/visibility.ts';
-import type { Visit } from '../../../kernel/visit.ts';
+import type { ClientInfo } from '../../../kernel/visit.ts';
 import type { Db } from '../../../platform/db/index.ts';
 import type { Secrets } from '../../../platform/secrets.ts';
-import type { Arrivals } from '../../arrivals/index.ts';
-import type { Fact, Facts } from '../../facts/index.ts';
+import type { ViewerFingerprints } from '../../arrivals/index.ts';
+import type { UsageEvent, UsageEvents } from '../../facts/index.ts';
 import { isView } from '../rules.ts';
 import type { RelatedRow } from './repository.ts';
 import * as repository from './repository.ts';
@@ -20,7 +20,7 @@ export interface Viewing {
   /** The address, or the block of addresses that one household has. */
   address: string;
   userAgent: string;
-  visit: Visit;
+  visit: ClientInfo;
   /** What the player says of the page that brought the viewer. */
   referrer: string | null;
 }
@@ -43,18 +43,18 @@ interface Deps {
   db: Db;
   clock: Clock;
   secrets: Pick<Secrets, 'sign'>;
-  arrivals: Arrivals;
-  facts: Pick<Facts, 'append'>;
+  arrivals: ViewerFingerprints;
+  facts: Pick<UsageEvents, 'append'>;
   /** May whoever has this token, or comes with these cookies, see the video? Asked of playback. */
   mayWatch(
     video: { id: string; workspaceId: string; visibility: Visibility; tierIds: readonly string[] },
-    viewer: { token: string | null; asking: Visit },
+    viewer: { token: string | null; asking: ClientInfo },
   ): Promise<boolean>;
 }
 
 export function createAudience({ db, clock, secrets, arrivals, facts, mayWatch }: Deps): Audience {
   const find = async (id: string) => {
-    const video = VIDEO_ID.test(id) ? await repository.findSeen(db, id) : undefined;
+    const video = VIDEO_ID.test(id) ? await repository.findView(db, id) : undefined;
     if (video === undefined) throw notFound();
     return video;
   };
@@ -62,9 +62,9 @@ export function createAudience({ db, clock, secrets, arrivals, facts, mayWatch }
     { visit, referrer }: Viewing,
     { videoId, workspaceId, accountId }: { videoId: string; workspaceId: string; accountId: string },
     at: Date,
-  ): Promise<Fact> => {
+  ): Promise<UsageEvent> => {
     const isSelf = await arrivals.isOwner(visit, accountId);
-    const viewer = await arrivals.viewerOf(arrivals.meet(visit, { workspaceId, isSelf, referrer }), at);
+    const viewer = await arrivals.viewerOf(arrivals.fingerprint(visit, { workspaceId, isSelf, referrer }), at);
     return { kind: 'VIEW', workspaceId, subjectId: videoId, at, viewer };
   };
   const dayAgo = () => dateFromMs(clock.ms() - ONCE_MS);
@@ -103,7 +103,7 @@ export function createAudience({ db, clock, secrets, arrivals, facts, mayWatch }
       if (found.size < limit) add(await repository.recentVideos(db, anchor, limit * 2));
       return [...found.values()];
     },
-    forgetViewers: () => repository.forgetViewers(db, dayAgo()),
+    forgetViewers: () => repository.deleteViewers(db, dayAgo()),
   };
 }
 

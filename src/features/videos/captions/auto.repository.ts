@@ -50,6 +50,6 @@ export function findSound(db: Db, videoId: string) {
 export type SoundRow = NonNullable<Awaited<ReturnType<typeof findSound>>>;
 
 /** The sound that was listened to is not the video's any more. */
-export async function forgetTranscription(tx: Tx, videoId: string): Promise<void> {
+export async function deleteTranscription(tx: Tx, videoId: string): Promise<void> {
   await tx.deleteFrom('video_transcription').where('video_id', '=', videoId).execute();
 }

@@ -1,12 +1,12 @@
 import Type, { type Static } from 'typebox';
-import { reads, writes } from '../../../http/access.ts';
-import { named } from '../../../http/named.ts';
+import { requiresRead, requiresWrite } from '../../../http/access.ts';
+import { namedSchema } from '../../../http/named.ts';
 import { defineRoute, type Route } from '../../../http/route.ts';
 import { IdParams, Instant, Nullable, OneOf } from '../../../http/schema.ts';
 import { VALUES } from '../../../platform/db/tables.generated.ts';
 import type { AutoCaptions, AutoCaptionsState } from './auto.service.ts';
 
-const AutoCaptionsIn = named(
+const AutoCaptionsIn = namedSchema(
   'AutoCaptionsRequest',
   Type.Object({
     language: Type.Optional(
@@ -20,7 +20,7 @@ const AutoCaptionsIn = named(
   { language: 'en' },
 );
 
-const AutoCaptionsOut = named(
+const AutoCaptionsOut = namedSchema(
   'AutoCaptions',
   Type.Object({
     isAvailable: Type.Boolean({
@@ -51,7 +51,7 @@ const request = {
 export function autoCaptionRoutes({ autoCaptions }: { autoCaptions: AutoCaptions }): Route[] {
   return [
     defineRoute({
-      ...writes('videos:write'),
+      ...requiresWrite('videos:write'),
       ...request,
       operationId: 'videos.requestAutoCaptions',
       method: 'POST',
@@ -67,7 +67,7 @@ export function autoCaptionRoutes({ autoCaptions }: { autoCaptions: AutoCaptions
         out(await autoCaptions.request(caller.workspaceId, params.id, body.language)),
     }),
     defineRoute({
-      ...reads('videos:read'),
+      ...requiresRead('videos:read'),
       ...request,
       operationId: 'videos.autoCaptions',
       method: 'GET',

@@ -3,10 +3,10 @@ import type { Clock } from '../../../kernel/clock.ts';
 import { AppError, badRequest } from '../../../kernel/errors.ts';
 import { canonicalLanguage } from '../../../kernel/languages.ts';
 import type { Db } from '../../../platform/db/index.ts';
-import { ownerOf } from '../../../platform/db/workspace.ts';
+import { getWorkspaceOwner } from '../../../platform/db/workspace.ts';
 import type { LockVideo } from '../locked.ts';
 import { priorityOf } from '../processing/rules.ts';
-import type { ShownVideo } from '../repository.ts';
+import type { VideoDetails } from '../repository.ts';
 import { transcribeJob } from './auto.jobs.ts';
 import type { TranscriptionRow } from './auto.repository.ts';
 import * as repository from './auto.repository.ts';
@@ -36,7 +36,7 @@ interface Deps {
   db: Db;
   queue: JobQueue;
   clock: Clock;
-  videos: { get(workspaceId: string, id: string): Promise<ShownVideo> };
+  videos: { get(workspaceId: string, id: string): Promise<VideoDetails> };
   locked: LockVideo;
   /** The platform has a speech engine. */
   isThere: boolean;
@@ -64,11 +64,11 @@ export function createAutoCaptions({ db, queue, clock, videos, locked, isThere }
         }
         const own = language === null ? undefined : await findCaption(tx, videoId, language);
         if (own !== undefined && !own.is_auto) {
-          throw new AppError('CONFLICT', { field: 'language', message: ownInstead(own.language) });
+          throw new AppError('CONFLICT', { field: 'language', message: ownCaptionsExist(own.language) });
         }
         const asked = { video_id: videoId, language, requested_at: clock.now() };
         const made = await repository.putTranscription(tx, asked);
-        const { plan, accountId } = await ownerOf(tx, workspaceId);
+        const { plan, accountId } = await getWorkspaceOwner(tx, workspaceId);
         const options = { priority: priorityOf(plan), group: accountId, key: videoId };
         await queue.enqueue(tx, transcribeJob, { videoId }, options);
         return made;
@@ -83,6 +83,6 @@ export function createAutoCaptions({ db, queue, clock, videos, locked, isThere }
 }
 
 /** Why nothing was made. */
-export function ownInstead(language: string): string {
+export function ownCaptionsExist(language: string): string {
   return `The video already has uploaded captions in ${language}. Delete them first.`;
 }

@@ -7,7 +7,7 @@ import { startTestApp, type TestApp } from '../../../../test/harness/app.ts';
 import type { TestAccount } from '../../../../test/harness/factories.ts';
 import { jobWorker } from '../../../../test/harness/parts.ts';
 import { insertReadyVideo, videoEvents } from '../../../../test/harness/videos.ts';
-import { until } from '../../../../test/harness/wait.ts';
+import { waitFor } from '../../../../test/harness/wait.ts';
 import { addVideo, encodedFiles, type VideoFixture } from '../../../../test/videos/fixture.ts';
 import { type JobWorkers, startJobWorkers } from '../../../jobs/worker.ts';
 import { newId } from '../../../kernel/ids.ts';
@@ -61,7 +61,7 @@ const captions = async (id: string) =>
 
 async function made(id: string, body: object = {}) {
   (await ask(id, body)).assertOk(201);
-  return until(
+  return waitFor(
     async () => {
       const answer = (await app.request('GET', path(id), { key })).assertOk(200);
       return answer.at('data.endedAt') === null ? undefined : answer;
@@ -152,7 +152,7 @@ test('the engine does not go on with a video that is deleted', async () => {
   const id = await add();
   (await ask(id, { language: 'ja' })).assertOk(201);
   const status = async () => (await app.request('GET', path(id), { key })).at('data.status');
-  await until(async () => (await status()) === 'PROCESSING', { message: 'the engine' });
+  await waitFor(async () => (await status()) === 'PROCESSING', { message: 'the engine' });
   (await app.request('DELETE', `/videos/${id}`, { key })).assertOk(200);
   assert.equal((await made(await add())).at('data.status'), 'READY', 'the next one does not wait for it');
 });

@@ -13,7 +13,7 @@ export function listCaptions(db: Db, videoId: string, page: PageRequest): Promis
     .where('video_id', '=', videoId)
     .where(pageCondition(page))
     .orderBy('id', page.order)
-    .limit(page.take)
+    .limit(page.fetchLimit)
     .execute();
 }
 

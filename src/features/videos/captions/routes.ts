@@ -1,19 +1,19 @@
 import Type from 'typebox';
-import { reads, writes } from '../../../http/access.ts';
-import { named } from '../../../http/named.ts';
-import { ListReader, shortListQuery } from '../../../http/pagination.ts';
+import { requiresRead, requiresWrite } from '../../../http/access.ts';
+import { namedSchema } from '../../../http/named.ts';
+import { ListReader, unpagedListQuery } from '../../../http/pagination.ts';
 import { defineRoute, type Route } from '../../../http/route.ts';
 import { Deleted, IdParams } from '../../../http/schema.ts';
 import type { CursorCodec } from '../../../kernel/cursor.ts';
 import { badRequest } from '../../../kernel/errors.ts';
 import type { VideoLinks } from '../../playback/index.ts';
-import type { ShownVideo } from '../repository.ts';
+import type { VideoDetails } from '../repository.ts';
 import { Caption, toCaption, toLinked } from '../schemas.ts';
 import { CAPTIONS_MAX_BYTES, type Captions } from './service.ts';
 
 const Id = IdParams('vid', 'video');
 
-const CaptionsIn = named(
+const CaptionsIn = namedSchema(
   'CaptionSet',
   Type.Object({
     language: Type.String({
@@ -48,18 +48,18 @@ interface Deps {
 
 /** The captions of a video (docs/concepts/videos.md). */
 export function captionRoutes({ captions, links, cursors }: Deps): Route[] {
-  const out = (video: ShownVideo, row: Parameters<typeof toCaption>[0]) =>
+  const out = (video: VideoDetails, row: Parameters<typeof toCaption>[0]) =>
     toCaption(row, toLinked(video, true), links);
   return [
     defineRoute({
-      ...reads('videos:read'),
+      ...requiresRead('videos:read'),
       operationId: 'videos.captions',
       method: 'GET',
       path: '/videos/{id}/captions',
       summary: 'List captions',
       description: 'One entry per language, with the URL of its WebVTT file.',
       params: Id,
-      query: shortListQuery({}),
+      query: unpagedListQuery({}),
       reply: { status: 200, schema: Caption, list: true },
       async handler({ caller }, { params, query }) {
         const list = new ListReader(cursors, `captions:${caller.workspaceId}:${params.id}`, query);
@@ -68,7 +68,7 @@ export function captionRoutes({ captions, links, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...writes('videos:write'),
+      ...requiresWrite('videos:write'),
       operationId: 'videos.putCaptions',
       method: 'POST',
       path: '/videos/{id}/captions',
@@ -92,7 +92,7 @@ export function captionRoutes({ captions, links, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...writes('videos:write'),
+      ...requiresWrite('videos:write'),
       operationId: 'videos.deleteCaptions',
       method: 'DELETE',
       path: '/videos/{id}/captions/{language}',

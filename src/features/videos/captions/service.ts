@@ -7,10 +7,10 @@ import { videoPrefix } from '../../../kernel/media-keys.ts';
 import type { PageRequest } from '../../../kernel/page.ts';
 import type { BlobStore } from '../../../media/contract/index.ts';
 import type { Db } from '../../../platform/db/index.ts';
-import type { DiskRoom } from '../../../platform/disk.ts';
+import type { DiskSpace } from '../../../platform/disk.ts';
 import { videoCaptionReady } from '../events.ts';
 import type { LockVideo } from '../locked.ts';
-import type { ShownVideo } from '../repository.ts';
+import type { VideoDetails } from '../repository.ts';
 import { updateVideo } from '../repository.ts';
 import type { CaptionRow } from './repository.ts';
 import * as repository from './repository.ts';
@@ -33,7 +33,7 @@ export interface Captions {
     workspaceId: string,
     videoId: string,
     page: PageRequest,
-  ): Promise<{ video: ShownVideo; rows: CaptionRow[] }>;
+  ): Promise<{ video: VideoDetails; rows: CaptionRow[] }>;
   /**
    * Replaces those in the same language; `video.caption.ready`.
    *
@@ -43,7 +43,7 @@ export interface Captions {
     workspaceId: string,
     videoId: string,
     input: CaptionsInput,
-  ): Promise<{ video: ShownVideo; row: CaptionRow }>;
+  ): Promise<{ video: VideoDetails; row: CaptionRow }>;
   /** @throws {AppError} NOT_FOUND when there are none in this language. */
   remove(workspaceId: string, videoId: string, language: string): Promise<void>;
 }
@@ -57,14 +57,14 @@ export const TOO_MANY = `Limit of ${repository.MAX_LANGUAGES} caption languages 
 interface Deps {
   db: Db;
   store: Pick<BlobStore, 'put' | 'delete'>;
-  disk: Pick<DiskRoom, 'admit'>;
+  disk: Pick<DiskSpace, 'admit'>;
   clock: Clock;
-  videos: { get(workspaceId: string, id: string): Promise<ShownVideo> };
+  videos: { get(workspaceId: string, id: string): Promise<VideoDetails> };
   locked: LockVideo;
 }
 
 export function createCaptions({ db, store, disk, clock, videos, locked }: Deps): Captions {
-  const keyOf = (video: Pick<ShownVideo, 'id' | 'workspace_id'>, file: string) =>
+  const keyOf = (video: Pick<VideoDetails, 'id' | 'workspace_id'>, file: string) =>
     `${videoPrefix(video)}/captions/${file}`;
   return {
     async list(workspaceId, videoId, page) {

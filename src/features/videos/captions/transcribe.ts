@@ -13,17 +13,17 @@ import { videoPrefix } from '../../../kernel/media-keys.ts';
 import { type BlobStore, type Transcriber, TranscriptError } from '../../../media/contract/index.ts';
 import type { Bus } from '../../../platform/bus.ts';
 import type { Db, Tx } from '../../../platform/db/index.ts';
-import { type DiskRoom, isDiskTrouble } from '../../../platform/disk.ts';
+import { type DiskSpace, isDiskError } from '../../../platform/disk.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import { videoCaptionReady } from '../events.ts';
 import { VIDEO_TOPIC } from '../locked.ts';
-import { MAX_LOST } from '../processing/failures.ts';
+import { MAX_WORKER_CRASHES } from '../processing/failures.ts';
 import { withScratch } from '../processing/files.ts';
 import { lockAnyVideo, updateVideo, type VideoRow } from '../repository.ts';
 import { transcribeJob } from './auto.jobs.ts';
 import type { SoundRow } from './auto.repository.ts';
 import * as repository from './auto.repository.ts';
-import { ownInstead } from './auto.service.ts';
+import { ownCaptionsExist } from './auto.service.ts';
 import { deleteCaption, findCaption, hasAllCaptions, insertCaption } from './repository.ts';
 import { TOO_MANY } from './service.ts';
 import { readWebVtt, toWebVtt } from './webvtt.ts';
@@ -34,7 +34,7 @@ export interface TranscribeDeps {
   db: Db;
   events: Events;
   store: BlobStore;
-  disk: Pick<DiskRoom, 'isThere'>;
+  disk: Pick<DiskSpace, 'isThere'>;
   transcriber: Transcriber;
   bus: Pick<Bus, 'publish'>;
   clock: Clock;
@@ -59,11 +59,11 @@ async function guarded(deps: TranscribeDeps, run: Run): Promise<void> {
   const { videoId } = run.payload;
   if (!(await deps.disk.isThere())) throw new JobDeferredError('no room on the disk', FULL_RETRY_SEC);
   try {
-    if (run.lost > MAX_LOST) throw new TranscriptError(FAILED);
+    if (run.lost > MAX_WORKER_CRASHES) throw new TranscriptError(FAILED);
     await transcribe(deps, run);
   } catch (error) {
     if (run.signal.aborted) throw error;
-    if (isDiskTrouble(error)) throw new JobDeferredError('no room on the disk', FULL_RETRY_SEC);
+    if (isDiskError(error)) throw new JobDeferredError('no room on the disk', FULL_RETRY_SEC);
     const isOwn = error instanceof TranscriptError;
     if (!isOwn && !run.isLast) throw error;
     log.warn({ err: error, videoId }, 'captions could not be made');
@@ -144,7 +144,7 @@ async function publish(deps: TranscribeDeps, run: Run, { sound, language, conten
   try {
     await end(deps, run, async (tx, row, append) => {
       const there = await findCaption(tx, videoId, language);
-      if (there !== undefined && !there.is_auto) return fail(tx, deps, videoId, ownInstead(language));
+      if (there !== undefined && !there.is_auto) return fail(tx, deps, videoId, ownCaptionsExist(language));
       if (there === undefined && (await hasAllCaptions(tx, videoId)))
         return fail(tx, deps, videoId, TOO_MANY);
       unused = await deleteCaption(tx, videoId, language);

@@ -8,10 +8,10 @@ import { allCaptions, captionLanguages, insertCaption } from '../captions/reposi
 import { readWebVtt } from '../captions/webvtt.ts';
 import { videoCaptionReady } from '../events.ts';
 import { lockAnyVideo, updateVideo } from '../repository.ts';
-import type { Piece } from './rules.ts';
+import type { ClipRange } from './rules.ts';
 
 /** What a video has beside its file, as a clip of it has it (docs/concepts/clips.md#clips-of-a-video). */
-export interface Beside {
+export interface ClipMetadata {
   captions: CopiedCaptions[];
   chapters: Chapter[];
 }
@@ -35,12 +35,12 @@ type Place = { workspaceId: string; videoId: string };
 const TYPE = 'text/vtt; charset=utf-8';
 
 /** Writes the captions of the piece beside the clip; nobody sees them before `showBeside`. */
-export async function copyBeside(
+export async function copyClipMetadata(
   { db, store }: Deps,
   clip: Place,
   from: { videoId: string; chapters: readonly Chapter[] },
-  piece: Piece,
-): Promise<Beside> {
+  piece: ClipRange,
+): Promise<ClipMetadata> {
   const { workspaceId } = clip;
   const captions: CopiedCaptions[] = [];
   for (const caption of await allCaptions(db, from.videoId)) {
@@ -56,7 +56,7 @@ export async function copyBeside(
 }
 
 /** The chapter that the piece begins in is its first. */
-function chaptersOf(chapters: readonly Chapter[], { startSec, endSec }: Piece): Chapter[] {
+function chaptersOf(chapters: readonly Chapter[], { startSec, endSec }: ClipRange): Chapter[] {
   const first = chapters.findLastIndex((chapter) => chapter.startSec <= startSec);
   return chapters
     .filter((chapter, index) => index >= first && chapter.startSec < endSec)
@@ -72,11 +72,11 @@ function round(sec: number): number {
  *
  * @returns those that are not shown for that.
  */
-export async function showBeside(
+export async function publishClipMetadata(
   tx: Tx,
   append: AppendEvent,
   { workspaceId, videoId }: Place,
-  { captions, chapters, at }: Beside & { at: Date },
+  { captions, chapters, at }: ClipMetadata & { at: Date },
 ): Promise<CopiedCaptions[]> {
   const taken = await captionLanguages(tx, videoId);
   const isShown = ({ language }: CopiedCaptions) => !taken.has(language);

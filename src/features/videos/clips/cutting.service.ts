@@ -16,26 +16,26 @@ import {
   type VideoCutter,
 } from '../../../media/contract/index.ts';
 import type { Db } from '../../../platform/db/index.ts';
-import { type DiskRoom, isDiskTrouble } from '../../../platform/disk.ts';
+import { type DiskSpace, isDiskError } from '../../../platform/disk.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import type { VideoIntake } from '../intake/service.ts';
-import { MAX_LOST } from '../processing/failures.ts';
+import { MAX_WORKER_CRASHES } from '../processing/failures.ts';
 import { withScratch } from '../processing/files.ts';
 import { createOriginals, type Originals } from '../processing/originals.ts';
 import * as processing from '../processing/repository.ts';
-import { formerOriginal } from '../replacement/repository.ts';
+import { findPreviousOriginal } from '../replacement/repository.ts';
 import * as repository from '../repository.ts';
 import type { VideoFailure } from '../transitions.ts';
-import { type Beside, copyBeside, dropCaptions, showBeside } from './beside.ts';
+import { type ClipMetadata, copyClipMetadata, dropCaptions, publishClipMetadata } from './beside.ts';
 import { clipJob } from './jobs.ts';
-import { placesIn, type Recorded } from './rules.ts';
+import { sourceRanges, type Recorded } from './rules.ts';
 import type { ClippedStreams } from './service.ts';
 
 export interface ClipCuttingDeps {
   db: Db;
   events: Events;
   store: BlobStore;
-  disk: Pick<DiskRoom, 'isThere'>;
+  disk: Pick<DiskSpace, 'isThere'>;
   clock: Clock;
   log: Logger;
   intake: Pick<VideoIntake, 'fail' | 'hold' | 'lock' | 'received'>;
@@ -66,7 +66,7 @@ const PART_MS = 1000;
 const LOOK_MS = 100;
 const FULL_DISK_PAUSE_SEC = 30;
 const NOT_CUT = 'The clip could not be created.';
-const NOTHING: Beside = { captions: [], chapters: [] };
+const NOTHING: ClipMetadata = { captions: [], chapters: [] };
 const GONE = 'The source of the clip is no longer stored.';
 
 /** Makes the originals of clips. */
@@ -95,14 +95,14 @@ async function make(deps: Cutting, run: Run): Promise<void> {
 async function originalOf(deps: Cutting, run: Run, dir: string): Promise<Original | VideoFailure> {
   try {
     const { from } = run.payload;
-    if (run.lost > MAX_LOST) throw new MediaFileError('INTERNAL', NOT_CUT);
+    if (run.lost > MAX_WORKER_CRASHES) throw new MediaFileError('INTERNAL', NOT_CUT);
     return await ('videoId' in from
       ? ofVideo(deps, run, dir, from.videoId, from.revision)
       : ofBroadcast(deps, run, dir, from));
   } catch (error) {
     if (run.signal.aborted || error instanceof JobDeferredError) throw error;
     if (error instanceof MediaFileError) return { code: error.code, message: error.message };
-    if (isDiskTrouble(error)) throw noSpace();
+    if (isDiskError(error)) throw noSpace();
     if (!run.isLast) throw error;
     deps.log.error({ err: error, videoId: run.payload.videoId }, 'a clip could not be cut');
     return { code: 'INTERNAL', message: NOT_CUT };
@@ -130,12 +130,12 @@ async function ofVideo(
 }
 
 /** Of a broadcast there is nothing; nor of a file that has been replaced meanwhile, since what is left is of the new one. */
-async function besideOf(deps: Cutting, { payload }: Run): Promise<Beside> {
+async function besideOf(deps: Cutting, { payload }: Run): Promise<ClipMetadata> {
   const { from } = payload;
   const video = 'videoId' in from ? await processing.findVideo(deps.db, from.videoId) : undefined;
   if (video === undefined || !('videoId' in from)) return NOTHING;
   if (video.revision !== (from.revision ?? video.revision)) return NOTHING;
-  return copyBeside(deps, payload, { videoId: video.id, chapters: video.chapters }, payload);
+  return copyClipMetadata(deps, payload, { videoId: video.id, chapters: video.chapters }, payload);
 }
 
 /** The file of a video, and where in it the video begins. */
@@ -144,7 +144,7 @@ async function fileOf({ db, store }: Cutting, videoId: string, wanted?: number) 
   if (video === undefined || video.taken_down_at !== null) throw gone();
   const revision = wanted ?? video.revision;
   const isReplaced = video.revision !== revision;
-  const key = isReplaced ? await formerOriginal(db, videoId, revision) : video.original_key;
+  const key = isReplaced ? await findPreviousOriginal(db, videoId, revision) : video.original_key;
   if (key === null || (await store.head(key)) === null) throw gone();
   const known = await processing.findProcessing(db, videoId, revision);
   const source = known?.source;
@@ -219,7 +219,7 @@ async function ofRecordings(
   dir: string,
   recordings: readonly Recorded[],
 ): Promise<Original> {
-  const places = placesIn(recordings, run.payload);
+  const places = sourceRanges(recordings, run.payload);
   if (places === 'COMING') throw new JobDeferredError('the recording is still being made', AGAIN_SEC);
   if (places === null) throw gone();
   const files = await Promise.all(
@@ -262,7 +262,7 @@ async function cutOut({ cutter, store }: Cutting, run: Run, dir: string, taken: 
 }
 
 /** The video has its file, if the plan has room for it. */
-async function handOver(deps: Cutting, run: Run, original: Original, beside: Beside): Promise<void> {
+async function handOver(deps: Cutting, run: Run, original: Original, beside: ClipMetadata): Promise<void> {
   const { events, intake, store, clock } = deps;
   const video = run.payload;
   let unused = beside.captions;
@@ -274,7 +274,7 @@ async function handOver(deps: Cutting, run: Run, original: Original, beside: Bes
       if ((await repository.findOriginal(tx, video.workspaceId, video.videoId)) === undefined) return null;
       await intake.hold.reserve(tx, video, original.sizeBytes);
       if (!(await intake.received(tx, append, video, original))) return null;
-      return showBeside(tx, append, video, { ...beside, at: clock.now() });
+      return publishClipMetadata(tx, append, video, { ...beside, at: clock.now() });
     });
   try {
     const rest = await intake.hold.makingRoom(video.workspaceId, give);

@@ -1,18 +1,18 @@
 import Type from 'typebox';
-import { writes } from '../../../http/access.ts';
-import { named } from '../../../http/named.ts';
+import { requiresWrite } from '../../../http/access.ts';
+import { namedSchema } from '../../../http/named.ts';
 import { defineRoute, type Route } from '../../../http/route.ts';
 import { IdParams, Title, Visibility } from '../../../http/schema.ts';
 import type { Caller } from '../../../kernel/access.ts';
 import type { VideoLinks } from '../../playback/index.ts';
-import type { ShownVideo } from '../repository.ts';
+import type { VideoDetails } from '../repository.ts';
 import { toVideo, Video } from '../schemas.ts';
 import type { Clips } from './service.ts';
 
 /** A broadcast may last for weeks. */
 const Second = Type.Number({ minimum: 0, maximum: 31_536_000 });
 
-const ClipIn = named(
+const ClipIn = namedSchema(
   'ClipCreate',
   Type.Object({
     startSec: { ...Second, description: 'Start of the clip in the video or broadcast.' },
@@ -38,10 +38,10 @@ interface Deps {
 
 /** Clips of videos and streams (docs/concepts/clips.md). */
 export function clipRoutes({ clips, links }: Deps): Route[] {
-  const out = ({ mode }: Caller, row: ShownVideo) => toVideo(row, { mode, links });
+  const out = ({ mode }: Caller, row: VideoDetails) => toVideo(row, { mode, links });
   return [
     defineRoute({
-      ...writes('videos:write'),
+      ...requiresWrite('videos:write'),
       ...create,
       operationId: 'videos.clip',
       path: '/videos/{id}/clips',
@@ -53,7 +53,7 @@ export function clipRoutes({ clips, links }: Deps): Route[] {
         out(caller, await clips.ofVideo(caller.workspaceId, params.id, body)),
     }),
     defineRoute({
-      ...writes('streams:write'),
+      ...requiresWrite('streams:write'),
       ...create,
       operationId: 'streams.clip',
       path: '/streams/{id}/clips',

@@ -1,7 +1,7 @@
 import { badRequest } from '../../../kernel/errors.ts';
 
 /** In seconds from the beginning of what it is cut out of. */
-export interface Piece {
+export interface ClipRange {
   startSec: number;
   endSec: number;
 }
@@ -12,19 +12,19 @@ export interface Available {
   untilSec: number;
 }
 
-const LEAST_SEC = 1;
+const MIN_CLIP_SEC = 1;
 /** As far back as viewers of a broadcast can go. */
-const MOST_SEC = 14_400;
+const MAX_CLIP_SEC = 14_400;
 /** Durations are rounded, and so is what people copy of them. */
 const TOLERANCE_SEC = 0.1;
 
 /** @throws {AppError} BAD_REQUEST, field `endSec`. */
-export function assertLength({ startSec, endSec }: Piece): void {
-  if (endSec - startSec < LEAST_SEC) {
-    throw badRequest('endSec', `endSec must be at least ${LEAST_SEC} second after startSec.`);
+export function assertLength({ startSec, endSec }: ClipRange): void {
+  if (endSec - startSec < MIN_CLIP_SEC) {
+    throw badRequest('endSec', `endSec must be at least ${MIN_CLIP_SEC} second after startSec.`);
   }
-  if (endSec - startSec > MOST_SEC) {
-    throw badRequest('endSec', `A clip must not exceed ${MOST_SEC} seconds.`);
+  if (endSec - startSec > MAX_CLIP_SEC) {
+    throw badRequest('endSec', `A clip must not exceed ${MAX_CLIP_SEC} seconds.`);
   }
 }
 
@@ -33,7 +33,7 @@ export function assertLength({ startSec, endSec }: Piece): void {
  * @returns the piece, which ends where what there is ends.
  * @throws {AppError} BAD_REQUEST, field `startSec` or `endSec`.
  */
-export function within({ startSec, endSec }: Piece, { fromSec, untilSec }: Available, what: string): Piece {
+export function clampToAvailable({ startSec, endSec }: ClipRange, { fromSec, untilSec }: Available, what: string): ClipRange {
   if (startSec < fromSec - TOLERANCE_SEC) {
     throw badRequest('startSec', `${what} is available from second ${shown(fromSec)}.`);
   }
@@ -45,7 +45,7 @@ export function within({ startSec, endSec }: Piece, { fromSec, untilSec }: Avail
 
 /** What a piece takes of a file that is coded evenly; 1 where nothing is known of the file. */
 export function expectedBytes(
-  { startSec, endSec }: Piece,
+  { startSec, endSec }: ClipRange,
   whole: { bytes: number | null; durationSec: number | null },
 ): number {
   if (whole.bytes === null || !whole.durationSec) return 1;
@@ -64,7 +64,7 @@ export interface Recorded {
 }
 
 /** A piece of a video. */
-export interface Place extends Piece {
+export interface SourceRange extends ClipRange {
   videoId: string;
 }
 
@@ -74,11 +74,11 @@ export interface Place extends Piece {
  * @param recordings in their order.
  * @returns 'COMING' while one that has to be known is being made; null when that is gone.
  */
-export function placesIn(
+export function sourceRanges(
   recordings: readonly Recorded[],
-  { startSec, endSec }: Piece,
-): Place[] | 'COMING' | null {
-  const places: Place[] = [];
+  { startSec, endSec }: ClipRange,
+): SourceRange[] | 'COMING' | null {
+  const places: SourceRange[] = [];
   let beginsSec = 0;
   for (const [index, { number, videoId, isComing, durationSec }] of recordings.entries()) {
     // What comes after the piece may be coming, or gone.

@@ -8,7 +8,7 @@ import type { Visibility } from '../../../kernel/visibility.ts';
 import type { BroadcastSegments } from '../../../media/contract/index.ts';
 import type { Db, Tx } from '../../../platform/db/index.ts';
 import type { VideoIntake } from '../intake/service.ts';
-import type { ShownVideo } from '../repository.ts';
+import type { VideoDetails } from '../repository.ts';
 import * as repository from '../repository.ts';
 import { clipJob } from './jobs.ts';
 import * as rules from './rules.ts';
@@ -34,7 +34,7 @@ export interface ClippedStreams {
   recordingsOf(sessionId: string): Promise<Pick<rules.Recorded, 'number' | 'videoId' | 'isComing'>[]>;
 }
 
-export interface NewClip extends rules.Piece {
+export interface NewClip extends rules.ClipRange {
   title: string;
   /** That of what it is cut out of unless given. */
   visibility?: Visibility;
@@ -43,9 +43,9 @@ export interface NewClip extends rules.Piece {
 /** Pieces of videos and broadcasts, which are videos of their own (docs/concepts/clips.md). */
 export interface Clips {
   /** @throws {AppError} NOT_FOUND; CONFLICT unless it is READY; BAD_REQUEST; QUOTA_EXCEEDED. */
-  ofVideo(workspaceId: string, videoId: string, input: NewClip): Promise<ShownVideo>;
+  ofVideo(workspaceId: string, videoId: string, input: NewClip): Promise<VideoDetails>;
   /** @throws {AppError} NOT_FOUND; CONFLICT where nothing is kept of its broadcast; BAD_REQUEST; QUOTA_EXCEEDED. */
-  ofStream(workspaceId: string, streamId: string, input: NewClip): Promise<ShownVideo>;
+  ofStream(workspaceId: string, streamId: string, input: NewClip): Promise<VideoDetails>;
 }
 
 export interface ClipDeps {
@@ -54,7 +54,7 @@ export interface ClipDeps {
   jobs: Pick<JobQueue, 'enqueue'>;
   clock: Clock;
   intake: Pick<VideoIntake, 'create' | 'hold' | 'lock'>;
-  videos: { get(workspaceId: string, id: string): Promise<ShownVideo> };
+  videos: { get(workspaceId: string, id: string): Promise<VideoDetails> };
   streams: ClippedStreams;
   segments: Pick<BroadcastSegments, 'span'>;
 }
@@ -71,7 +71,7 @@ export function createClips(deps: ClipDeps): Clips {
       const whole = { fromSec: 0, untilSec: video.duration_sec ?? 0 };
       const from = { videoId, revision: video.revision };
       const source = { ...video, streamId: video.stream_id, tierIds: video.tier_ids };
-      const piece = rules.within(input, whole, 'The video');
+      const piece = rules.clampToAvailable(input, whole, 'The video');
       const bytes = rules.expectedBytes(piece, {
         bytes: video.size_bytes,
         durationSec: video.duration_sec,
@@ -84,7 +84,7 @@ export function createClips(deps: ClipDeps): Clips {
       if (broadcast === null) throw nothingKept('The stream has no broadcast to clip.');
       const recorded = await recordedOf(deps, broadcast);
       const available = await availableOf(deps, streamId, broadcast, recorded);
-      const piece = rules.within(input, available, 'The broadcast');
+      const piece = rules.clampToAvailable(input, available, 'The broadcast');
       const { sessionId, sinceMs } = broadcast;
       const bytes = rules.expectedBytes(piece, recorded);
       const from = { streamId, sessionId, sinceMs };
@@ -170,7 +170,7 @@ function begin(
   { events, jobs, intake }: ClipDeps,
   workspaceId: string,
   { title, visibility, startSec, endSec, from, source, bytes }: Beginning,
-): Promise<ShownVideo> {
+): Promise<VideoDetails> {
   const inherited = source.visibility === 'PURCHASE' ? 'PRIVATE' : source.visibility;
   return intake.hold.makingRoom(workspaceId, () =>
     events.transaction(async (tx, append) => {
@@ -186,7 +186,7 @@ function begin(
       await intake.hold.reserve(tx, { workspaceId, videoId }, bytes);
       const options = { key: videoId, group: accountId, priority: PLANS[plan].priority };
       await jobs.enqueue(tx, clipJob, { workspaceId, videoId, startSec, endSec, from }, options);
-      return repository.showVideo(tx, videoId);
+      return repository.getVideoDetails(tx, videoId);
     }),
   );
 }

@@ -1,8 +1,8 @@
 import { AppError } from '../../../kernel/errors.ts';
 import { PLANS, type Plan } from '../../../kernel/plans.ts';
 import type { Tx } from '../../../platform/db/index.ts';
-import { lockWorkspace, ownerOf, setStorage } from '../../../platform/db/workspace.ts';
-import type { Facts } from '../../facts/index.ts';
+import { lockWorkspace, getWorkspaceOwner, setStorage } from '../../../platform/db/workspace.ts';
+import type { UsageEvents } from '../../facts/index.ts';
 import type { OwnVideo } from './repository.ts';
 import * as repository from './repository.ts';
 
@@ -11,7 +11,7 @@ import * as repository from './repository.ts';
  * function but the last locks the workspace, so that sources that come at once cannot pass the plan together. A
  * video that is gone takes nothing and stays so.
  */
-export interface StorageHold {
+export interface StorageReservation {
   /**
    * Takes so many bytes for a file that is still to come, whatever the video took before.
    *
@@ -35,7 +35,7 @@ export interface StorageHold {
    *
    * @param reserve takes so many bytes for the file, in a transaction of its own.
    */
-  ahead(reserve: (bytes: number) => Promise<void>): ReservedAhead;
+  ahead(reserve: (bytes: number) => Promise<void>): GrowingReservation;
   /**
    * Runs what takes storage, in a transaction of its own. Where there is too little left, files of deleted videos
    * are removed and it runs again.
@@ -46,7 +46,7 @@ export interface StorageHold {
 }
 
 /** A file that grows, and the storage that is reserved for it. */
-export interface ReservedAhead {
+export interface GrowingReservation {
   /**
    * Reserves before the file grows to so many bytes: a step more, so that not every piece asks the database, or
    * exactly as much where that is known, or all that is left.
@@ -70,12 +70,12 @@ class StorageFull extends AppError {
   readonly missingBytes: number;
 
   constructor(workspaceId: string, missingBytes: number, message: string) {
-    super('QUOTA_EXCEEDED', { message, refusal: { workspaceId, resource: 'STORAGE_BYTES' } });
+    super('QUOTA_EXCEEDED', { message, quota: { workspaceId, resource: 'STORAGE_BYTES' } });
     this.missingBytes = missingBytes;
   }
 }
 
-export function createStorageHold(trash: Trash, facts: Pick<Facts, 'append'>): StorageHold {
+export function createStorageReservation(trash: Trash, facts: Pick<UsageEvents, 'append'>): StorageReservation {
   const gauge: Gauge = async (tx, workspaceId, { before, after }) => {
     if (after - before < GAUGED_BYTES) return;
     await facts.append(tx, [{ kind: 'STORAGE', workspaceId, amount: after }]);
@@ -97,13 +97,13 @@ export function createStorageHold(trash: Trash, facts: Pick<Facts, 'append'>): S
       }
     },
     async hasRoom(tx, workspaceId) {
-      const { plan, storageBytes } = await ownerOf(tx, workspaceId);
+      const { plan, storageBytes } = await getWorkspaceOwner(tx, workspaceId);
       return storageBytes - (await repository.trashBytes(tx, workspaceId)) < PLANS[plan].storageBytes;
     },
   };
 }
 
-function reserveAhead(reserve: (bytes: number) => Promise<void>): ReservedAhead {
+function reserveAhead(reserve: (bytes: number) => Promise<void>): GrowingReservation {
   let covered = 0;
   return {
     async cover(bytes, { exactly = false } = {}) {
@@ -157,7 +157,7 @@ function assertFits(workspaceId: string, plan: Plan, usedBytes: number, after: n
 }
 
 /** Gives back so many bytes of what is no video any more. */
-export function giveBack(tx: Tx, workspaceId: string, bytes: number): Promise<void> {
+export function releaseBytes(tx: Tx, workspaceId: string, bytes: number): Promise<void> {
   return grow(tx, workspaceId, -bytes, { enforce: false });
 }
 

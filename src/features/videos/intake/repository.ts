@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../../platform/db/index.ts';
 import {
-  formerBytes,
+  previousFileBytes,
   type ReplacementRow,
   type ReplacementSource,
   replacementFrom,
@@ -46,7 +46,7 @@ export async function setVideoStorage(tx: Tx, video: OwnVideo, bytes: number): P
 /** What the deleted videos of a workspace take until their files are removed, and files that were replaced. */
 export async function trashBytes(db: Db, workspaceId: string): Promise<number> {
   const rows = await trashOf(db, workspaceId);
-  return rows.reduce((sum, row) => sum + row.storage_bytes, await formerBytes(db, workspaceId));
+  return rows.reduce((sum, row) => sum + row.storage_bytes, await previousFileBytes(db, workspaceId));
 }
 
 /** The deleted videos of a workspace that take storage, oldest first. */

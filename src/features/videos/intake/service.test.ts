@@ -4,7 +4,7 @@ import { TestClock } from '../../../../test/harness/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../test/harness/database.ts';
 import { insertAccount, type TestAccount } from '../../../../test/harness/factories.ts';
 import { insertReadyVideo, insertVideo, videoEvents } from '../../../../test/harness/videos.ts';
-import { until } from '../../../../test/harness/wait.ts';
+import { waitFor } from '../../../../test/harness/wait.ts';
 import { createCatalogue } from '../../../events/catalogue.ts';
 import { type AppendEvent, createEvents, type Events } from '../../../events/index.ts';
 import { PLANS } from '../../../kernel/plans.ts';
@@ -302,7 +302,7 @@ describe('what the plan has left', () => {
     });
     const refused = assert.rejects(imported, { code: 'QUOTA_EXCEEDED' });
     // The second one waits for the first; without the lock it would be over by now.
-    await until(async () => isOver || (await waiting()) > 0, { timeoutMs: 60_000 });
+    await waitFor(async () => isOver || (await waiting()) > 0, { timeoutMs: 60_000 });
     mayEnd.resolve();
     await upload;
     await refused;

@@ -3,8 +3,8 @@ import type { Clock } from '../../../kernel/clock.ts';
 import { AppError, notFound } from '../../../kernel/errors.ts';
 import { newId } from '../../../kernel/ids.ts';
 import type { Tx } from '../../../platform/db/index.ts';
-import { lockWorkspace, type Owner } from '../../../platform/db/workspace.ts';
-import type { Facts } from '../../facts/index.ts';
+import { lockWorkspace, type WorkspaceOwner } from '../../../platform/db/workspace.ts';
+import type { UsageEvents } from '../../facts/index.ts';
 import { emitCreated } from '../emit.ts';
 import { awaitReplacement, endReplacement, receiveReplacement } from '../replacement/intake.ts';
 import type { ReplacementRow } from '../replacement/repository.ts';
@@ -12,7 +12,7 @@ import type { NewVideo, VideoRow } from '../repository.ts';
 import * as repository from '../repository.ts';
 import type { VideoFailure } from '../transitions.ts';
 import * as transitions from '../transitions.ts';
-import { createStorageHold, type StorageHold, type Trash } from './hold.service.ts';
+import { createStorageReservation, type StorageReservation, type Trash } from './hold.service.ts';
 import { type OwnVideo, replacementBy } from './repository.ts';
 
 /** What turns an original into something to play; filled by the composition root. */
@@ -53,9 +53,9 @@ export interface IntakeVideo {
  * first two themselves: a caller that has locked a source must have called `lock` before.
  */
 export interface VideoIntake {
-  readonly hold: StorageHold;
+  readonly hold: StorageReservation;
   /** Locks the workspace and then the video. @param video.videoId null where there is none yet. */
-  lock(tx: Tx, video: { workspaceId: string; videoId: string | null }): Promise<Owner>;
+  lock(tx: Tx, video: { workspaceId: string; videoId: string | null }): Promise<WorkspaceOwner>;
   /** A video that is UPLOADING: `video.created`. */
   create(tx: Tx, append: AppendEvent, workspaceId: string, input: IntakeVideo): Promise<VideoRow>;
   /**
@@ -107,11 +107,11 @@ export interface VideoIntakeDeps {
   clock: Clock;
   processing: Pick<VideoProcessing, 'start' | 'cancel' | 'discard'>;
   trash: Trash;
-  facts: Pick<Facts, 'append'>;
+  facts: Pick<UsageEvents, 'append'>;
 }
 
 export function createVideoIntake({ clock, processing, trash, facts }: VideoIntakeDeps): VideoIntake {
-  const hold = createStorageHold(trash, facts);
+  const hold = createStorageReservation(trash, facts);
   const deps = { clock, processing, hold };
   const lock = async (tx: Tx, { workspaceId, videoId }: OwnVideo) => {
     await lockWorkspace(tx, workspaceId);
@@ -144,7 +144,7 @@ export function createVideoIntake({ clock, processing, trash, facts }: VideoInta
     again: async (tx, append, { workspaceId, videoId }, { keeps, input }) => {
       const row = videoId === null ? undefined : await repository.lockVideo(tx, workspaceId, videoId);
       if (row === undefined) return create(tx, append, workspaceId, input);
-      const kept = keeps ? await transitions.awaitAgain({ tx, append, row, now: clock.now() }) : null;
+      const kept = keeps ? await transitions.waitForNewFile({ tx, append, row, now: clock.now() }) : null;
       return kept ?? create(tx, append, workspaceId, input, settingsOf(row));
     },
     async attach(tx, workspaceId, videoId, uploadId) {

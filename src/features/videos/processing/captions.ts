@@ -114,7 +114,7 @@ function keyOf(video: VideoRow, file: string): string {
 }
 
 /** A video is played without them as well: its processing goes on, and says so. */
-export async function doWithoutCaptions(deps: ProcessingDeps, run: Run): Promise<void> {
+export async function skipCaptions(deps: ProcessingDeps, run: Run): Promise<void> {
   const { videoId, revision } = run.payload;
   const video = await findProcessed(deps.db, videoId, revision);
   if (video === undefined) return;

@@ -4,7 +4,7 @@ import type { SourceChunk } from '../../../media/contract/index.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';
 import { makeDir, storeFiles } from './files.ts';
 import { advance, commitRun } from './flow.ts';
-import { missing, publishRenditions, useOriginal } from './output.ts';
+import { missingRenditions, publishRenditions, useOriginal } from './output.ts';
 import { createProgressWriter } from './progress.ts';
 import * as repository from './repository.ts';
 import type { EncodeStep } from './step.ts';
@@ -55,7 +55,7 @@ export async function encodeChunk(deps: ProcessingDeps, step: EncodeStep): Promi
     ({ number }) => number === run.payload.chunk,
   );
   if (chunk === undefined || chunk.folder !== null) return;
-  const { rungs } = await missing(deps, video, processing.ladder);
+  const { rungs } = await missingRenditions(deps, video, processing.ladder);
   const input = await store.toLocalFile(chunk.source_key, dir, run.signal);
   const outDir = await makeDir(dir, 'chunk');
   const names = rungs.map(({ name }) => name);
@@ -89,7 +89,7 @@ export async function encodeChunk(deps: ProcessingDeps, step: EncodeStep): Promi
 /** Joins the encoded pieces of each rung, frame for frame. */
 export async function stitch(deps: ProcessingDeps, step: EncodeStep): Promise<void> {
   const { run, video, processing, dir } = step;
-  const { rungs } = await missing(deps, video, processing.ladder);
+  const { rungs } = await missingRenditions(deps, video, processing.ladder);
   const rows = await repository.chunksOf(deps.db, video.id, video.revision);
   for (const rung of rungs) {
     const chunks: SourceChunk[] = [];

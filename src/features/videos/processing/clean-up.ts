@@ -1,6 +1,6 @@
 import { videoPrefix } from '../../../kernel/media-keys.ts';
 import { lockWorkspace } from '../../../platform/db/workspace.ts';
-import { giveBack } from '../intake/hold.service.ts';
+import { releaseBytes } from '../intake/hold.service.ts';
 import * as replacements from '../replacement/repository.ts';
 import { lockAnyVideo, type VideoRow } from '../repository.ts';
 import type { ProcessingDeps } from './context.ts';
@@ -11,7 +11,7 @@ export async function cleanUp(deps: ProcessingDeps, videoId: string): Promise<vo
   const { db, store } = deps;
   const video = await repository.findVideo(db, videoId);
   if (video === undefined) return;
-  for (const row of await replacements.discarded(db, videoId)) await discard(deps, video, row);
+  for (const row of await replacements.listDiscardedReplacements(db, videoId)) await discard(deps, video, row);
   for (const { number, name } of await repository.unusedFolders(db, videoId)) {
     await store.deletePrefix(`${videoPrefix(video)}/${name}/`);
     await repository.forgetFolder(db, videoId, number);
@@ -33,8 +33,8 @@ async function discard(
     const row = await replacements.findReplacement(tx, id, revision);
     if (row === undefined) return;
     // Nothing, once the video is deleted: what it takes is the video's then.
-    await giveBack(tx, workspaceId, row.storage_bytes);
+    await releaseBytes(tx, workspaceId, row.storage_bytes);
     await replacements.updateReplacement(tx, row, { original_key: null, captions: '[]', storage_bytes: 0 });
-    await replacements.forgetRevision(tx, id, revision);
+    await replacements.deleteRevision(tx, id, revision);
   });
 }

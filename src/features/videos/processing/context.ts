@@ -5,9 +5,9 @@ import type { VideoCodec } from '../../../kernel/video-codecs.ts';
 import type { BlobStore, Transcoder } from '../../../media/contract/index.ts';
 import type { Bus } from '../../../platform/bus.ts';
 import type { Db, Tx } from '../../../platform/db/index.ts';
-import type { DiskRoom } from '../../../platform/disk.ts';
+import type { DiskSpace } from '../../../platform/disk.ts';
 import type { Logger } from '../../../platform/logger.ts';
-import type { Facts } from '../../facts/index.ts';
+import type { UsageEvents } from '../../facts/index.ts';
 import type { VideoLinks } from '../../playback/index.ts';
 import type { VideoRow } from '../repository.ts';
 import type { Originals } from './originals.ts';
@@ -18,11 +18,11 @@ export type PlayableHook = (tx: Tx, append: AppendEvent, video: VideoRow) => Pro
 export interface ProcessingDeps {
   db: Db;
   events: Events;
-  facts: Pick<Facts, 'append'>;
+  facts: Pick<UsageEvents, 'append'>;
   queue: JobQueue;
   store: BlobStore;
   /** Encodes wait while it has none. */
-  disk: Pick<DiskRoom, 'isThere'>;
+  disk: Pick<DiskSpace, 'isThere'>;
   transcoder: Transcoder;
   bus: Pick<Bus, 'publish'>;
   clock: Clock;

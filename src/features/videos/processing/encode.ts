@@ -5,7 +5,7 @@ import type { ProcessingContext } from './context.ts';
 import { makeDir, withScratch } from './files.ts';
 import { begin } from './flow.ts';
 import { storeSideImages } from './images.ts';
-import { missing, publishRenditions, useOriginal } from './output.ts';
+import { missingRenditions, publishRenditions, useOriginal } from './output.ts';
 import { refineLadder } from './per-title.ts';
 import { createProgressWriter } from './progress.ts';
 import * as repository from './repository.ts';
@@ -42,7 +42,7 @@ async function encodeRungs(deps: ProcessingContext, step: EncodeStep): Promise<v
   const { signal } = run;
   const refined = await refineLadder(deps, step);
   const { keyframeSec } = refined;
-  const open = await missing(deps, video, refined);
+  const open = await missingRenditions(deps, video, refined);
   const isAudio = run.payload.task === 'AUDIO';
   const rungs = isAudio ? [] : run.payload.task === 'FIRST' ? open.rungs.slice(-1) : open.rungs;
   const audio = isAudio ? open.otherAudio : rungs.length === 0 ? [] : open.audio;

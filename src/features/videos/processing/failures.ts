@@ -1,6 +1,6 @@
 import { JobDeferredError, JobPermanentError, type JobRun } from '../../../jobs/job.ts';
 import { MediaFileError } from '../../../media/contract/index.ts';
-import { isDiskTrouble } from '../../../platform/disk.ts';
+import { isDiskError } from '../../../platform/disk.ts';
 import type { VideoFailure } from '../transitions.ts';
 import type { ProcessingDeps } from './context.ts';
 import { commitRun, failVideo, type Run, type Target } from './flow.ts';
@@ -18,7 +18,7 @@ const INTERNAL: VideoFailure = {
 };
 
 /** Tries whose process died on the way; so many are not by chance. */
-export const MAX_LOST = 8;
+export const MAX_WORKER_CRASHES = 8;
 
 interface StepOptions<P extends Target> {
   /** Called instead of failing the video when the step cannot be done. */
@@ -28,7 +28,7 @@ interface StepOptions<P extends Target> {
 }
 
 /** Makes of a step a job's handler that knows what may be tried again and what ends the processing. */
-export function guarded<P extends Target>(
+export function withErrorHandling<P extends Target>(
   deps: ProcessingDeps,
   step: (run: Run<P>) => Promise<void>,
   { onGivenUp, canDoWithout = () => true }: StepOptions<P> = {},
@@ -40,18 +40,18 @@ export function guarded<P extends Target>(
     });
     if (!(await deps.disk.isThere())) throw new JobDeferredError('no room on the disk', FULL_RETRY_SEC);
     try {
-      if (run.lost > MAX_LOST) throw new MediaFileError('INTERNAL', INTERNAL.message);
+      if (run.lost > MAX_WORKER_CRASHES) throw new MediaFileError('INTERNAL', INTERNAL.message);
       await step(run);
     } catch (error) {
       if (run.signal.aborted || error instanceof JobDeferredError) throw error;
       const { videoId } = run.payload;
-      if (isDiskTrouble(error)) {
+      if (isDiskError(error)) {
         log.error({ err: error, videoId }, 'a processing waits for room on the disk');
         throw new JobDeferredError('no room on the disk', FULL_RETRY_SEC);
       }
       const own = error instanceof MediaFileError ? error : undefined;
       const isFinal = own !== undefined && !PASSING.has(own.code);
-      if (!isFinal && !run.isLast && run.lost <= MAX_LOST) throw error;
+      if (!isFinal && !run.isLast && run.lost <= MAX_WORKER_CRASHES) throw error;
       log.warn({ err: error, videoId }, 'a step of a processing has failed for good');
       if (onGivenUp !== undefined && canDoWithout(run.payload)) return onGivenUp(run);
       const failure = own === undefined ? INTERNAL : { code: own.code, message: own.message };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
-import { until } from '../../../../test/harness/wait.ts';
+import { waitFor } from '../../../../test/harness/wait.ts';
 import { gate, openProcessing, type ProcessingRig } from '../../../../test/processing/fixture.ts';
 import { MediaFileError } from '../../../media/contract/index.ts';
 
@@ -64,7 +64,7 @@ test('a short source is encoded in one go; the events come in order', async () =
     const key = `w/${video.workspace_id}/v/${id}/${folder}/${name}/index.m3u8`;
     assert.equal(String(await rig.store.read(key)), `${name} index.m3u8`);
   }
-  await until(async () => (await rig.scratch()).length === 0, { message: 'an empty scratch folder' });
+  await waitFor(async () => (await rig.scratch()).length === 0, { message: 'an empty scratch folder' });
 });
 
 test('a long source can be played when its lowest rung is made; READY comes with the rest', async () => {
@@ -100,7 +100,7 @@ test('a top rung that can be shown as it is is playable while every encode slot 
   await busy.reached();
   rig.transcoder.source.copyRefusal = null;
   const id = await rig.addVideo();
-  await until(async () => (await ready(id)).length === 2, { message: 'the copied rung and the sound' });
+  await waitFor(async () => (await ready(id)).length === 2, { message: 'the copied rung and the sound' });
   busy.open();
   assert.equal((await rig.ended(id)).status, 'READY');
   assert.ok(rig.transcoder.calls.includes('encode 720p 360p'));
@@ -154,7 +154,7 @@ test('a fault of ours is tried three times; a retry begins anew and says started
   rig.transcoder.before.encode = () => Promise.reject(new Error('ffmpeg has died'));
   rig.start();
   const id = await rig.addVideo();
-  await until(
+  await waitFor(
     async () => {
       await rig.hurry();
       return (await rig.find(id)).status === 'FAILED';
@@ -174,7 +174,7 @@ test('a fault of ours is tried three times; a retry begins anew and says started
     'video.processing.started',
     'video.processing.completed',
   ]);
-  await until(async () => {
+  await waitFor(async () => {
     await rig.hurry();
     return (await rig.folders(id)).every((name) => name.startsWith('r1'));
   });
@@ -188,7 +188,7 @@ test('a full disk counts as no try', async () => {
   };
   rig.start();
   const id = await rig.addVideo();
-  await until(
+  await waitFor(
     async () => {
       await rig.hurry();
       return (await rig.find(id)).status !== 'PROCESSING' && (await rig.find(id)).status !== 'QUEUED';
@@ -213,15 +213,15 @@ test('an encode that finds no room waits, and goes on when there is some', async
     );
     return rows.length > 0 && rows;
   };
-  await until(waiting, { timeoutMs: 10_000, message: 'a job that waits' });
+  await waitFor(waiting, { timeoutMs: 10_000, message: 'a job that waits' });
   // Tried again it still finds none, and that is no failure.
   await rig.hurry();
-  await until(waiting, { timeoutMs: 10_000, message: 'a job that waits again' });
+  await waitFor(waiting, { timeoutMs: 10_000, message: 'a job that waits again' });
   assert.equal((await rig.find(id)).status, 'PROCESSING');
   assert.deepEqual(await ready(id), []);
   assert.ok(!rig.transcoder.calls.some((call) => call.startsWith('encode')), 'nothing was written');
   rig.disk.isFull = false;
-  await until(
+  await waitFor(
     async () => {
       await rig.hurry();
       return (await rig.find(id)).status === 'READY';
@@ -241,7 +241,7 @@ test('a deleted video is not worked on any more, and leaves nothing in the scrat
     await tx.updateTable('video').set({ deleted_at: new Date() }).where('id', '=', id).execute();
     await rig.processing.cancel(tx, id);
   });
-  await until(async () => (await rig.scratch()).length === 0, { message: 'the end of the run' });
+  await waitFor(async () => (await rig.scratch()).length === 0, { message: 'the end of the run' });
   assert.deepEqual(await ready(id), []);
   assert.deepEqual(await types(id), ['video.created', 'video.processing.started']);
 });
@@ -264,7 +264,7 @@ test('a run that was overtaken shows nothing of what it has made', async () => {
   assert.equal(video.status, 'READY');
   const before = await rig.renditions(id);
   held.open();
-  await until(async () => (await rig.scratch()).length === 0);
+  await waitFor(async () => (await rig.scratch()).length === 0);
   assert.deepEqual(await rig.renditions(id), before);
   assert.equal((await types(id)).filter((type) => type === 'video.processing.completed').length, 1);
 });
@@ -281,7 +281,7 @@ test('what was encoded outlives the connection that was to write it down', async
     execute function cut()`.execute(rig.db);
   const before = rig.failedWrites();
   held.open();
-  await until(() => rig.failedWrites() > before, { message: 'a transaction that is cut off' });
+  await waitFor(() => rig.failedWrites() > before, { message: 'a transaction that is cut off' });
   await sql`drop function cut cascade`.execute(rig.db);
   assert.equal((await rig.ended(id)).status, 'READY');
   assert.equal(rig.transcoder.calls.filter((call) => call.startsWith('encode')).length, 1);
@@ -294,7 +294,7 @@ test('the poster of a video that can be seen at once does not wait for the encod
   rig.start();
   const id = await rig.addVideo();
   await rest.reached();
-  const { image_folder: folder } = await until(async () => {
+  const { image_folder: folder } = await waitFor(async () => {
     const row = await rig.find(id);
     return row.image_folder !== null && row;
   });
@@ -330,7 +330,7 @@ test('a long source is cut, encoded in pieces on several slots, and joined', asy
     'stitch 720p',
   ]);
   assert.equal((await types(id)).filter((type) => type === 'video.processing.completed').length, 1);
-  await until(async () => {
+  await waitFor(async () => {
     await rig.hurry();
     const used = new Set((await rig.renditions(id)).map(({ folder }) => folder));
     return (await rig.folders(id)).length === used.size + 1;
@@ -358,7 +358,7 @@ test('a thumbnail is taken from the chosen moment; the last choice wins', async 
   rig.transcoder.before = {};
   await rig.events.transaction((tx) => rig.processing.thumbnail(tx, video, 4));
   held.open();
-  const { thumbnail_file: file } = await until(async () => {
+  const { thumbnail_file: file } = await waitFor(async () => {
     const row = await rig.find(id);
     return row.thumbnail_file !== null && row;
   });

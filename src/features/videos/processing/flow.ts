@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppendEvent } from '../../../events/index.ts';
 import type { EnqueueOptions, JobRun } from '../../../jobs/job.ts';
-import { isPassing, type Tx } from '../../../platform/db/index.ts';
-import { type Owner, ownerOf } from '../../../platform/db/workspace.ts';
+import { isTransientError, type Tx } from '../../../platform/db/index.ts';
+import { type WorkspaceOwner, getWorkspaceOwner } from '../../../platform/db/workspace.ts';
 import { transcribeJob } from '../captions/auto.jobs.ts';
 import { VIDEO_TOPIC } from '../locked.ts';
 import { failReplacement, pickReplacement, swapFile } from '../replacement/swap.ts';
 import { lockAnyVideo, type VideoRow } from '../repository.ts';
 import * as transitions from '../transitions.ts';
 import type { ProcessingDeps } from './context.ts';
-import { captionsJob, cleanUpJob, encodeJob, furtherJob, imagesJob, prepareJob } from './jobs.ts';
+import { captionsJob, cleanUpJob, encodeJob, additionalCodecsJob, imagesJob, prepareJob } from './jobs.ts';
 import { lockProcessed, type ProcessedVideo } from './processed.ts';
 import * as repository from './repository.ts';
 import {
@@ -30,7 +30,7 @@ export interface Target {
 }
 
 /** Of which video something is made, and in which revision. */
-export type Started = Pick<VideoRow, 'id' | 'workspace_id' | 'revision'>;
+export type ProcessingRun = Pick<VideoRow, 'id' | 'workspace_id' | 'revision'>;
 
 /** Clean-up has no hurry. */
 const CLEAN_UP: EnqueueOptions = { delaySec: 60 };
@@ -77,7 +77,7 @@ async function patiently<T>(write: () => Promise<T>, signal: AbortSignal): Promi
     try {
       return await write();
     } catch (error) {
-      if (left === 0 || signal.aborted || !isPassing(error)) throw error;
+      if (left === 0 || signal.aborted || !isTransientError(error)) throw error;
       await sleep(WRITE_PAUSE_MS);
     }
   }
@@ -110,7 +110,7 @@ export async function advance(
   const steps = await stepsOf(tx, video);
   if (steps.every((step) => isOptional(step, video))) await complete(deps, tx, append, video);
   if (steps.length === 0) return;
-  const owner = await ownerOf(tx, video.workspace_id);
+  const owner = await getWorkspaceOwner(tx, video.workspace_id);
   const now = deps.clock.now();
   await repository.updateProcessing(tx, video.id, video.revision, { last_activity_at: now });
   for (const step of steps) await enqueue(deps, tx, video, owner, step);
@@ -160,7 +160,7 @@ async function complete(
     await countEncoded(deps, tx, ready, now);
     await goFurther(deps, tx, ready);
   }
-  await repository.forgetFormer(tx, row.id, row.revision);
+  await repository.deletePreviousRevisions(tx, row.id, row.revision);
   await enqueueCleanUp(deps, tx, row);
 }
 
@@ -182,9 +182,9 @@ async function goFurther({ queue }: ProcessingDeps, tx: Tx, video: VideoRow): Pr
   const { id: videoId, revision } = video;
   const processing = await repository.findProcessing(tx, videoId, revision);
   if (processing === undefined || processing.ladder.further.length === 0) return;
-  const { plan, accountId } = await ownerOf(tx, video.workspace_id);
+  const { plan, accountId } = await getWorkspaceOwner(tx, video.workspace_id);
   const target = { videoId, revision };
-  await queue.enqueue(tx, furtherJob, target, {
+  await queue.enqueue(tx, additionalCodecsJob, target, {
     priority: priorityOf(plan),
     group: accountId,
     key: keyOf(target),
@@ -227,16 +227,16 @@ export async function failVideo(
 }
 
 /** The first job of a revision. */
-export async function enqueuePrepare(deps: ProcessingDeps, tx: Tx, video: Started): Promise<void> {
-  const owner = await ownerOf(tx, video.workspace_id);
+export async function enqueuePrepare(deps: ProcessingDeps, tx: Tx, video: ProcessingRun): Promise<void> {
+  const owner = await getWorkspaceOwner(tx, video.workspace_id);
   await enqueue(deps, tx, video, owner, { kind: 'PREPARE' });
 }
 
 async function enqueue(
   { queue }: ProcessingDeps,
   tx: Tx,
-  video: Started,
-  { plan, accountId }: Owner,
+  video: ProcessingRun,
+  { plan, accountId }: WorkspaceOwner,
   step: NextStep,
 ): Promise<void> {
   const target = { videoId: video.id, revision: video.revision };
@@ -266,7 +266,7 @@ export async function cancelJobs(
   await queue.cancel(tx, prepareJob, keyOf(target));
   for (const task of IMAGES_TASKS) await queue.cancel(tx, imagesJob, imagesKeyOf(target, task));
   await queue.cancel(tx, captionsJob, keyOf(target));
-  await queue.cancel(tx, furtherJob, keyOf(target));
+  await queue.cancel(tx, additionalCodecsJob, keyOf(target));
   for (const task of ENCODE_TASKS) {
     if (task !== 'CHUNK') await queue.cancel(tx, encodeJob, encodeKeyOf(target, task, null));
   }

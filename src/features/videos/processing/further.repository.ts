@@ -1,20 +1,20 @@
 import type { VideoCodec } from '../../../kernel/video-codecs.ts';
 import type { RenditionFiles } from '../../../media/contract/index.ts';
 import type { Tx } from '../../../platform/db/index.ts';
-import { finishOne } from './repository.ts';
+import { finishRendition } from './repository.ts';
 
 /** Adds up nothing: the progress of a video that is READY is 100. */
-export async function keepFurther(
+export async function insertAdditionalRenditions(
   tx: Tx,
   videoId: string,
   revision: number,
   { folder, made }: { folder: string; made: RenditionFiles },
 ): Promise<void> {
-  await finishOne(tx, videoId, revision, { folder, made, status: 'PROCESSING' });
+  await finishRendition(tx, videoId, revision, { folder, made, status: 'PROCESSING' });
 }
 
 /** All renditions of a codec can be played. */
-export async function showFurther(
+export async function publishAdditionalRenditions(
   tx: Tx,
   videoId: string,
   revision: number,
@@ -30,7 +30,7 @@ export async function showFurther(
 }
 
 /** Those that are not shown will not be made. */
-export async function dropFurther(tx: Tx, videoId: string, revision: number): Promise<void> {
+export async function deleteAdditionalRenditions(tx: Tx, videoId: string, revision: number): Promise<void> {
   await tx
     .deleteFrom('video_rendition')
     .where('video_id', '=', videoId)
@@ -41,7 +41,7 @@ export async function dropFurther(tx: Tx, videoId: string, revision: number): Pr
 }
 
 /** Pictures that are not to be made after all. */
-export async function dropOthers(
+export async function deleteUnplannedRenditions(
   tx: Tx,
   videoId: string,
   revision: number,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
-import { until } from '../../../../test/harness/wait.ts';
+import { waitFor } from '../../../../test/harness/wait.ts';
 import { gate, openProcessing, type ProcessingRig } from '../../../../test/processing/fixture.ts';
 
 let rig: ProcessingRig;
@@ -41,7 +41,7 @@ test('READY waits for H.264 alone; each codec is shown when it is whole, and sai
   assert.equal((await rig.find(id)).progress_percent, 100);
   await rig.hurry();
   held.open();
-  await until(() => isSettled(id), { message: 'both codecs', timeoutMs: 15_000 });
+  await waitFor(() => isSettled(id), { message: 'both codecs', timeoutMs: 15_000 });
   assert.deepEqual((await shown(id)).sort(), [...H264, ...HEVC, ...AV1].sort());
   const encodes = rig.transcoder.calls.filter((call) => call.startsWith('encode'));
   assert.deepEqual(encodes, [
@@ -54,7 +54,7 @@ test('READY waits for H.264 alone; each codec is shown when it is whole, and sai
   const [hevc] = updates;
   assert.deepEqual(Object(hevc?.data.changes).renditions.from, ['1080p', '720p', '360p']);
   assert.equal(Object(hevc?.data.changes).renditions.to.length, 6);
-  await until(async () => {
+  await waitFor(async () => {
     await rig.hurry();
     const used = new Set((await rig.renditions(id)).map(({ folder }) => folder));
     return (await rig.folders(id)).length === used.size + 1;
@@ -73,7 +73,7 @@ test('what a run has made the next one does not make again', async () => {
   rig.start();
   const id = await rig.addVideo();
   await rig.ended(id);
-  await until(
+  await waitFor(
     async () => {
       await rig.hurry();
       return isSettled(id);
@@ -91,7 +91,7 @@ test('a codec that cannot be made is left out, and the video stays READY', async
   rig.start();
   const id = await rig.addVideo();
   await rig.ended(id);
-  await until(
+  await waitFor(
     async () => {
       await rig.hurry();
       return isSettled(id);
@@ -114,7 +114,7 @@ test('a deleted video is not encoded any further, and a plan without other codec
     await tx.updateTable('video').set({ deleted_at: new Date() }).where('id', '=', id).execute();
     await rig.processing.cancel(tx, id);
   });
-  await until(async () => (await rig.scratch()).length === 0, { message: 'the end of the run' });
+  await waitFor(async () => (await rig.scratch()).length === 0, { message: 'the end of the run' });
   rig.transcoder.calls.length = 0;
   const free = await rig.addVideo({ plan: 'FREE' });
   await rig.ended(free);
@@ -139,7 +139,7 @@ test('a look at the pictures of a longer video leaves renditions out, once', asy
     await rig.hurry();
     return (await rig.find(id)).status === 'READY';
   };
-  await until(isReady, { timeoutMs: 15_000, intervalMs: 100 });
+  await waitFor(isReady, { timeoutMs: 15_000, intervalMs: 100 });
   assert.deepEqual((await shown(id)).sort(), ['1080p', '360p', 'audio']);
   assert.equal((await rig.renditions(id)).length, 3);
   assert.equal(rig.transcoder.calls.filter((call) => call.startsWith('refine')).length, 1);

@@ -5,7 +5,7 @@ import { playableRungs, updateVideo, type VideoRow } from '../repository.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';
 import { makeDir, storeRenditions, withScratch } from './files.ts';
 import { commitRun, enqueueCleanUp, type Run } from './flow.ts';
-import { dropFurther, keepFurther, showFurther } from './further.repository.ts';
+import { deleteAdditionalRenditions, insertAdditionalRenditions, publishAdditionalRenditions } from './further.repository.ts';
 import { useOriginal } from './output.ts';
 import * as repository from './repository.ts';
 
@@ -13,7 +13,7 @@ import * as repository from './repository.ts';
  * The renditions in HEVC and AV1 of a video that is READY, one after the other: what a run has made, the next one
  * need not make again. Players see a codec when all of its renditions are there: they stay with what they begin with.
  */
-export async function encodeFurther(deps: ProcessingContext, run: Run): Promise<void> {
+export async function encodeAdditionalCodecs(deps: ProcessingContext, run: Run): Promise<void> {
   const { db, scratchDir } = deps;
   const { videoId, revision } = run.payload;
   const video = await repository.findVideo(db, videoId);
@@ -58,11 +58,11 @@ async function encodeOne(deps: ProcessingContext, run: Run, one: One): Promise<b
     deps,
     run,
     async (tx, append, row) => {
-      await keepFurther(tx, row.id, row.revision, { folder, made });
+      await insertAdditionalRenditions(tx, row.id, row.revision, { folder, made });
       const all = await repository.renditionsOf(tx, row.id, row.revision);
       if (all.some(({ codec, folder }) => codec === rung.codec && folder === null)) return;
       const before = await playableRungs(tx, row.id, row.revision);
-      await showFurther(tx, row.id, row.revision, rung.codec);
+      await publishAdditionalRenditions(tx, row.id, row.revision, rung.codec);
       const after = await updateVideo(tx, row.id, { updated_at: deps.clock.now() });
       await emitRenditions(tx, append, after, {
         from: before.map(({ name }) => name),
@@ -75,12 +75,12 @@ async function encodeOne(deps: ProcessingContext, run: Run, one: One): Promise<b
 }
 
 /** The video stays as it is. */
-export async function giveUpFurther(deps: ProcessingDeps, run: Run): Promise<void> {
+export async function abandonAdditionalCodecs(deps: ProcessingDeps, run: Run): Promise<void> {
   await commitRun(
     deps,
     run,
     async (tx, _append, row) => {
-      await dropFurther(tx, row.id, row.revision);
+      await deleteAdditionalRenditions(tx, row.id, row.revision);
       await enqueueCleanUp(deps, tx, row);
     },
     ['READY'],

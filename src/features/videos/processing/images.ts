@@ -5,7 +5,7 @@ import { newUuid } from '../../../kernel/ids.ts';
 import { videoPrefix } from '../../../kernel/media-keys.ts';
 import type { SourceInfo } from '../../../media/contract/index.ts';
 import type { Tx } from '../../../platform/db/index.ts';
-import { isDiskTrouble } from '../../../platform/disk.ts';
+import { isDiskError } from '../../../platform/disk.ts';
 import { VIDEO_TOPIC } from '../locked.ts';
 import { lockAnyVideo, updateVideo, type VideoRow } from '../repository.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';
@@ -62,9 +62,9 @@ async function makeOptional(deps: ProcessingContext, run: ImagesRun, images: Ima
   try {
     names = await makeSome(deps, run, images);
   } catch (error) {
-    if (run.signal.aborted || isDiskTrouble(error)) throw error;
+    if (run.signal.aborted || isDiskError(error)) throw error;
     deps.log.warn({ err: error, videoId: images.video.id }, 'a video has a poster and no further images');
-    return doWithoutImages(deps, run);
+    return skipImages(deps, run);
   }
   await commitRun(
     deps,
@@ -139,7 +139,7 @@ async function makeSome(
 }
 
 /** A video is played without images as well: its processing goes on. A poster comes with the others. */
-export async function doWithoutImages(deps: ProcessingDeps, run: ImagesRun): Promise<void> {
+export async function skipImages(deps: ProcessingDeps, run: ImagesRun): Promise<void> {
   if (run.payload.task === 'POSTER') return;
   await commitRun(
     deps,

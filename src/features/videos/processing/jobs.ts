@@ -30,7 +30,7 @@ export const encodeJob = defineJob({
 });
 
 /** The renditions in other codecs than H.264, once the video is READY: nobody waits for them. */
-export const furtherJob = defineJob({
+export const additionalCodecsJob = defineJob({
   name: 'video.further',
   payload: Type.Object(target),
   retrySec: TWO_TRIES_SEC,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
-import { until } from '../../../../test/harness/wait.ts';
+import { waitFor } from '../../../../test/harness/wait.ts';
 import { gate, openProcessing, type ProcessingRig } from '../../../../test/processing/fixture.ts';
 
 let rig: ProcessingRig;
@@ -32,7 +32,7 @@ test('a video is READY before its storyboard and preview, which then appear in t
   assert.deepEqual([ready.status, ready.has_storyboard, ready.has_preview], ['READY', false, false]);
   assert.notEqual(ready.image_folder, null);
   storyboard.open();
-  const after = await until(async () => {
+  const after = await waitFor(async () => {
     const row = await rig.find(id);
     return row.has_storyboard && row;
   });
@@ -50,7 +50,7 @@ test('a storyboard that fails is tried once, and the poster stays', async () => 
   rig.start();
   const video = await rig.ended(await rig.addVideo());
   assert.equal(video.status, 'READY');
-  await until(async () => {
+  await waitFor(async () => {
     const open = await rig.openJobs();
     return calls === 2 && !open.includes('video.images');
   });

@@ -13,7 +13,7 @@ interface NodeDeps {
 }
 
 /** The transcode slots that are alive in the cluster. */
-export function aliveSlots({ db, clock }: NodeDeps): Promise<number> {
+export function countLiveSlots({ db, clock }: NodeDeps): Promise<number> {
   return repository.countSlots(db, dateFromMs(clock.ms() - LOST_MS));
 }
 

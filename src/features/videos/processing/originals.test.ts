@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { needsOwnProcess } from '../../../../test/harness/needs.ts';
-import { until } from '../../../../test/harness/wait.ts';
+import { waitFor } from '../../../../test/harness/wait.ts';
 import type { BlobStore } from '../../../media/contract/index.ts';
 import { createDiskStore } from '../../../media/storage/disk.ts';
 import { createOriginals } from './originals.ts';
@@ -51,7 +51,7 @@ test('runs share one copy, which is kept for a while and then removed', async (t
   const originals = createOriginals({ ...PLAIN, store, scratchDir: dir });
   const read = (path: string) => readFile(path, 'utf8');
   const both = Promise.all([originals.use('a', never, read), originals.use('a', never, read)]);
-  await until(() => fetches.length === 1);
+  await waitFor(() => fetches.length === 1);
   fetches[0]?.finish();
   assert.deepEqual(await both, ['the film', 'the film']);
   const path = await originals.use('a', never, async (one) => {
@@ -64,7 +64,7 @@ test('runs share one copy, which is kept for a while and then removed', async (t
   await access(path);
   t.mock.timers.tick(1000);
   t.mock.timers.reset();
-  await until(async () => (await readdir(dir)).length === 0, { message: `the end of ${path}` });
+  await waitFor(async () => (await readdir(dir)).length === 0, { message: `the end of ${path}` });
 });
 
 test('a run that ends does not stop the fetch for the other one; the last one does', async () => {
@@ -74,7 +74,7 @@ test('a run that ends does not stop the fetch for the other one; the last one do
   const [first, second] = [new AbortController(), new AbortController()];
   const one = originals.use('a', first.signal, async () => {});
   const two = originals.use('a', second.signal, async () => {});
-  await until(() => fetches.length === 1);
+  await waitFor(() => fetches.length === 1);
   first.abort(new Error('cancelled'));
   await assert.rejects(one, /cancelled/);
   assert.equal(fetches[0]?.signal.aborted, false);
@@ -88,11 +88,11 @@ test('a fetch that fails is tried anew by the next run', async () => {
   const { store, fetches } = remote();
   const originals = createOriginals({ ...PLAIN, store, scratchDir: join(folder, 'failed') }, 50);
   const one = originals.use('a', never, async () => {});
-  await until(() => fetches.length === 1);
+  await waitFor(() => fetches.length === 1);
   fetches[0]?.fail();
   await assert.rejects(one, /the store is away/);
   const two = originals.use('a', never, (path) => readFile(path, 'utf8'));
-  await until(() => fetches.length === 2);
+  await waitFor(() => fetches.length === 2);
   fetches[1]?.finish();
   assert.equal(await two, 'the film');
 });
@@ -119,7 +119,7 @@ test('a file that is read as a copy alone is copied, wherever it is, and what is
   const originals = createOriginals({ store, transcoder, scratchDir }, 50);
   assert.equal(await originals.use('moving.webp', never, (path) => readFile(path, 'utf8')), 'a video');
   assert.equal(String(await store.read('moving.webp')), 'an animation');
-  await until(async () => (await readdir(scratchDir)).length === 0, { message: 'its removal' });
+  await waitFor(async () => (await readdir(scratchDir)).length === 0, { message: 'its removal' });
   await store.put('film.mp4', 'a film', 'video/mp4');
   const path = await originals.use('film.mp4', never, async (path) => path);
   assert.equal(path, store.localPath('film.mp4'));

@@ -64,7 +64,7 @@ export async function publishRenditions(
  *
  * @returns `audio`: what is heard by default, which comes with the first pictures; `otherAudio`: the rest.
  */
-export async function missing(
+export async function missingRenditions(
   { db }: Pick<ProcessingDeps, 'db'>,
   video: VideoRow,
   ladder: LadderPlan,

@@ -5,17 +5,17 @@ import type {
   RungPlan,
   SourceInfo,
 } from '../../../media/contract/index.ts';
-import { ownerOf } from '../../../platform/db/workspace.ts';
-import { isDiskTrouble } from '../../../platform/disk.ts';
+import { getWorkspaceOwner } from '../../../platform/db/workspace.ts';
+import { isDiskError } from '../../../platform/disk.ts';
 import type { VideoRow } from '../repository.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';
 import { makeDir, withScratch } from './files.ts';
 import { advance, begin, commitRun, type Run } from './flow.ts';
-import { aliveSlots } from './nodes.ts';
-import { missing, publishRenditions, useOriginal } from './output.ts';
+import { countLiveSlots } from './nodes.ts';
+import { missingRenditions, publishRenditions, useOriginal } from './output.ts';
 import { updateProcessed } from './processed.ts';
 import * as repository from './repository.ts';
-import { furtherCodecs, topHeight } from './rules.ts';
+import { additionalCodecs, topHeight } from './rules.ts';
 
 /** Probes the source, decides what is made of it, and copies the top rung where it can be shown as it is. */
 export async function prepare(deps: ProcessingContext, run: Run): Promise<void> {
@@ -27,7 +27,7 @@ export async function prepare(deps: ProcessingContext, run: Run): Promise<void> 
         (await repository.findProcessing(deps.db, video.id, video.revision)) ??
         (await probe(deps, run, video, input));
       if (known === undefined) return;
-      const { rungs, audio } = await missing(deps, video, known.ladder);
+      const { rungs, audio } = await missingRenditions(deps, video, known.ladder);
       const top = rungs.find((rung) => rung.isCopy);
       if (top !== undefined) await copyTop(deps, run, { video, dir, input, top, audio, ...known });
       else await commitRun(deps, run, (tx, append, row) => advance(deps, tx, append, row));
@@ -38,11 +38,11 @@ export async function prepare(deps: ProcessingContext, run: Run): Promise<void> 
 async function probe(deps: ProcessingDeps, run: Run, video: VideoRow, input: string) {
   const { db, transcoder, clock, chunkMinSec } = deps;
   const source = await transcoder.probe(input, run.signal);
-  const { plan, mode } = await ownerOf(db, video.workspace_id);
-  const further = furtherCodecs(plan, await deps.furtherCodecs());
+  const { plan, mode } = await getWorkspaceOwner(db, video.workspace_id);
+  const further = additionalCodecs(plan, await deps.furtherCodecs());
   const ladder = transcoder.plan(source, topHeight(plan, mode), further);
   const isLong = source.canSplit && source.durationSec > chunkMinSec;
-  const isCut = isLong && !(await deps.encodesWhole()) && (await aliveSlots(deps)) > 1;
+  const isCut = isLong && !(await deps.encodesWhole()) && (await countLiveSlots(deps)) > 1;
   const isGoingOn = await commitRun(deps, run, async (tx, _append, row) => {
     const { video: picture, durationSec, chapters, notes } = source;
     await updateProcessed(tx, row, {
@@ -85,7 +85,7 @@ async function copyTop(deps: ProcessingDeps, run: Run, copy: Copy): Promise<void
   try {
     made = await deps.transcoder.copyTop({ input, source, outDir, signal, rung: top, audio });
   } catch (error) {
-    if (signal.aborted || isDiskTrouble(error)) throw error;
+    if (signal.aborted || isDiskError(error)) throw error;
     deps.log.warn(
       { err: error, videoId: video.id },
       'the top rendition could not be copied and is encoded instead',

@@ -1,23 +1,23 @@
 import type { JobWorker } from '../../../jobs/job.ts';
 import { dateFromMs } from '../../../kernel/clock.ts';
-import { ownerOf } from '../../../platform/db/workspace.ts';
+import { getWorkspaceOwner } from '../../../platform/db/workspace.ts';
 import type { VideoProcessing } from '../intake/service.ts';
 import * as replacements from '../replacement/repository.ts';
 import { lockAnyVideo } from '../repository.ts';
-import { doWithoutCaptions, makeCaptions } from './captions.ts';
+import { skipCaptions, makeCaptions } from './captions.ts';
 import { cleanUp } from './clean-up.ts';
 import type { ProcessingContext, ProcessingDeps } from './context.ts';
 import { encode } from './encode.ts';
-import { guarded } from './failures.ts';
+import { withErrorHandling } from './failures.ts';
 import { clearScratch } from './files.ts';
 import { advance, cancelJobs, enqueueCleanUp, enqueuePrepare } from './flow.ts';
-import { encodeFurther, giveUpFurther } from './further.ts';
-import { doWithoutImages, makeImages, makeThumbnail } from './images.ts';
+import { encodeAdditionalCodecs, abandonAdditionalCodecs } from './further.ts';
+import { skipImages, makeImages, makeThumbnail } from './images.ts';
 import {
   captionsJob,
   cleanUpJob,
   encodeJob,
-  furtherJob,
+  additionalCodecsJob,
   imagesJob,
   prepareJob,
   thumbnailJob,
@@ -27,7 +27,7 @@ import { prepare } from './prepare.ts';
 import { lockProcessed } from './processed.ts';
 import * as repository from './repository.ts';
 import { priorityOf } from './rules.ts';
-import { doWithoutSounds } from './sounds.ts';
+import { skipAudioTracks } from './sounds.ts';
 
 /** Nothing was heard of a processing for so long: its next step may have got lost. */
 const QUIET_MS = 15 * 60_000;
@@ -71,7 +71,7 @@ export function createVideoProcessing(parts: ProcessingDeps): VideoProcessor {
     async thumbnail(tx, video, atSec) {
       await queue.cancel(tx, thumbnailJob, video.id);
       if (atSec === null) return;
-      const { plan, accountId } = await ownerOf(tx, video.workspace_id);
+      const { plan, accountId } = await getWorkspaceOwner(tx, video.workspace_id);
       const options = { priority: priorityOf(plan), group: accountId, key: video.id };
       await queue.enqueue(tx, thumbnailJob, { videoId: video.id, atSec }, options);
     },
@@ -79,7 +79,7 @@ export function createVideoProcessing(parts: ProcessingDeps): VideoProcessor {
     clearScratch: () => clearScratch(scratchDir),
     async sweep() {
       const before = dateFromMs(clock.ms() - QUIET_MS);
-      const quiet = [await repository.findQuiet(db, before), await replacements.findQuiet(db, before)].flat();
+      const quiet = [await repository.listStalledProcessing(db, before), await replacements.findQuiet(db, before)].flat();
       for (const { id, revision } of quiet) {
         await events.transaction(async (tx, append) => {
           const video = await lockProcessed(tx, id, revision);
@@ -97,35 +97,35 @@ function createWorkers(deps: ProcessingContext, slots: number): JobWorker[] {
     {
       job: prepareJob,
       concurrency: PREPARE_SLOTS,
-      run: guarded(deps, (run) => prepare(deps, run)),
+      run: withErrorHandling(deps, (run) => prepare(deps, run)),
     } satisfies JobWorker<typeof prepareJob.payload>,
     {
       job: encodeJob,
       concurrency: slots,
-      run: guarded(deps, (run) => encode(deps, run), {
-        onGivenUp: (run) => doWithoutSounds(deps, run),
+      run: withErrorHandling(deps, (run) => encode(deps, run), {
+        onGivenUp: (run) => skipAudioTracks(deps, run),
         canDoWithout: ({ task }) => task === 'AUDIO',
       }),
     } satisfies JobWorker<typeof encodeJob.payload>,
     {
       job: imagesJob,
       concurrency: 1,
-      run: guarded(deps, (run) => makeImages(deps, run), {
-        onGivenUp: (run) => doWithoutImages(deps, run),
+      run: withErrorHandling(deps, (run) => makeImages(deps, run), {
+        onGivenUp: (run) => skipImages(deps, run),
       }),
     } satisfies JobWorker<typeof imagesJob.payload>,
     {
-      job: furtherJob,
+      job: additionalCodecsJob,
       concurrency: 1,
-      run: guarded(deps, (run) => encodeFurther(deps, run), {
-        onGivenUp: (run) => giveUpFurther(deps, run),
+      run: withErrorHandling(deps, (run) => encodeAdditionalCodecs(deps, run), {
+        onGivenUp: (run) => abandonAdditionalCodecs(deps, run),
       }),
-    } satisfies JobWorker<typeof furtherJob.payload>,
+    } satisfies JobWorker<typeof additionalCodecsJob.payload>,
     {
       job: captionsJob,
       concurrency: 1,
-      run: guarded(deps, (run) => makeCaptions(deps, run), {
-        onGivenUp: (run) => doWithoutCaptions(deps, run),
+      run: withErrorHandling(deps, (run) => makeCaptions(deps, run), {
+        onGivenUp: (run) => skipCaptions(deps, run),
       }),
     } satisfies JobWorker<typeof captionsJob.payload>,
     {
@@ -147,7 +147,7 @@ export const processingJobs = [
   encodeJob,
   imagesJob,
   captionsJob,
-  furtherJob,
+  additionalCodecsJob,
   thumbnailJob,
   cleanUpJob,
 ];

@@ -123,7 +123,7 @@ export async function updateProcessing(
 }
 
 /** Sounds that are not to be made after all. */
-export async function dropSounds(
+export async function deleteUnplannedAudio(
   tx: Tx,
   videoId: string,
   revision: number,
@@ -156,7 +156,7 @@ export async function finishRenditions(
   folder: string,
   made: readonly RenditionFiles[],
 ): Promise<void> {
-  for (const one of made) await finishOne(tx, videoId, revision, { folder, made: one, status: 'READY' });
+  for (const one of made) await finishRendition(tx, videoId, revision, { folder, made: one, status: 'READY' });
   await sumProgress(tx, videoId, revision);
 }
 
@@ -167,7 +167,7 @@ interface Finished {
 }
 
 /** The figures and the files of one rendition. */
-export async function finishOne(
+export async function finishRendition(
   tx: Tx,
   videoId: string,
   revision: number,
@@ -341,7 +341,7 @@ export async function forgetFolder(db: Db, videoId: string, number: number): Pro
 }
 
 /** Rows of former revisions that never played to their end, and what was only needed on the way. */
-export async function forgetFormer(tx: Tx, videoId: string, revision: number): Promise<void> {
+export async function deletePreviousRevisions(tx: Tx, videoId: string, revision: number): Promise<void> {
   await tx.deleteFrom('video_chunk').where('video_id', '=', videoId).execute();
   await tx
     .deleteFrom('video_rendition')
@@ -355,7 +355,7 @@ export async function forgetFormer(tx: Tx, videoId: string, revision: number): P
 }
 
 /** Videos in whose processing nothing has happened since `before`. */
-export async function findQuiet(db: Db, before: Date): Promise<{ id: string; revision: number }[]> {
+export async function listStalledProcessing(db: Db, before: Date): Promise<{ id: string; revision: number }[]> {
   return (
     db
       .selectFrom('video')

@@ -5,11 +5,11 @@ import type { LadderPlan } from '../../../media/contract/index.ts';
 import { nameCaptions } from './captions.ts';
 import {
   isLong,
-  isWorthALook,
+  isWorthAnalyzing,
   type NextStep,
   nextSteps,
   priorityOf,
-  type Standing,
+  type ProcessingState,
   topHeight,
 } from './rules.ts';
 
@@ -35,7 +35,7 @@ const named = (steps: readonly NextStep[]) =>
     return step.kind === 'IMAGES' ? `IMAGES ${step.task}` : step.kind;
   });
 
-const base: Standing = {
+const base: ProcessingState = {
   mode: 'WHOLE',
   ladder: ladder([1080, 720, 360]),
   durationSec: 10,
@@ -49,7 +49,7 @@ const base: Standing = {
 const all = new Set(['1080p', '720p', '360p']);
 const chunks = (...done: boolean[]) => done.map((isDone, number) => ({ number, isDone }));
 
-const CASES: [string, Partial<Standing>, string[]][] = [
+const CASES: [string, Partial<ProcessingState>, string[]][] = [
   ['a short one: its images are made on the way', {}, ['REST']],
   ['again, with its images', { imagesDone: true }, ['REST']],
   ['it has captions', { captionsDone: false, imagesDone: true, ready: all }, ['CAPTIONS']],
@@ -166,10 +166,10 @@ test('five minutes of full HD are long, and ten seconds of a clip; a minute and 
 
 test('the pictures are looked at where that is a small part of the work', () => {
   const large = ladder([2160, 1080, 720, 480, 360]);
-  assert.equal(isWorthALook('REST', large, 60), true);
-  assert.equal(isWorthALook('REST', large, 59), false);
-  assert.equal(isWorthALook('REST', ladder([720, 480, 360, 240]), 60), false);
-  assert.equal(isWorthALook('REST', ladder([720, 480, 360, 240]), 180), true);
-  assert.equal(isWorthALook('FIRST', large, 600), false);
-  assert.equal(isWorthALook('REST', { ...large, keyframeSec: 2 }, 600), false);
+  assert.equal(isWorthAnalyzing('REST', large, 60), true);
+  assert.equal(isWorthAnalyzing('REST', large, 59), false);
+  assert.equal(isWorthAnalyzing('REST', ladder([720, 480, 360, 240]), 60), false);
+  assert.equal(isWorthAnalyzing('REST', ladder([720, 480, 360, 240]), 180), true);
+  assert.equal(isWorthAnalyzing('FIRST', large, 600), false);
+  assert.equal(isWorthAnalyzing('REST', { ...large, keyframeSec: 2 }, 600), false);
 });

@@ -13,7 +13,7 @@ export function topHeight(plan: Plan, mode: Mode): number {
 }
 
 /** Codecs beside H.264 that the plan pays for, of those that the machine can make. */
-export function furtherCodecs(plan: Plan, able: readonly VideoCodec[]): VideoCodec[] {
+export function additionalCodecs(plan: Plan, able: readonly VideoCodec[]): VideoCodec[] {
   return PLANS[plan].furtherCodecs ? able.filter((codec) => codec !== 'H264') : [];
 }
 
@@ -51,7 +51,7 @@ const LONG_FOR_CLIP_SEC = 2;
 /** Is the wait for the whole ladder so long that its lowest rung is made first, for something to be seen? */
 export function isLong(
   ladder: LadderPlan,
-  { durationSec, isClip }: Pick<Standing, 'durationSec' | 'isClip'>,
+  { durationSec, isClip }: Pick<ProcessingState, 'durationSec' | 'isClip'>,
 ): boolean {
   return ladder.rungs.length > 1 && waitSecOf(ladder, durationSec) > (isClip ? LONG_FOR_CLIP_SEC : LONG_SEC);
 }
@@ -69,13 +69,13 @@ const LOOK_MIN_SEC = 60;
 const LOOK_MIN_WAIT_SEC = 45;
 
 /** Is it time to find out what the pictures need, and has nobody done so? */
-export function isWorthALook(task: EncodeTask, ladder: LadderPlan, durationSec: number): boolean {
+export function isWorthAnalyzing(task: EncodeTask, ladder: LadderPlan, durationSec: number): boolean {
   if (task !== 'REST' || ladder.keyframeSec !== undefined) return false;
   return durationSec >= LOOK_MIN_SEC && waitSecOf(ladder, durationSec) >= LOOK_MIN_WAIT_SEC;
 }
 
 /** Where a processing stands, as far as the choice of what comes next needs it. */
-export interface Standing {
+export interface ProcessingState {
   mode: 'WHOLE' | 'SPLIT' | 'CHUNKS';
   ladder: LadderPlan;
   durationSec: number;
@@ -115,7 +115,7 @@ export function isOptional(
  * What may be done now. A step that already waits or runs is named again: the queue does not add it twice.
  * Nothing is left to do when it is empty: the video is READY.
  */
-export function nextSteps(standing: Standing): NextStep[] {
+export function nextSteps(standing: ProcessingState): NextStep[] {
   const { ladder, ready, captionsDone } = standing;
   if (ladder.rungs.some((rung) => rung.isCopy && !ready.has(rung.name))) return [{ kind: 'PREPARE' }];
   return [
@@ -126,7 +126,7 @@ export function nextSteps(standing: Standing): NextStep[] {
 }
 
 /** They come with the first run that decodes the whole; what can be seen before that, or takes long, has a poster at once. */
-function imageSteps(standing: Standing): NextStep[] {
+function imageSteps(standing: ProcessingState): NextStep[] {
   const { mode, ladder, ready, hasPoster, imagesDone } = standing;
   if (imagesDone) return [];
   const isPlayable = ladder.rungs.some((rung) => ready.has(rung.name));
@@ -141,7 +141,7 @@ interface EncodeStep {
   chunk?: number;
 }
 
-function encodeSteps(standing: Standing): EncodeStep[] {
+function encodeSteps(standing: ProcessingState): EncodeStep[] {
   const { ladder, ready } = standing;
   const pictures = ladder.rungs.every((rung) => ready.has(rung.name)) ? [] : pictureSteps(standing);
   // What is heard by default comes with the first pictures.
@@ -149,7 +149,7 @@ function encodeSteps(standing: Standing): EncodeStep[] {
   return isWhole ? pictures : [...pictures, { task: 'AUDIO' }];
 }
 
-function pictureSteps(standing: Standing): EncodeStep[] {
+function pictureSteps(standing: ProcessingState): EncodeStep[] {
   const { mode, ladder, ready, chunks } = standing;
   const isPlayable = ladder.rungs.some((rung) => ready.has(rung.name));
   // The chunks have no sound: it is made with the first rung.

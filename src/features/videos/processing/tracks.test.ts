@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { until } from '../../../../test/harness/wait.ts';
+import { waitFor } from '../../../../test/harness/wait.ts';
 import { audioPlan, gate, openProcessing, type ProcessingRig } from '../../../../test/processing/fixture.ts';
 import { MediaFileError } from '../../../media/contract/index.ts';
 
@@ -23,7 +23,7 @@ test('the other sounds of a source are made beside its pictures, and are no vide
   };
   rig.start(2);
   const id = await rig.addVideo();
-  await until(async () => (await ready(id)).length === 1, { message: 'the second sound' });
+  await waitFor(async () => (await ready(id)).length === 1, { message: 'the second sound' });
   assert.deepEqual([await ready(id), rig.playable.includes(id)], [['audio-1'], false]);
   pictures.open();
   assert.equal((await rig.ended(id)).status, 'READY');

@@ -1,13 +1,13 @@
 import type { Tx } from '../../../platform/db/index.ts';
-import type { StorageHold } from '../intake/hold.service.ts';
+import type { StorageReservation } from '../intake/hold.service.ts';
 import { updateVideo, type VideoRow } from '../repository.ts';
 import type { ReplacementRow } from './repository.ts';
 import * as repository from './repository.ts';
 
 /** A file that is there counts until it is removed. */
-export async function releaseUnreceived(
+export async function releaseUnusedReservation(
   tx: Tx,
-  hold: StorageHold,
+  hold: StorageReservation,
   workspaceId: string,
   replacement: ReplacementRow,
 ): Promise<void> {
@@ -19,12 +19,12 @@ export async function releaseUnreceived(
 /** The video is deleted: what is being replaced ends, and what there is of it goes with the files of the video. */
 export async function takeOverReplacements(
   tx: Tx,
-  hold: StorageHold,
+  hold: StorageReservation,
   row: VideoRow,
   now: Date,
 ): Promise<void> {
   const open = await repository.openReplacement(tx, row.id);
-  if (open !== undefined) await releaseUnreceived(tx, hold, row.workspace_id, open);
+  if (open !== undefined) await releaseUnusedReservation(tx, hold, row.workspace_id, open);
   const bytes = await repository.replacementBytes(tx, row.id);
   await repository.endReplacements(tx, row.id, now);
   if (bytes > 0) await updateVideo(tx, row.id, { storage_bytes: row.storage_bytes + bytes });

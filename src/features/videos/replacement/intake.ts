@@ -3,7 +3,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import { AppError, notFound } from '../../../kernel/errors.ts';
 import type { Tx } from '../../../platform/db/index.ts';
 import { videoUploadCompleted } from '../events.ts';
-import type { StorageHold } from '../intake/hold.service.ts';
+import type { StorageReservation } from '../intake/hold.service.ts';
 import type { OwnVideo } from '../intake/repository.ts';
 import { lockVideo, type VideoRow } from '../repository.ts';
 import type { VideoFailure } from '../transitions.ts';
@@ -22,7 +22,7 @@ interface Intake {
     start(tx: Tx, video: Pick<VideoRow, 'id' | 'workspace_id' | 'revision'>): Promise<void>;
     discard(tx: Tx, replacement: Pick<ReplacementRow, 'video_id' | 'revision'>): Promise<void>;
   };
-  hold: StorageHold;
+  hold: StorageReservation;
   tx: Tx;
   append: AppendEvent;
   /** The video, under its lock; that of the workspace is held as well. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
-import { until } from '../../../../test/harness/wait.ts';
+import { waitFor } from '../../../../test/harness/wait.ts';
 import { audioPlan, gate, openProcessing, type ProcessingRig } from '../../../../test/processing/fixture.ts';
 import { replace, replaced } from '../../../../test/processing/replacing.ts';
 import { MediaFileError } from '../../../media/contract/index.ts';
@@ -81,7 +81,7 @@ test('the video plays its file until the other one is done, and then that one as
   });
   // What the former file was made of stays for those in the middle of it; the clean-up knows.
   await rig.hurry();
-  await until(async () => (await rig.openJobs()).length === 0, { message: 'the clean-up' });
+  await waitFor(async () => (await rig.openJobs()).length === 0, { message: 'the clean-up' });
   assert.deepEqual(new Set(await rig.folders(id)), foldersOf(before, after, [...former, ...now]));
   assert.equal(String(await rig.store.read(before.original_key ?? '')), 'the original');
   const facts = await rig.db
@@ -125,7 +125,7 @@ test('a file that cannot be played changes nothing, and is removed', async () =>
       .executeTakeFirstOrThrow();
   assert.equal((await workspace()).storage_bytes, 24, 'both are there');
   await rig.hurry();
-  await until(async () => (await workspace()).storage_bytes === 12, { message: 'the clean-up' });
+  await waitFor(async () => (await workspace()).storage_bytes === 12, { message: 'the clean-up' });
   assert.equal(await rig.store.head(key), null);
   assert.deepEqual(new Set(await rig.folders(id)), foldersOf(before, before, former));
   assert.equal((await rig.renditions(id)).length, former.length);
@@ -191,7 +191,7 @@ test('what came with the file goes with it; what somebody has given the video st
   const held = gate();
   rig.transcoder.before.encode = held.wait;
   await replace(rig, id);
-  await until(async () => (await lastReplacement(rig.db, id))?.captions.length === 2, {
+  await waitFor(async () => (await lastReplacement(rig.db, id))?.captions.length === 2, {
     message: 'the new captions',
   });
   const captions = async () => {
@@ -236,7 +236,7 @@ test('nothing is made of the former file any more, in other codecs neither', asy
   rig.transcoder.further = [];
   await replace(rig, id);
   assert.equal((await replaced(rig, id)).status, 'READY');
-  await until(async () => !(await rig.openJobs()).includes('video.further'), { message: 'its end' });
+  await waitFor(async () => !(await rig.openJobs()).includes('video.further'), { message: 'its end' });
   const rows = await rig.renditions(id);
   assert.deepEqual(
     rows.filter(({ status }) => status !== 'READY'),

@@ -109,7 +109,7 @@ export function updateReplacement(
 }
 
 /** Those that came to nothing and whose files may still be there. */
-export function discarded(db: Db, videoId: string): Promise<ReplacementRow[]> {
+export function listDiscardedReplacements(db: Db, videoId: string): Promise<ReplacementRow[]> {
   return db
     .selectFrom('video_replacement')
     .selectAll()
@@ -140,7 +140,7 @@ export function findQuiet(db: Db, before: Date): Promise<{ id: string; revision:
 }
 
 /** What was replaced and is kept no longer than until then, by any video; or that of one workspace, oldest first. */
-export function formers(db: Db, { until, workspaceId }: { until?: Date; workspaceId?: string }) {
+export function listPreviousFiles(db: Db, { until, workspaceId }: { until?: Date; workspaceId?: string }) {
   let query = db
     .selectFrom('video_replacement as r')
     .innerJoin('video', 'video.id', 'r.video_id')
@@ -154,7 +154,7 @@ export function formers(db: Db, { until, workspaceId }: { until?: Date; workspac
 }
 
 /** What all of a workspace take that were replaced. */
-export async function formerBytes(db: Db, workspaceId: string): Promise<number> {
+export async function previousFileBytes(db: Db, workspaceId: string): Promise<number> {
   const { bytes } = await db
     .selectFrom('video_replacement as r')
     .innerJoin('video', 'video.id', 'r.video_id')
@@ -166,10 +166,10 @@ export async function formerBytes(db: Db, workspaceId: string): Promise<number> 
   return bytes;
 }
 
-export type Former = Awaited<ReturnType<typeof formers>>[number];
+export type PreviousFile = Awaited<ReturnType<typeof listPreviousFiles>>[number];
 
 /** Rows of a revision that will not be played any more, or never were. */
-export async function forgetRevision(tx: Tx, videoId: string, revision: number): Promise<void> {
+export async function deleteRevision(tx: Tx, videoId: string, revision: number): Promise<void> {
   for (const table of ['video_rendition', 'video_chunk', 'video_processing'] as const) {
     await tx.deleteFrom(table).where('video_id', '=', videoId).where('revision', '=', revision).execute();
   }
@@ -185,7 +185,7 @@ export function foldersOf(db: Db, videoId: string, revision: number): Promise<{ 
 }
 
 /** The original of a revision that was replaced, while it is kept. */
-export async function formerOriginal(db: Db, videoId: string, revision: number): Promise<string | null> {
+export async function findPreviousOriginal(db: Db, videoId: string, revision: number): Promise<string | null> {
   const row = await db
     .selectFrom('video_replacement')
     .select('previous_original_key')
@@ -221,7 +221,7 @@ export async function endReplacements(tx: Tx, videoId: string, now: Date): Promi
 }
 
 /** Originals of a deleted video that it has replaced: a recording's may lie elsewhere. */
-export async function formerOriginals(db: Db, videoId: string): Promise<string[]> {
+export async function listPreviousOriginals(db: Db, videoId: string): Promise<string[]> {
   const rows = await db
     .selectFrom('video_replacement')
     .select('previous_original_key')

@@ -1,16 +1,16 @@
 import Type, { type TObject } from 'typebox';
-import { writes } from '../../../http/access.ts';
-import { named } from '../../../http/named.ts';
+import { requiresWrite } from '../../../http/access.ts';
+import { namedSchema } from '../../../http/named.ts';
 import { defineRoute, type Route } from '../../../http/route.ts';
 import { IdParams, SourceUrl } from '../../../http/schema.ts';
 import type { Caller } from '../../../kernel/access.ts';
 import { badRequest } from '../../../kernel/errors.ts';
 import type { VideoLinks } from '../../playback/index.ts';
-import type { ShownVideo } from '../repository.ts';
+import type { VideoDetails } from '../repository.ts';
 import { file, replacedVideo, toVideo, Video } from '../schemas.ts';
 import type { Replacements } from './service.ts';
 
-const ReplacementIn = named(
+const ReplacementIn = namedSchema(
   'VideoReplacementCreate',
   Type.Object({ ...file, sourceUrl: Type.Optional(SourceUrl) }),
   {
@@ -31,10 +31,10 @@ const one = { path: '/videos/{id}/replacement', params: IdParams('vid', 'video')
 
 /** Another file for a video (docs/concepts/videos.md#replacing-the-file). */
 export function replacementRoutes({ replacements, links, Upload }: Deps): Route[] {
-  const out = ({ mode }: Caller, row: ShownVideo) => toVideo(row, { mode, links });
+  const out = ({ mode }: Caller, row: VideoDetails) => toVideo(row, { mode, links });
   return [
     defineRoute({
-      ...writes('videos:write'),
+      ...requiresWrite('videos:write'),
       ...one,
       operationId: 'videos.replace',
       method: 'POST',
@@ -58,7 +58,7 @@ export function replacementRoutes({ replacements, links, Upload }: Deps): Route[
       },
     }),
     defineRoute({
-      ...writes('videos:write'),
+      ...requiresWrite('videos:write'),
       ...one,
       operationId: 'videos.cancelReplacement',
       method: 'DELETE',

@@ -1,11 +1,11 @@
 import Type, { type Static } from 'typebox';
-import { named } from '../../../http/named.ts';
+import { namedSchema } from '../../../http/named.ts';
 import { IdOf, Nullable, NullableObject, OneOf, Problem } from '../../../http/schema.ts';
-import type { ShownVideo } from '../repository.ts';
+import type { VideoDetails } from '../repository.ts';
 
 const OPEN_OR_FAILED = ['UPLOADING', 'QUEUED', 'PROCESSING', 'FAILED'] as const;
 
-export const Replacement = named(
+export const Replacement = namedSchema(
   'VideoReplacement',
   Type.Object(
     {
@@ -28,7 +28,7 @@ export const Replacement = named(
 
 /** Null when it is done, or was given up: the video is as it is. */
 export function toReplacement(
-  row: NonNullable<ShownVideo['replacement']>,
+  row: NonNullable<VideoDetails['replacement']>,
 ): Static<typeof Replacement> | null {
   const status = OPEN_OR_FAILED.find((one) => one === row.status);
   if (status === undefined) return null;

@@ -4,9 +4,9 @@ import { AppError, notFound } from '../../../kernel/errors.ts';
 import { newId } from '../../../kernel/ids.ts';
 import type { Tx } from '../../../platform/db/index.ts';
 import type { VideoIntake, VideoProcessing } from '../intake/service.ts';
-import { lockVideo, type ShownVideo, showVideo } from '../repository.ts';
-import { type AnnouncedFile, fileOf, type Opening, type UploadSessions } from '../service.ts';
-import { releaseUnreceived } from './deletion.ts';
+import { lockVideo, type VideoDetails, getVideoDetails } from '../repository.ts';
+import { type DeclaredFile, fileOf, type UploadOpener, type UploadSessions } from '../service.ts';
+import { releaseUnusedReservation } from './deletion.ts';
 import * as repository from './repository.ts';
 
 /**
@@ -20,15 +20,15 @@ export interface Replacements {
    * @throws {AppError} CONFLICT unless the video is READY, and while a replacement is under way; BAD_REQUEST for the
    * file's properties; QUOTA_EXCEEDED; INSUFFICIENT_STORAGE.
    */
-  start(by: Opening, videoId: string, file: AnnouncedFile): Promise<Started>;
+  start(by: UploadOpener, videoId: string, file: DeclaredFile): Promise<Started>;
   /** Fetches the file from an address. @throws as `start` does; {AppError} BAD_REQUEST, field `sourceUrl`. */
   fetch(workspaceId: string, videoId: string, sourceUrl: string): Promise<Started>;
   /** Ends one that is under way, or puts one that has failed away. @throws {AppError} CONFLICT where there is none. */
-  cancel(workspaceId: string, videoId: string): Promise<ShownVideo>;
+  cancel(workspaceId: string, videoId: string): Promise<VideoDetails>;
 }
 
 interface Started {
-  video: ShownVideo;
+  video: VideoDetails;
   /** As partners are shown it; null where the file is fetched. */
   upload: object | null;
 }
@@ -55,7 +55,7 @@ export function createReplacements(deps: Deps): Replacements {
     start: (by, videoId, file) => start(deps, by, videoId, file),
     async fetch(workspaceId, videoId, sourceUrl) {
       await deps.imports.replace(workspaceId, videoId, sourceUrl);
-      return { video: await deps.events.transaction((tx) => showVideo(tx, videoId)), upload: null };
+      return { video: await deps.events.transaction((tx) => getVideoDetails(tx, videoId)), upload: null };
     },
     cancel: (workspaceId, videoId) => cancel(deps, workspaceId, videoId),
   };
@@ -63,9 +63,9 @@ export function createReplacements(deps: Deps): Replacements {
 
 function start(
   { events, clock, uploads, intake }: Deps,
-  by: Opening,
+  by: UploadOpener,
   videoId: string,
-  announced: AnnouncedFile,
+  announced: DeclaredFile,
 ): Promise<Started> {
   const { workspaceId } = by;
   return intake.hold.makingRoom(workspaceId, () =>
@@ -78,7 +78,7 @@ function start(
         id: uploadId,
         replaces: true,
       });
-      return { video: await showVideo(tx, videoId), upload: upload.shown };
+      return { video: await getVideoDetails(tx, videoId), upload: upload.shown };
     }),
   );
 }
@@ -87,7 +87,7 @@ async function cancel(
   { events, clock, uploads, imports, intake, processing }: Deps,
   workspaceId: string,
   videoId: string,
-): Promise<ShownVideo> {
+): Promise<VideoDetails> {
   let removeFetched = async () => {};
   const shown = await events.transaction(async (tx) => {
     await intake.lock(tx, { workspaceId, videoId });
@@ -99,12 +99,12 @@ async function cancel(
     if (last.ended_at === null) {
       await uploads.cancelFor(tx, videoId);
       if (last.import_id !== null) removeFetched = await imports.cancelFor(tx, last.import_id);
-      await releaseUnreceived(tx, intake.hold, workspaceId, last);
+      await releaseUnusedReservation(tx, intake.hold, workspaceId, last);
       await processing.discard(tx, last);
     }
     const now = clock.now();
     await repository.updateReplacement(tx, last, { status: 'CANCELED', updated_at: now, ended_at: now });
-    return showVideo(tx, videoId);
+    return getVideoDetails(tx, videoId);
   });
   await removeFetched();
   return shown;

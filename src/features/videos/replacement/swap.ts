@@ -5,7 +5,7 @@ import { HOUR_MS } from '../../../kernel/durations.ts';
 import type { Tx } from '../../../platform/db/index.ts';
 import type { Chapter } from '../../../platform/db/json-columns.ts';
 import type { VideoLinks } from '../../playback/index.ts';
-import { forgetTranscription } from '../captions/auto.repository.ts';
+import { deleteTranscription } from '../captions/auto.repository.ts';
 import { deleteAutoCaptions } from '../captions/repository.ts';
 import { showSourceCaptions } from '../captions/source.ts';
 import { videoReplaced, videoReplacementFailed } from '../events.ts';
@@ -87,7 +87,7 @@ export async function swapFile(
 async function replaceCaptions(step: ReplacementStep, made: ReplacementRow): Promise<string[]> {
   const { tx, row } = step;
   const heard = await deleteAutoCaptions(tx, row.id);
-  await forgetTranscription(tx, row.id);
+  await deleteTranscription(tx, row.id);
   const { used, former } = await showSourceCaptions(step, made.captions);
   const unused = made.captions.map(({ file }) => file).filter((file) => !used.includes(file));
   return [...heard, ...former, ...unused];

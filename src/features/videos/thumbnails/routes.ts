@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { writes } from '../../../http/access.ts';
-import { named } from '../../../http/named.ts';
+import { requiresWrite } from '../../../http/access.ts';
+import { namedSchema } from '../../../http/named.ts';
 import { defineRoute, type Route } from '../../../http/route.ts';
 import { Deleted, IdParams } from '../../../http/schema.ts';
 import type { VideoLinks } from '../../playback/index.ts';
@@ -9,7 +9,7 @@ import { THUMBNAIL_MAX_BYTES, type Thumbnails } from './service.ts';
 
 const Id = IdParams('vid', 'video');
 
-const ThumbnailIn = named(
+const ThumbnailIn = namedSchema(
   'ThumbnailSet',
   Type.Object({
     atSec: Type.Optional(Type.Number({ minimum: 0, description: 'Time in the video, if no file is sent.' })),
@@ -27,7 +27,7 @@ export function thumbnailRoutes({ thumbnails, links }: Deps): Route[] {
   const path = '/videos/{id}/thumbnail';
   return [
     defineRoute({
-      ...writes('videos:write'),
+      ...requiresWrite('videos:write'),
       operationId: 'videos.putThumbnail',
       method: 'PUT',
       path,
@@ -50,7 +50,7 @@ export function thumbnailRoutes({ thumbnails, links }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...writes('videos:write'),
+      ...requiresWrite('videos:write'),
       operationId: 'videos.deleteThumbnail',
       method: 'DELETE',
       path,

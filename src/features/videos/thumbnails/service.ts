@@ -4,17 +4,17 @@ import { newUuid } from '../../../kernel/ids.ts';
 import { videoPrefix } from '../../../kernel/media-keys.ts';
 import type { BlobStore } from '../../../media/contract/index.ts';
 import type { Tx } from '../../../platform/db/index.ts';
-import type { DiskRoom } from '../../../platform/disk.ts';
+import type { DiskSpace } from '../../../platform/disk.ts';
 import type { Images } from '../../../platform/images.ts';
 import type { VideoProcessing } from '../intake/service.ts';
 import type { LockVideo } from '../locked.ts';
-import type { ShownVideo, VideoRow } from '../repository.ts';
+import type { VideoDetails, VideoRow } from '../repository.ts';
 import * as repository from '../repository.ts';
 
 /** The thumbnail that was chosen instead of the poster. Functions reject with NOT_FOUND for a missing video. */
 export interface Thumbnails {
   /** @throws {AppError} BAD_REQUEST, field `file`, when the bytes are no picture. */
-  put(workspaceId: string, videoId: string, bytes: Uint8Array): Promise<ShownVideo>;
+  put(workspaceId: string, videoId: string, bytes: Uint8Array): Promise<VideoDetails>;
   /**
    * A moment of the video, shown as soon as it has been taken.
    *
@@ -22,7 +22,7 @@ export interface Thumbnails {
    * @throws {AppError} BAD_REQUEST, field `file` or `atSec`, for none and for one behind the end; CONFLICT before the
    * video is READY.
    */
-  take(workspaceId: string, videoId: string, atSec: number | null): Promise<ShownVideo>;
+  take(workspaceId: string, videoId: string, atSec: number | null): Promise<VideoDetails>;
   /** Back to the poster. @throws {AppError} NOT_FOUND when none was chosen. */
   remove(workspaceId: string, videoId: string): Promise<void>;
 }
@@ -33,11 +33,11 @@ const LONG_SIDE = 1280;
 
 interface Deps {
   store: Pick<BlobStore, 'put' | 'delete'>;
-  disk: Pick<DiskRoom, 'admit'>;
+  disk: Pick<DiskSpace, 'admit'>;
   images: Pick<Images, 'within'>;
   processing: Pick<VideoProcessing, 'thumbnail'>;
   clock: Clock;
-  videos: { get(workspaceId: string, id: string): Promise<ShownVideo> };
+  videos: { get(workspaceId: string, id: string): Promise<VideoDetails> };
   locked: LockVideo;
 }
 

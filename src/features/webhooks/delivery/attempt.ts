@@ -16,7 +16,7 @@ export interface Delivery {
 }
 
 /** What is written down of an attempt. */
-export interface Answer {
+export interface ResponseRecord {
   responseStatus: number | null;
   responseBody: string | null;
   /** To the status line, or to the failure; null when nothing was dialled. */
@@ -24,7 +24,7 @@ export interface Answer {
   errorMessage: string | null;
 }
 
-export interface AttemptResult extends Answer {
+export interface AttemptResult extends ResponseRecord {
   success: boolean;
 }
 

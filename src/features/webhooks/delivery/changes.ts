@@ -2,7 +2,7 @@
 const REMEMBERED_MS = 60_000;
 
 /** Webhooks that were changed a moment ago: a job that was claimed before reads its webhook again. */
-export class Changes {
+export class RecentChanges {
   readonly #changedAt = new Map<string, number>();
 
   add(webhookId: string): void {

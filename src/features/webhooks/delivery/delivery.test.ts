@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import Stripe from 'stripe';
 import type { SinkReply, SinkRequest } from '../../../../test/harness/https-sink.ts';
 import { hostile } from '../../../../test/harness/https-sink.ts';
-import { until } from '../../../../test/harness/wait.ts';
+import { waitFor } from '../../../../test/harness/wait.ts';
 import { createDeliveryFixture, type DeliveryFixture, thingMade } from '../../../../test/webhooks/fixture.ts';
 import type { DeliveryWorker } from './worker.ts';
 
@@ -66,7 +66,7 @@ test('the room of ended deliveries is given back', async () => {
   worker = f.worker({ vacuumEvery: 3 });
   worker.start();
   for (let n = 0; n < 3; n++) await f.emit(n);
-  await until(async () => (await vacuums()) > before);
+  await waitFor(async () => (await vacuums()) > before);
 });
 
 describe('a delivery', () => {
@@ -118,7 +118,7 @@ describe('a delivery', () => {
     await addWebhook('/not', { events: ['thing.made', 'other.*'] });
     await f.emit(1, 'thing.part.broken');
     await f.sink.waitFor(subscribed.length);
-    await until(async () => (await f.pendingJobs()) === 0);
+    await waitFor(async () => (await f.pendingJobs()) === 0);
     assert.deepEqual(f.sink.requests.map((request) => request.path).sort(), subscribed);
   });
 
@@ -132,7 +132,7 @@ describe('a delivery', () => {
     await f.emit(2);
     const [request] = await f.sink.waitFor(1);
     assert.match(request?.rawBody.toString() ?? '', /"n":2/);
-    await until(async () => (await f.pendingJobs()) === 0);
+    await waitFor(async () => (await f.pendingJobs()) === 0);
     assert.equal(f.sink.requests.length, 1);
   });
 
@@ -190,7 +190,7 @@ describe('a failed delivery', () => {
       rows.map((row) => [row.attempt, row.status, row.next_attempt_at === null]),
       [1, 2, 3, 4, 5, 6].map((n) => [n, 'FAILED', false]).concat([[7, 'EXHAUSTED', true]]),
     );
-    await until(async () => (await f.pendingJobs()) === 0);
+    await waitFor(async () => (await f.pendingJobs()) === 0);
     assert.equal(f.sink.requests.length, 7);
     const { total, consecutive } = await stats(id);
     assert.deepEqual({ total, consecutive }, { total: 7, consecutive: 7 });
@@ -280,7 +280,7 @@ describe('a webhook that goes', () => {
     await f.database.sql`
       insert into delivery_job (workspace_id, webhook_id, event_id, event_created_at)
       values (${f.workspace.workspaceId}, 'wh_none', gen_random_uuid(), now())`;
-    await until(async () => (await f.pendingJobs()) === 0);
+    await waitFor(async () => (await f.pendingJobs()) === 0);
     assert.equal(f.sink.requests.length, 0);
   });
 
@@ -312,13 +312,13 @@ test('an endpoint that never answers delays nobody, and holds four attempts at m
     },
   });
   for (let i = 0; i < 40; i++) await f.emit(i);
-  await until(() => requestsTo('/dead').length >= 4);
+  await waitFor(() => requestsTo('/dead').length >= 4);
   const delays: number[] = [];
   for (let i = 0; i < 30; i++) {
     const count = requestsTo('/alive').length;
     const startedAt = performance.timeOrigin + performance.now();
     await f.emit(i, 'other.made');
-    await until(() => requestsTo('/alive').length > count, { intervalMs: 1 });
+    await waitFor(() => requestsTo('/alive').length > count, { intervalMs: 1 });
     delays.push((requestsTo('/alive').at(-1)?.at ?? 0) - startedAt);
   }
   delays.sort((a, b) => a - b);

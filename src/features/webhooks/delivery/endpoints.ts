@@ -1,5 +1,5 @@
 import type { Slot } from './repository.ts';
-import { type Ended, FIRST_WINDOW, Window } from './window.ts';
+import { type AttemptOutcome, INITIAL_CONCURRENCY, ConcurrencyWindow } from './window.ts';
 
 /** Endpoints whose windows are remembered when nothing is left to send to them. */
 const REMEMBERED = 10_000;
@@ -20,7 +20,7 @@ interface Waiting<Job> {
 
 /** One webhook with something claimed, or to be claimed. */
 interface Endpoint<Job> {
-  window: Window;
+  window: ConcurrencyWindow;
   /** Claimed and not begun. */
   line: Waiting<Job>[];
   inFlight: number;
@@ -55,7 +55,7 @@ export class Endpoints<Job extends { webhookId: string }> {
   readonly #due = new Set<string>();
   readonly #active = new Map<string, Endpoint<Job>>();
   /** Of those that are not active, the last used last. */
-  readonly #windows = new Map<string, Window>();
+  readonly #windows = new Map<string, ConcurrencyWindow>();
   #held = 0;
 
   constructor(options: EndpointOptions<Job>) {
@@ -72,7 +72,7 @@ export class Endpoints<Job extends { webhookId: string }> {
     const { maxHeld } = this.#options;
     let left = Math.min(most, maxHeld - this.#held);
     let extra = Math.floor(maxHeld / 2);
-    for (const endpoint of this.#active.values()) extra -= Math.max(0, heldBy(endpoint) - FIRST_WINDOW);
+    for (const endpoint of this.#active.values()) extra -= Math.max(0, heldBy(endpoint) - INITIAL_CONCURRENCY);
     const share = Math.floor(maxHeld / 2 / Math.max(1, this.#due.size, this.#active.size));
     for (const webhookId of this.#due) {
       if (left <= 0) break;
@@ -83,7 +83,7 @@ export class Endpoints<Job extends { webhookId: string }> {
       if (cap <= 0) continue;
       slots.push({ webhookId, cap });
       left -= cap;
-      extra -= Math.max(0, held + cap - Math.max(held, FIRST_WINDOW));
+      extra -= Math.max(0, held + cap - Math.max(held, INITIAL_CONCURRENCY));
     }
     return slots;
   }
@@ -108,7 +108,7 @@ export class Endpoints<Job extends { webhookId: string }> {
   }
 
   /** An attempt is over; null when nothing was sent. */
-  ended(webhookId: string, end: Ended | null): void {
+  ended(webhookId: string, end: AttemptOutcome | null): void {
     const endpoint = this.#activate(webhookId);
     const { window } = endpoint;
     if (end !== null) window.ended(end, endpoint.inFlight * 2 >= window.size);
@@ -138,8 +138,8 @@ export class Endpoints<Job extends { webhookId: string }> {
     this.#options.giveBack(waiting.map(({ job }) => job));
   }
 
-  #windowOf(webhookId: string): Window {
-    return this.#windows.get(webhookId) ?? new Window(this.#options.perEndpoint);
+  #windowOf(webhookId: string): ConcurrencyWindow {
+    return this.#windows.get(webhookId) ?? new ConcurrencyWindow(this.#options.perEndpoint);
   }
 
   #activate(webhookId: string): Endpoint<Job> {
@@ -199,7 +199,7 @@ function heldBy({ line, inFlight }: Endpoint<unknown>): number {
   return line.length + inFlight;
 }
 
-function lineOf(window: Window, share: number): number {
+function lineOf(window: ConcurrencyWindow, share: number): number {
   return Math.max(LINE.least, Math.min(LINE.most, share, window.within(LINE.momentMs)));
 }
 
@@ -207,11 +207,11 @@ function lineOf(window: Window, share: number): number {
  * How many to claim. For a receiver that keeps up some wait in line, so that claims, which cost about the same for one
  * job and for many, are few.
  */
-function room(window: Window, line: number, { held, extra }: { held: number; extra: number }): number {
+function room(window: ConcurrencyWindow, line: number, { held, extra }: { held: number; extra: number }): number {
   if (!window.isProven) return window.size - held;
   const wanted = window.size + line - held;
   if (held > 0 && wanted < line / 2) return 0;
-  const own = Math.max(0, FIRST_WINDOW - held);
+  const own = Math.max(0, INITIAL_CONCURRENCY - held);
   const cap = Math.min(wanted, own + Math.max(0, extra));
-  return held > 0 && cap < FIRST_WINDOW ? 0 : cap;
+  return held > 0 && cap < INITIAL_CONCURRENCY ? 0 : cap;
 }

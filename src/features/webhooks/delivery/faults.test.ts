@@ -9,7 +9,7 @@ import Stripe from 'stripe';
 import { TestClock } from '../../../../test/harness/clock.ts';
 import type { TestDatabase } from '../../../../test/harness/database.ts';
 import { startHttpsSink } from '../../../../test/harness/https-sink.ts';
-import { until } from '../../../../test/harness/wait.ts';
+import { waitFor } from '../../../../test/harness/wait.ts';
 import { createDeliveryFixture, type DeliveryFixture } from '../../../../test/webhooks/fixture.ts';
 import { systemClock } from '../../../kernel/clock.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../platform/db/embedded.ts';
@@ -117,12 +117,12 @@ test('PostgreSQL is restarted under load: every committed event arrives, none is
       }
     }),
   );
-  await until(() => committed.length >= 100);
+  await waitFor(() => committed.length >= 100);
   await server.stop();
-  await until(() => failed > 0);
+  await waitFor(() => failed > 0);
   await server.start();
   const before = committed.length;
-  await until(() => committed.length >= before + 100, { timeoutMs: 20_000 });
+  await waitFor(() => committed.length >= before + 100, { timeoutMs: 20_000 });
   isLoaded = false;
   await load;
 
@@ -130,7 +130,7 @@ test('PostgreSQL is restarted under load: every committed event arrives, none is
   const stored = await f.db.selectFrom('event').select('id').execute();
   const kept = new Set(stored.map((event) => event.id));
   for (const event of committed) assert.ok(kept.has(event), 'what was committed is kept');
-  await until(async () => (await f.pendingJobs()) === 0, { timeoutMs: 40_000 });
+  await waitFor(async () => (await f.pendingJobs()) === 0, { timeoutMs: 40_000 });
   for (const webhook of [id, other.id]) {
     const rows = await f.logged(webhook, kept.size);
     const successes = rows.filter(({ status }) => status === 'SUCCESS').map(({ event_id }) => event_id);
@@ -213,9 +213,9 @@ test('what cannot be written down holds up what is sent, so that a crash repeats
   await locked.promise;
   start({ maxHeld: 50 });
   try {
-    await until(() => f.sink.requests.length >= 100);
+    await waitFor(() => f.sink.requests.length >= 100);
     let sentBefore = 0;
-    await until(
+    await waitFor(
       async () => {
         const [row] = await f.database.sql`select count(*)::int as n from delivery_job where lease % 2 = 1`;
         const isStill = row?.n === f.sink.requests.length && sentBefore === f.sink.requests.length;
@@ -229,6 +229,6 @@ test('what cannot be written down holds up what is sent, so that a crash repeats
     free.resolve();
     await lock;
   }
-  await until(async () => (await f.pendingJobs()) === 0);
+  await waitFor(async () => (await f.pendingJobs()) === 0);
   assert.equal(f.sink.requests.length, 400, 'each was sent once');
 });

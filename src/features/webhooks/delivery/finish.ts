@@ -1,11 +1,11 @@
 import { QUARTER_MS } from '../../../kernel/durations.ts';
 import type { Db } from '../../../platform/db/index.ts';
-import type { Fact, Facts } from '../../facts/index.ts';
+import type { UsageEvent, UsageEvents } from '../../facts/index.ts';
 import { type Finish, type Finished, finish } from './repository.ts';
 
 export interface FinishDeps {
   db: Db;
-  facts: Pick<Facts, 'append'>;
+  facts: Pick<UsageEvents, 'append'>;
 }
 
 /** Finishes attempts and counts them, together or not at all. @returns the jobs that were still ours. */
@@ -21,8 +21,8 @@ export async function finishCounted(
 }
 
 /** A fact for each workspace and quarter-hour, by which they are added up. */
-function countsOf(done: readonly Finished[]): Fact[] {
-  const counts = new Map<string, Fact & { amount: number }>();
+function countsOf(done: readonly Finished[]): UsageEvent[] {
+  const counts = new Map<string, UsageEvent & { amount: number }>();
   for (const { workspaceId, isAttempt, at } of done) {
     if (!isAttempt || at === null) continue;
     const name = `${workspaceId}/${Math.floor(at.getTime() / QUARTER_MS)}`;

@@ -30,7 +30,7 @@ interface Waiting {
  * an idle worker finishes at once and a busy one pays a small part of a statement
  * (docs/decisions/events-and-deliveries.md#batches).
  */
-export class Finisher {
+export class ResultWriter {
   readonly #options: FinisherOptions;
   #queue: Waiting[] = [];
   #running: Promise<void> | null = null;

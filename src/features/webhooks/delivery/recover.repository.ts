@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../../platform/db/index.ts';
-import { plannedWithValues } from '../../../platform/db/page.ts';
+import { CUSTOM_PLAN } from '../../../platform/db/page.ts';
 
 export interface Recovery {
   workspaceId: string;
@@ -30,7 +30,7 @@ export async function recover(tx: Tx, recovery: Recovery): Promise<number> {
   ) => sql<boolean>`(${list}::text[] = '{}' or e.type = any (${list}::text[])
     or exists (select from unnest(${list}::text[]) p where p like '%.*' and starts_with(e.type, left(p, -1))))`;
   const { rows } = await sql<{ count: number }>`
-    ${plannedWithValues} with missed as materialized (
+    ${CUSTOM_PLAN} with missed as materialized (
       select e.id, e.created_at, e.seq from event e
       where e.workspace_id = ${workspaceId} and e.created_at >= ${since} and e.created_at <= ${until}
         and ${subscribes(patterns)} and ${subscribes(wanted)}

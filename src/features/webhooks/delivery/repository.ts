@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { dateFromMs } from '../../../kernel/clock.ts';
 import type { Db, Tx } from '../../../platform/db/index.ts';
-import { plannedWithValues } from '../../../platform/db/page.ts';
+import { CUSTOM_PLAN } from '../../../platform/db/page.ts';
 import type {
   DeliveryLogStatus as DeliveryStatus,
   DeliveryLogTrigger as DeliveryTrigger,
@@ -129,7 +129,7 @@ async function eventsOf(
   const times = old.map(({ ms }) => ms);
   const [low, high] = [dateFromMs(Math.min(...times)), dateFromMs(Math.max(...times) + 1)];
   const { rows } = await sql<{ id: string; type: string; body: string }>`
-    ${plannedWithValues} select e.id, e.type, e.body
+    ${CUSTOM_PLAN} select e.id, e.type, e.body
     from unnest(${old.map(({ id }) => id)}::uuid[], ${old.map(({ at }) => at)}::timestamptz[])
       as wanted (id, at)
     cross join lateral (
@@ -279,7 +279,7 @@ export async function release(db: Db, jobs: readonly { id: number; lease: number
  * Gives every claimed job back: for the first process on a database that no other worker uses, after one that
  * was killed. Elsewhere the leases end by themselves.
  */
-export async function releaseAbandoned(db: Db): Promise<void> {
+export async function releaseAllClaims(db: Db): Promise<void> {
   await sql`update delivery_job set next_at = clock_timestamp(), lease = lease + 1 where lease % 2 = 1`.execute(
     db,
   );
@@ -335,7 +335,7 @@ export interface WaitingJob {
 }
 
 /** Removes what waits for an attempt of this webhook; attempts under way are left to end. */
-export async function takeWaiting(tx: Tx, workspaceId: string, webhookId: string): Promise<WaitingJob[]> {
+export async function deletePendingJobs(tx: Tx, workspaceId: string, webhookId: string): Promise<WaitingJob[]> {
   const { rows } = await sql<WaitingJob>`
     with waiting as materialized (
       select id from delivery_job

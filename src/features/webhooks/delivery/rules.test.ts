@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Stripe from 'stripe';
-import { until } from '../../../../test/harness/wait.ts';
+import { waitFor } from '../../../../test/harness/wait.ts';
 import { systemClock } from '../../../kernel/clock.ts';
 import { Endpoints } from './endpoints.ts';
 import { afterAttempt } from './schedule.ts';
 import { renderDelivery, signatureHeader } from './signature.ts';
-import { type Ended, Window } from './window.ts';
+import { type AttemptOutcome, ConcurrencyWindow } from './window.ts';
 
 const DELAYS = [60, 300, 1800, 7200, 21_600, 43_200];
 
@@ -124,7 +124,7 @@ test('a job that waits longer than a healthy receiver takes is begun beside the 
   const { begun, claimAll } = endpointsOf(100);
   claimAll({ a: 2 });
   assert.equal(begun.length, 1);
-  await until(() => begun.length === 2);
+  await waitFor(() => begun.length === 2);
 });
 
 test('attempts that are over as they begin leave no count or timer behind', async () => {
@@ -149,7 +149,7 @@ test('attempts that are over as they begin leave no count or timer behind', asyn
   claim('over at once');
   await sleep(50);
   claim('over then');
-  await until(() => begun.length === 2);
+  await waitFor(() => begun.length === 2);
   endpoints.ended('a', null);
   claim('next');
   claim('last');
@@ -179,8 +179,8 @@ test('a receiver that keeps up is sent 32 side by side, and leaves half of the p
 });
 
 test('a window shrinks by one with slow answers, by half with failures, and grows again', () => {
-  const window = new Window(32);
-  const end = (times: number, ended: Ended) => {
+  const window = new ConcurrencyWindow(32);
+  const end = (times: number, ended: AttemptOutcome) => {
     for (let n = 0; n < times; n++) window.ended(ended, true);
     return window.size;
   };
@@ -191,7 +191,7 @@ test('a window shrinks by one with slow answers, by half with failures, and grow
   assert.equal(end(9, { success: false, latencyMs: null }), 1);
   assert.equal(end(3, answer(2)), 4);
   assert.equal(end(100, answer(2)), 8);
-  const idle = new Window(32);
+  const idle = new ConcurrencyWindow(32);
   for (let n = 0; n < 100; n++) idle.ended(answer(80), false);
   assert.equal(idle.size, 4, 'what was not asked for proves nothing');
 });

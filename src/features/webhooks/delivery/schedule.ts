@@ -4,7 +4,7 @@ import type {
 } from '../../../platform/db/tables.generated.ts';
 
 /** Why a delivery is CANCELED. */
-export const SWITCHED_OFF = 'the webhook is not active';
+export const DISABLED_REASON = 'the webhook is not active';
 
 /**
  * A person's explicit act: sent whatever `events` and `isActive` say, and once

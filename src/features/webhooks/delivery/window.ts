@@ -1,5 +1,5 @@
 /** Attempts in flight for a webhook that nothing is known of yet, and for one that is slow. */
-export const FIRST_WINDOW = 4;
+export const INITIAL_CONCURRENCY = 4;
 
 /** An answer is slow when it takes so many times as long as a good one, and a moment for jitter. */
 const SLOW_TIMES = 3;
@@ -14,7 +14,7 @@ const MS_EACH = 2;
 const DRIFT = 0.02;
 
 /** How an attempt ended. */
-export interface Ended {
+export interface AttemptOutcome {
   success: boolean;
   /** Null when nothing was dialled. */
   latencyMs: number | null;
@@ -25,7 +25,7 @@ export interface Ended {
  * when an answer is slow beside what it took before, half of it with each failure
  * (docs/decisions/events-and-deliveries.md#concurrency-per-receiver).
  */
-export class Window {
+export class ConcurrencyWindow {
   readonly #first: number;
   readonly #most: number;
   #size: number;
@@ -33,7 +33,7 @@ export class Window {
 
   constructor(most: number) {
     this.#most = most;
-    this.#first = Math.min(FIRST_WINDOW, most);
+    this.#first = Math.min(INITIAL_CONCURRENCY, most);
     this.#size = this.#first;
   }
 
@@ -52,7 +52,7 @@ export class Window {
   }
 
   /** @param isWanted the window is in use: what was not asked for proves nothing. */
-  ended({ success, latencyMs }: Ended, isWanted: boolean): void {
+  ended({ success, latencyMs }: AttemptOutcome, isWanted: boolean): void {
     if (!success) {
       this.#size = Math.max(1, Math.floor(this.#size / 2));
       return;

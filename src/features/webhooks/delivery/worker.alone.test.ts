@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { until } from '../../../../test/harness/wait.ts';
+import { waitFor } from '../../../../test/harness/wait.ts';
 import { createDeliveryFixture, type DeliveryFixture } from '../../../../test/webhooks/fixture.ts';
 import { newId } from '../../../kernel/ids.ts';
 import { createBus } from '../../../platform/bus.ts';
 import { openDatabase } from '../../../platform/db/index.ts';
-import { Finisher } from './finisher.ts';
+import { ResultWriter } from './finisher.ts';
 import { claim, type Finish, findDue, finish, release } from './repository.ts';
 import type { DeliveryWorker } from './worker.ts';
 
@@ -54,7 +54,7 @@ describe('waking up', () => {
     await f.emit();
     const [, second] = await f.sink.waitFor(2);
     assert.ok((second?.at ?? 0) - startedAt < 500);
-    await until(async () => (await f.pendingJobs()) === 0);
+    await waitFor(async () => (await f.pendingJobs()) === 0);
     await started.pop()?.stop();
     await bus.close();
     await elsewhere.close();
@@ -182,7 +182,7 @@ describe('two workers', () => {
     start({ timeoutMs: 10_000 });
     start({ timeoutMs: 10_000 }, { db: other.db });
     const events = await Promise.all(Array.from({ length: 100 }, (_, n) => f.emit(n)));
-    await until(async () => (await f.pendingJobs()) === 0, { timeoutMs: 20_000 });
+    await waitFor(async () => (await f.pendingJobs()) === 0, { timeoutMs: 20_000 });
     const rows = await f.db.selectFrom('delivery_log').selectAll().execute();
     const successes = rows.filter((row) => row.status === 'SUCCESS');
     const pairs = new Set(successes.map((row) => `${row.webhook_id} ${row.event_id}`));
@@ -203,7 +203,7 @@ describe('two workers', () => {
     await f.sink.waitFor(1);
     start({ leaseSec: 30, timeoutMs: 3000 });
     const rows = await f.logged(id, 1);
-    await until(async () => (await f.pendingJobs()) === 0);
+    await waitFor(async () => (await f.pendingJobs()) === 0);
     assert.equal(f.sink.requests.length, 2);
     await Promise.all(started.splice(0).map((worker) => worker.stop()));
     assert.deepEqual(
@@ -263,7 +263,7 @@ describe('a database in trouble', () => {
     where datname = current_database() and pid <> pg_backend_pid()`;
   /** The driver reports the cut of a busy connection a second time, to the first query after it. */
   const settle = () =>
-    until(() => Promise.all(Array.from({ length: 10 }, () => f.database.sql`select pg_sleep(0.05)`)));
+    waitFor(() => Promise.all(Array.from({ length: 10 }, () => f.database.sql`select pg_sleep(0.05)`)));
 
   test('cut connections lose nothing and send nothing twice', async () => {
     const id = await addWebhook('/slow');
@@ -277,7 +277,7 @@ describe('a database in trouble', () => {
       rows.map((row) => [row.attempt, row.status]),
       [1, 2, 3].map(() => [1, 'SUCCESS']),
     );
-    await until(async () => (await f.pendingJobs()) === 0);
+    await waitFor(async () => (await f.pendingJobs()) === 0);
     await settle();
     await f.emit(4);
     await f.sink.waitFor(4);
@@ -291,7 +291,7 @@ describe('a database in trouble', () => {
     assert.equal(jobs.length, 8);
     let lost = 0;
     let done = 0;
-    const finisher = new Finisher({
+    const finisher = new ResultWriter({
       db: f.db,
       facts: f.facts,
       log: f.log,
@@ -321,7 +321,7 @@ test('deleting webhooks under load never deadlocks', async () => {
   await f.sink.waitFor(20);
   await Promise.all(ids.map((id) => f.webhooks.remove(f.workspace.workspaceId, id)));
   await load;
-  await until(async () => (await f.pendingJobs()) === 0);
+  await waitFor(async () => (await f.pendingJobs()) === 0);
   const left = await f.db.selectFrom('delivery_log').selectAll().execute();
   assert.deepEqual([...left], []);
 });

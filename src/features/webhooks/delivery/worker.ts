@@ -8,11 +8,11 @@ import type { DeliveryLogStatus as DeliveryStatus } from '../../../platform/db/t
 import type { Logger } from '../../../platform/logger.ts';
 import type { Outbound } from '../../../platform/outbound/index.ts';
 import type { Secrets } from '../../../platform/secrets.ts';
-import type { Facts } from '../../facts/index.ts';
-import { type Answer, type Attempt, createAttempt, type Delivery } from './attempt.ts';
-import { Changes } from './changes.ts';
+import type { UsageEvents } from '../../facts/index.ts';
+import { type ResponseRecord, type Attempt, createAttempt, type Delivery } from './attempt.ts';
+import { RecentChanges } from './changes.ts';
 import { Endpoints } from './endpoints.ts';
-import { Finisher } from './finisher.ts';
+import { ResultWriter } from './finisher.ts';
 import {
   type ClaimedJob,
   claim,
@@ -23,8 +23,8 @@ import {
   release,
   vacuum,
 } from './repository.ts';
-import { afterAttempt, isSingle, SWITCHED_OFF } from './schedule.ts';
-import type { Ended } from './window.ts';
+import { afterAttempt, isSingle, DISABLED_REASON } from './schedule.ts';
+import type { AttemptOutcome } from './window.ts';
 
 export interface DeliveryConfig {
   /** Delays before each retry, in seconds (`WEBHOOK_RETRY_SECONDS`). */
@@ -52,7 +52,7 @@ export interface DeliveryMetrics {
 
 export interface DeliveryWorkerOptions {
   db: Db;
-  facts: Pick<Facts, 'append'>;
+  facts: Pick<UsageEvents, 'append'>;
   outbound: Outbound;
   secrets: Secrets;
   config: DeliveryConfig;
@@ -80,11 +80,11 @@ const SCAN_PAUSE_MAX_MS = 100;
 /** What was sent and is not written down would be sent again after a crash: at most as many as may be held. */
 const UNWRITTEN = 2;
 /** Of a delivery whose webhook was switched off: nothing was dialled. */
-const CANCELED: Answer = {
+const CANCELED: ResponseRecord = {
   responseStatus: null,
   responseBody: null,
   latencyMs: null,
-  errorMessage: SWITCHED_OFF,
+  errorMessage: DISABLED_REASON,
 };
 /** Between the end of the slowest attempt and the end of its lease. */
 const LEASE_MARGIN_MS = 5000;
@@ -100,8 +100,8 @@ class Dispatcher implements DeliveryWorker {
   readonly #maxHeld: number;
   readonly #attempt: Attempt;
   readonly #endpoints: Endpoints<ClaimedJob>;
-  readonly #finisher: Finisher;
-  readonly #changes = new Changes();
+  readonly #finisher: ResultWriter;
+  readonly #changes = new RecentChanges();
   /** Claimed and not yet finished. */
   readonly #held = new Map<number, ClaimedJob>();
   /** Attempts under way, and who waits for their end. */
@@ -133,7 +133,7 @@ class Dispatcher implements DeliveryWorker {
       begin: (job, claimedAt) => this.#begin(job, claimedAt),
       giveBack: (jobs) => this.#giveBack(jobs),
     });
-    this.#finisher = new Finisher({
+    this.#finisher = new ResultWriter({
       db,
       facts: options.facts,
       log,
@@ -289,13 +289,13 @@ class Dispatcher implements DeliveryWorker {
     this.#end(job, retrySec, this.#log(job, status, result), result);
   }
 
-  #end(job: ClaimedJob, retrySec: number | null, log: FinishLog | null, ended: Ended | null = null): void {
+  #end(job: ClaimedJob, retrySec: number | null, log: FinishLog | null, ended: AttemptOutcome | null = null): void {
     this.#endpoints.ended(job.webhookId, ended);
     this.#finisher.add({ job: job.id, lease: job.lease, retrySec, log });
     this.#wake();
   }
 
-  #log({ eventType }: Delivery, status: DeliveryStatus, answer: Answer): FinishLog {
+  #log({ eventType }: Delivery, status: DeliveryStatus, answer: ResponseRecord): FinishLog {
     const { responseStatus, responseBody, latencyMs, errorMessage } = answer;
     const id = newId('dlv', this.#options.clock);
     const at = dateFromMs(this.#options.clock.ms()).toISOString();

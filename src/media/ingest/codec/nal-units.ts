@@ -32,7 +32,7 @@ const HEVC: NalCodec = {
 };
 
 /** What the NAL units of one frame say; null for codecs that have none. */
-export interface FrameFacts {
+export interface FrameInfo {
   hasAccessPoint: boolean;
   hasOtherPicture: boolean;
   /** A slice of such a picture refers to no picture: what an open group of pictures begins with. */
@@ -60,10 +60,10 @@ const SLICE_HEAD_BYTES = 16;
  *
  * @param lengthBytes of each length; encoders write four.
  */
-export function readFrame(codec: string, frame: Buffer, lengthBytes = LENGTH_BYTES): FrameFacts | null {
+export function readFrame(codec: string, frame: Buffer, lengthBytes = LENGTH_BYTES): FrameInfo | null {
   const kind = codec.startsWith('avc') ? AVC : /^h(vc|ev)1/.test(codec) ? HEVC : null;
   if (kind === null) return null;
-  const facts: FrameFacts = {
+  const facts: FrameInfo = {
     hasAccessPoint: false,
     hasOtherPicture: false,
     hasIntraSlice: false,
@@ -100,7 +100,7 @@ function isIntraAvcSlice(nal: Uint8Array): boolean {
   }
 }
 
-function larger(known: FrameFacts['picture'], nal: Buffer, kind: NalCodec): FrameFacts['picture'] {
+function larger(known: FrameInfo['picture'], nal: Buffer, kind: NalCodec): FrameInfo['picture'] {
   try {
     const { width, height } = kind.parseSps(nal);
     return known !== null && known.width * known.height >= width * height ? known : { width, height };

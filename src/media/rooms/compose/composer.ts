@@ -8,7 +8,7 @@ import { readDescription } from '../janus/sources.ts';
 import { findFont } from './font.ts';
 import { captionOf, JOINED_SOUND, SCENE_SOUND, SCENE_VIDEO, type SceneTile, sceneArgs } from './graph.ts';
 import { type Picture, tilesOf } from './layout.ts';
-import { listenTo } from './loudness.ts';
+import { measureLoudness } from './loudness.ts';
 import { readMjrHeader } from './mjr.ts';
 import { type ScannedTrack, type Span, scanTrack } from './scan.ts';
 import { type Slice, writeSlice } from './slice.ts';
@@ -64,7 +64,7 @@ export function createRoomComposer(options: RoomComposerOptions): RoomComposer {
 /** Who speaks is to be known, and not every media server hands on how loud packets are. */
 async function withLoudness(tools: Tools, run: Run, track: ScannedTrack): Promise<ScannedTrack> {
   const isWanted = run.layout === 'SPEAKER' && track.source === 'MICROPHONE' && track.loudness.length === 0;
-  return isWanted ? { ...track, loudness: await listenTo(tools, track, run) } : track;
+  return isWanted ? { ...track, loudness: await measureLoudness(tools, track, run) } : track;
 }
 
 async function describedIn(path: string) {

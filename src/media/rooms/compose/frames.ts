@@ -51,7 +51,7 @@ export async function* readFrames(
   const orientationId = idOf(header.extensions, ORIENTATION);
   const make =
     header.kind === 'VIDEO'
-      ? pictures((extensions) => extensions.get(orientationId)?.readUInt8(0))
+      ? assembleVideoFrames((extensions) => extensions.get(orientationId)?.readUInt8(0))
       : sounds(header);
   for await (const packets of readInOrder(file, header.bodyAt, clockRate, from)) {
     const frames: MediaFrame[] = [];
@@ -61,9 +61,9 @@ export async function* readFrames(
 }
 
 /** Puts the frames that a packet completes into the list. */
-export type Maker = (packet: OrderedPacket, frames: MediaFrame[]) => void;
+export type FrameAssembler = (packet: OrderedPacket, frames: MediaFrame[]) => void;
 
-function sounds({ redType, extensions }: MjrHeader): Maker {
+function sounds({ redType, extensions }: MjrHeader): FrameAssembler {
   const levelId = idOf(extensions, LEVEL_EXTENSION);
   return (packet, frames) => {
     const { payload, payloadType } = packet.rtp;
@@ -84,7 +84,7 @@ function sounds({ redType, extensions }: MjrHeader): Maker {
  *
  * @param turnOf the orientation in a packet (3GPP TS 26.114, section 7.4.5), where it says one.
  */
-export function pictures(turnOf: (extensions: ReadonlyMap<number, Buffer>) => number | undefined): Maker {
+export function assembleVideoFrames(turnOf: (extensions: ReadonlyMap<number, Buffer>) => number | undefined): FrameAssembler {
   let open: { first: OrderedPacket; parts: Buffer[]; bytes: number } | null = null;
   let isTorn = true;
   return (packet, frames) => {

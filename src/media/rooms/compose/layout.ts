@@ -1,7 +1,7 @@
 import type { ScannedTrack } from './scan.ts';
 
 /** Who is in the picture, with what sends their pictures. */
-export interface Cast<C = ScannedTrack> {
+export interface VisibleParticipants<C = ScannedTrack> {
   /** In the order in which they came. */
   people: readonly Person<C>[];
   /** A screen that is shared, large; null without. */
@@ -42,7 +42,7 @@ const LARGE = 0.8;
 /** In a column of small ones. */
 const MOST_BESIDE = 5;
 
-export function tilesOf<C>(scene: Cast<C>, picture: Picture): Tile<C>[] {
+export function tilesOf<C>(scene: VisibleParticipants<C>, picture: Picture): Tile<C>[] {
   const whole = { x: 0, y: 0, ...picture };
   const { people, screen, speaker } = scene;
   const large = screen ?? (speaker === null ? undefined : people[speaker]);

@@ -25,7 +25,7 @@ const FULL_SCALE = 32_768;
  * @param dir a folder that is there.
  * @returns as `ScannedTrack.loudness`.
  */
-export async function listenTo(
+export async function measureLoudness(
   tools: Tools,
   track: ScannedTrack,
   { dir: place, signal }: { dir: string; signal: AbortSignal },

@@ -33,14 +33,14 @@ export interface OrderedPacket {
 }
 
 /** How long order is waited for, in milliseconds. */
-export interface Patience {
+export interface ReorderTimeouts {
   /** Those sent once more come a little later; then they are missing. */
   waitMs: number;
   /** The first packet that came may not be the first that was sent. */
   settleMs: number;
 }
 
-const RECORDED: Patience = { waitMs: 1000, settleMs: 250 };
+const RECORDED: ReorderTimeouts = { waitMs: 1000, settleMs: 250 };
 const MAX_HELD = 1024;
 /** A sender that begins anew begins anywhere. */
 const RESTART_DISTANCE = 5000;
@@ -58,7 +58,7 @@ export async function* readInOrder(
   clockRate: number,
   from: ResumePoint | null,
 ): AsyncGenerator<OrderedPacket[]> {
-  const order = new PacketOrder(clockRate, from);
+  const order = new JitterBuffer(clockRate, from);
   for await (const packets of readMjrPackets(file, from?.offset ?? bodyAt)) {
     const ready: OrderedPacket[] = [];
     for (const packet of packets) {
@@ -74,9 +74,9 @@ export async function* readInOrder(
 }
 
 /** Puts the packets of one track in their order. */
-export class PacketOrder {
+export class JitterBuffer {
   readonly #ticksPerMs: number;
-  readonly #patience: Patience;
+  readonly #patience: ReorderTimeouts;
   readonly #held = new Map<number, Held>();
   #newest: Numbers | null;
   /** The number that is due. */

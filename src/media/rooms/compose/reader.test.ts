@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { type CodedFrame, type Way, writeMjr } from '../../../../test/rooms/mjr-files.ts';
+import { type CodedFrame, type TransportConditions, writeMjr } from '../../../../test/rooms/mjr-files.ts';
 import { type ScannedTrack, scanTrack } from './scan.ts';
 import { writeSlice } from './slice.ts';
 
@@ -52,7 +52,7 @@ function numbers(seed: number): () => number {
 async function scanned(
   name: string,
   frames: readonly CodedFrame[],
-  way: Partial<Way> = {},
+  way: Partial<TransportConditions> = {},
 ): Promise<ScannedTrack> {
   const codec = frames.some(({ data }) => data.length > 1000) ? 'vp8' : 'opus';
   const path = join(dir, `${name}.mjr`);

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LEVEL_MS } from './scan.ts';
-import { type Heard, speakersOf } from './speakers.ts';
+import { type ParticipantAudio, speakersOf } from './speakers.ts';
 
 const START = 1_790_000_000_000;
 const LOUD = 105;
 const QUIET = 55;
 
 /** Somebody who is there from `from` to `to` and speaks from and to these seconds. */
-function heard(identity: string, words: readonly [number, number, level?: number][], noise = QUIET): Heard {
+function heard(identity: string, words: readonly [number, number, level?: number][], noise = QUIET): ParticipantAudio {
   const loudness = new Uint8Array(240).fill(noise);
   for (const [from, to, level = LOUD] of words) {
     loudness.fill(level, (from * 1000) / LEVEL_MS, (to * 1000) / LEVEL_MS);
@@ -17,7 +17,7 @@ function heard(identity: string, words: readonly [number, number, level?: number
   return { identity, spans, tracks: [{ source: 'MICROPHONE', header: { startedMs: START }, loudness }] };
 }
 
-const large = (people: readonly Heard[]) =>
+const large = (people: readonly ParticipantAudio[]) =>
   speakersOf(people, START, START + 60_000).map(({ atMs, identity }) => [identity, (atMs - START) / 1000]);
 
 test('somebody is large from their first word on, through pauses, and until another one speaks', () => {

@@ -1,7 +1,7 @@
 import { LEVEL_MS, type ScannedTrack, type Span } from './scan.ts';
 
 /** Somebody who was in the room, and what was heard of them. */
-export interface Heard {
+export interface ParticipantAudio {
   identity: string;
   /** While anything came of them. */
   spans: readonly Span[];
@@ -43,7 +43,7 @@ interface Voice {
  * Who is to be seen large. It is known how it goes on, so somebody is large from their first word on, and for a word, a
  * cough or a door nothing changes. Whoever is large stays so while they speak, unless somebody else is clearly louder.
  */
-export function speakersOf(people: readonly Heard[], startMs: number, endMs: number): Speaker[] {
+export function speakersOf(people: readonly ParticipantAudio[], startMs: number, endMs: number): Speaker[] {
   const windows = Math.max(0, Math.ceil((endMs - startMs) / LEVEL_MS));
   const voices = people.map((person) => voiceOf(person, startMs, windows));
   const speakers: Speaker[] = [];
@@ -60,7 +60,7 @@ export function speakersOf(people: readonly Heard[], startMs: number, endMs: num
   return speakers;
 }
 
-function voiceOf({ identity, spans, tracks }: Heard, startMs: number, windows: number): Voice {
+function voiceOf({ identity, spans, tracks }: ParticipantAudio, startMs: number, windows: number): Voice {
   const levels = new Uint8Array(windows);
   for (const { source, header, loudness } of tracks) {
     if (source !== 'MICROPHONE') continue;

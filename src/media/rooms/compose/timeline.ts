@@ -12,7 +12,7 @@ interface Person {
 }
 
 /** Somebody in the picture. */
-export interface Shown {
+export interface VisibleParticipant {
   name: string;
   /** null while the camera is off. */
   camera: ScannedTrack | null;
@@ -24,9 +24,9 @@ export interface Scene {
   fromFrame: number;
   toFrame: number;
   /** Those in the picture, in the order in which they came. */
-  people: Shown[];
+  people: VisibleParticipant[];
   /** A screen that is shared, large; null without. */
-  screen: (Shown & { camera: ScannedTrack }) | null;
+  screen: (VisibleParticipant & { camera: ScannedTrack }) | null;
   /** Whose picture is large: an index in `people`; null where all are alike. */
   speaker: number | null;
   /** Everything that is heard. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { SdpError } from '../../protocols/sdp/session-description.ts';
 import type { EngineConnection, RoomPeer, RoomTrack, RoomTrackKind, Signal } from '../engine.ts';
-import { BadSignal } from '../engine.ts';
+import { InvalidSignalError } from '../engine.ts';
 import { type JanusClient, JanusError, type JanusHandle, listOf, type PluginEvent } from './client.ts';
 import { Receiver } from './receiver.ts';
 import { readRoomAnswer, readRoomOffer } from './room-sdp.ts';
@@ -88,9 +88,9 @@ export class JanusConnection implements EngineConnection {
     try {
       await work;
     } catch (error) {
-      if (error instanceof SdpError) throw new BadSignal(error.message);
+      if (error instanceof SdpError) throw new InvalidSignalError(error.message);
       if (!(error instanceof JanusError)) throw error;
-      throw new BadSignal(`The media server rejected the request: ${error.message}`);
+      throw new InvalidSignalError(`The media server rejected the request: ${error.message}`);
     }
   }
 
@@ -132,7 +132,7 @@ export class JanusConnection implements EngineConnection {
       case 'again':
         return this.#receiver?.again();
       default:
-        throw new BadSignal('Unknown signal type.');
+        throw new InvalidSignalError('Unknown signal type.');
     }
   }
 
@@ -148,7 +148,7 @@ export class JanusConnection implements EngineConnection {
         if (error instanceof JanusError && error.code === 0) this.#gone('participant');
         throw error;
       });
-    if (answer?.jsep?.type !== 'answer') throw new BadSignal('The media server did not answer the offer.');
+    if (answer?.jsep?.type !== 'answer') throw new InvalidSignalError('The media server did not answer the offer.');
     this.#isPublishing = true;
     this.#sections = offer.sections;
     this.#streams = streamsIn(answer, this.#streams);
@@ -243,11 +243,11 @@ function publisherOf(value: unknown): { id: string; streams: string[] } {
 
 const CANDIDATE_MAX = 2000;
 
-/** @returns false for the end of them. @throws {BadSignal} for what is no candidate of RTCIceCandidate.toJSON(). */
+/** @returns false for the end of them. @throws {InvalidSignalError} for what is no candidate of RTCIceCandidate.toJSON(). */
 function isCandidate(value: unknown): boolean {
   if (value === null) return false;
   const { candidate }: Json = typeof value === 'object' ? { ...value } : {};
   if (typeof candidate !== 'string' || candidate.length > CANDIDATE_MAX)
-    throw new BadSignal('candidate is required: the ICE candidate line.');
+    throw new InvalidSignalError('candidate is required: the ICE candidate line.');
   return candidate !== '';
 }

@@ -1,6 +1,6 @@
 import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { OWN_USER } from '../../ffmpeg/output.ts';
+import { SANDBOX_UID } from '../../ffmpeg/output.ts';
 import { RECORDINGS_FOLDER } from './settings.ts';
 
 /** Behind it every user may have a folder; it outlives a restart of the machine. */
@@ -24,7 +24,7 @@ export async function workingFolder(wanted: string): Promise<string> {
 }
 
 /** Leaves nothing in /var/tmp but what was recorded and not fetched yet. */
-export async function leaveFolder(wanted: string): Promise<void> {
+export async function cleanFolder(wanted: string): Promise<void> {
   const note = `${resolve(wanted)}.folder`;
   const known = await readFile(note, 'utf8').catch(() => '');
   if (!known.startsWith(ELSEWHERE) || !(await isOurs(known))) return;
@@ -44,5 +44,5 @@ async function isOpen(folder: string): Promise<boolean> {
 /** No link, and nobody else's. */
 async function isOurs(path: string): Promise<boolean> {
   const found = await lstat(path).catch(() => null);
-  return found?.isDirectory() === true && [0, OWN_USER].includes(found.uid);
+  return found?.isDirectory() === true && [0, SANDBOX_UID].includes(found.uid);
 }

@@ -8,10 +8,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { programEnvironment } from '../../../platform/config.ts';
 import type { Logger } from '../../../platform/logger.ts';
-import { OWN_USER } from '../../ffmpeg/output.ts';
+import { SANDBOX_UID } from '../../ffmpeg/output.ts';
 import { JanusClient } from './client.ts';
 import { type JanusLink, readLink, writeLink } from './link.ts';
-import { leaveFolder, workingFolder } from './place.ts';
+import { cleanFolder, workingFolder } from './place.ts';
 import { CONFIG_FOLDER, writeSettings } from './settings.ts';
 
 const run = promisify(execFile);
@@ -89,7 +89,7 @@ export function startJanus(options: Options): JanusProcess {
       ending.abort();
       if (child !== null) await end(child);
       await kept;
-      await leaveFolder(options.folder);
+      await cleanFolder(options.folder);
     },
   };
 }
@@ -105,7 +105,7 @@ async function launch(options: Options): Promise<Started> {
   const secret = randomBytes(24).toString('hex');
   const adminKey = randomBytes(24).toString('hex');
   const port = await freePort();
-  const uid = process.getuid?.() === 0 ? OWN_USER : (process.getuid?.() ?? -1);
+  const uid = process.getuid?.() === 0 ? SANDBOX_UID : (process.getuid?.() ?? -1);
   await writeSettings(folder, { ...options, wsPort: port, secret, adminKey, devices: options.devices }, uid);
   const command = [...asItself(), program, '-F', CONFIG_FOLDER];
   // The folder is reached as the working one: those above it need not be open to its user.
@@ -125,7 +125,7 @@ async function launch(options: Options): Promise<Started> {
 
 /** A user of its own where we are root, and an end with this process. */
 function asItself(): string[] {
-  const id = String(OWN_USER);
+  const id = String(SANDBOX_UID);
   const user = ['--reuid', id, '--regid', id, '--clear-groups', '--inh-caps=-all', '--bounding-set=-all'];
   return [
     'setpriv',
@@ -196,7 +196,7 @@ async function endFormer({ linkFile, log }: Options): Promise<void> {
  *
  * @returns why not, in one line, or null.
  */
-export async function lackOfJanus(program: string): Promise<string | null> {
+export async function janusUnavailableReason(program: string): Promise<string | null> {
   if (process.platform !== 'linux') return 'Janus runs only on Linux';
   // It tells its version and ends with 1 all the same.
   const [, number] = /^Janus version: (\d+)/m.exec(await tryRun(program, ['--version'])) ?? [];

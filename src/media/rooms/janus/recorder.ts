@@ -1,6 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type DiskRoom, isDiskTrouble } from '../../../platform/disk.ts';
+import { type DiskSpace, isDiskError } from '../../../platform/disk.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import type { BlobStore, RoomRecordingPort } from '../../contract/index.ts';
 import type { RoomMirror } from '../livekit/mirror.ts';
@@ -13,8 +13,8 @@ export interface JanusRecorderOptions {
   port: RoomRecordingPort;
   store: Pick<BlobStore, 'putFile' | 'list'>;
   /** Nothing is recorded while one of these has none: the store's disk, and that of the folder that Janus writes to. */
-  disk: Pick<DiskRoom, 'isThere'>;
-  diskOf(folder: string): Pick<DiskRoom, 'isThere'>;
+  disk: Pick<DiskSpace, 'isThere'>;
+  diskOf(folder: string): Pick<DiskSpace, 'isThere'>;
   nodeId: string;
   /** How Janus is reached. */
   linkFile: string;
@@ -62,7 +62,7 @@ class FolderRecorder implements JanusRecorder {
   readonly #ended = new Map<string, number>();
   /** Where Janus writes, a folder for each recording; null before it has run. */
   #folder: string | null = null;
-  #disk: { folder: string; room: Pick<DiskRoom, 'isThere'> } | null = null;
+  #disk: { folder: string; room: Pick<DiskSpace, 'isThere'> } | null = null;
   #session: { client: JanusClient; desk: JanusHandle; pid: number } | null = null;
   #work: Promise<void> | null = null;
 
@@ -105,12 +105,12 @@ class FolderRecorder implements JanusRecorder {
       if (wanted.has(recordingId)) continue;
       await this.#handOver(recordingId, join(this.#folder, recordingId)).catch((error: unknown) => {
         this.#options.log.warn({ err: error, recordingId }, 'a recording of a room could not be stored yet');
-        if (isDiskTrouble(error)) this.#ended.set(recordingId, performance.now() + FULL_DISK_PAUSE_MS);
+        if (isDiskError(error)) this.#ended.set(recordingId, performance.now() + FULL_DISK_PAUSE_MS);
       });
     }
   }
 
-  #ownDisk(folder: string): Pick<DiskRoom, 'isThere'> {
+  #ownDisk(folder: string): Pick<DiskSpace, 'isThere'> {
     if (this.#disk?.folder !== folder) this.#disk = { folder, room: this.#options.diskOf(folder) };
     return this.#disk.room;
   }

@@ -7,7 +7,7 @@ import {
   type SdpAttribute,
   type SdpMedia,
 } from '../../protocols/sdp/session-description.ts';
-import { BadSignal, type RoomPeer, type RoomPermissions } from '../engine.ts';
+import { InvalidSignalError, type RoomPeer, type RoomPermissions } from '../engine.ts';
 import { type JanusSection, knownCodecs, writeForJanus } from './janus-sdp.ts';
 import { describe, isPermitted, isSource, LEVEL_EXTENSION, type Source } from './sources.ts';
 
@@ -31,7 +31,7 @@ const ANSWER_LIMITS: SdpLimits = { maxBytes: 240 * 1024, maxLines: 12_000, maxSe
  *
  * @param named source of each section that sends: `{<mid>: <source>}`.
  * @param former sections of the previous offer, which keep their position, kind and mid.
- * @throws {BadSignal} when a section has no source, the source of another section, or one that is not permitted.
+ * @throws {InvalidSignalError} when a section has no source, the source of another section, or one that is not permitted.
  * @throws {SdpError}
  */
 export function readRoomOffer(
@@ -44,7 +44,7 @@ export function readRoomOffer(
   const mids = midsOf(media);
   const sections = media.map(({ kind }, index) => `${kind} ${mids[index]}`);
   if (former.some((section, index) => section !== sections[index]))
-    throw new BadSignal('An offer must keep the sections of the previous one, with their kind and `a=mid`.');
+    throw new InvalidSignalError('An offer must keep the sections of the previous one, with their kind and `a=mid`.');
   const sources = sourcesOf(media, mids, named, permissions);
   const levelOf = (mid: string) => levelIdOf(media[mids.indexOf(mid)]?.attributes ?? []);
   return {
@@ -63,7 +63,7 @@ export function readRoomOffer(
 /**
  * Reads the answer of a receiver, as Janus gets it: no section sends.
  *
- * @throws {BadSignal}
+ * @throws {InvalidSignalError}
  * @throws {SdpError}
  */
 export function readRoomAnswer(sdp: unknown): string {
@@ -74,20 +74,20 @@ export function readRoomAnswer(sdp: unknown): string {
 }
 
 function textOf(sdp: unknown): string {
-  if (typeof sdp !== 'string') throw new BadSignal('`sdp` must be a session description.');
+  if (typeof sdp !== 'string') throw new InvalidSignalError('`sdp` must be a session description.');
   return sdp;
 }
 
 /** Returns the mid of each section. Janus compares them case-insensitively. */
 function midsOf(media: readonly SdpMedia[]): string[] {
   const mids = media.map(({ kind, attributes }) => {
-    if (kind !== 'audio' && kind !== 'video') throw new BadSignal('A section must be audio or video.');
+    if (kind !== 'audio' && kind !== 'video') throw new InvalidSignalError('A section must be audio or video.');
     const mid = attributeOf(attributes, 'mid') ?? '';
-    if (!MID.test(mid)) throw new BadSignal('Each section must have an `a=mid` of 1 to 15 characters.');
+    if (!MID.test(mid)) throw new InvalidSignalError('Each section must have an `a=mid` of 1 to 15 characters.');
     return mid;
   });
   if (new Set(mids.map((mid) => mid.toLowerCase())).size < mids.length)
-    throw new BadSignal('Each section must have a unique `a=mid`.');
+    throw new InvalidSignalError('Each section must have a unique `a=mid`.');
   return mids;
 }
 
@@ -104,12 +104,12 @@ function sourcesOf(
     if (!isSending(section)) continue;
     const mid = mids[index] ?? '';
     const source = names.get(mid);
-    if (!isSource(source)) throw new BadSignal(`\`sources\` must name the source of the section ${mid}.`);
+    if (!isSource(source)) throw new InvalidSignalError(`\`sources\` must name the source of the section ${mid}.`);
     const isFit = source === 'SCREEN' || (section.kind === 'audio') === (source === 'MICROPHONE');
     if (!isFit || seen.has(`${source} ${section.kind}`))
-      throw new BadSignal(`The section ${mid} cannot be ${source}.`);
-    if (!isPermitted(source, may)) throw new BadSignal(`You are not allowed to send ${source} to this room.`);
-    if (codecsFor(section).length === 0) throw new BadSignal(`The section ${mid} must offer VP8 or Opus.`);
+      throw new InvalidSignalError(`The section ${mid} cannot be ${source}.`);
+    if (!isPermitted(source, may)) throw new InvalidSignalError(`You are not allowed to send ${source} to this room.`);
+    if (codecsFor(section).length === 0) throw new InvalidSignalError(`The section ${mid} must offer VP8 or Opus.`);
     seen.add(`${source} ${section.kind}`);
     sources.set(mid, source);
   }

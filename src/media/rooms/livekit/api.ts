@@ -1,6 +1,6 @@
 import { AccessToken, type ParticipantInfo, RoomServiceClient } from 'livekit-server-sdk';
 import type { RoomPermissions } from '../engine.ts';
-import { attributesOf, nameOf, rightsOf, type Visit } from './people.ts';
+import { attributesOf, nameOf, livekitPermissions, type ParticipantConnection } from './people.ts';
 
 export interface LivekitServer {
   /** An origin, `ws:` or `wss:`. */
@@ -73,17 +73,17 @@ export class LivekitApi {
     await accept(again(() => this.#rooms.removeParticipant(room, nameOf(identity), options)));
   }
 
-  async update(room: string, who: Visit, permissions: RoomPermissions): Promise<void> {
-    const change = { permission: rightsOf(permissions, who.muted), attributes: attributesOf(who) };
+  async update(room: string, who: ParticipantConnection, permissions: RoomPermissions): Promise<void> {
+    const change = { permission: livekitPermissions(permissions, who.muted), attributes: attributesOf(who) };
     await accept(again(() => this.#rooms.updateParticipant(room, nameOf(who.identity), change)));
   }
 
   /** Lets one browser in, and no other one of that identity beside it. */
-  token(room: string, who: Visit, permissions: RoomPermissions): Promise<string> {
+  token(room: string, who: ParticipantConnection, permissions: RoomPermissions): Promise<string> {
     const { apiKey, apiSecret } = this.#server;
     const options = { identity: nameOf(who.identity), ttl: TOKEN_SEC, attributes: attributesOf(who) };
     const token = new AccessToken(apiKey, apiSecret, options);
-    token.addGrant({ roomJoin: true, room, ...rightsOf(permissions, who.muted) });
+    token.addGrant({ roomJoin: true, room, ...livekitPermissions(permissions, who.muted) });
     return token.toJwt();
   }
 }

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { ParticipantInfo } from 'livekit-server-sdk';
 import {
-  BadSignal,
+  InvalidSignalError,
   type EngineConnection,
   type RoomPeer,
   type RoomTrack,
   type RoomTrackKind,
   type Signal,
 } from '../engine.ts';
-import { tracksOf, type Visit, visitOf } from './people.ts';
+import { tracksOf, type ParticipantConnection, visitOf } from './people.ts';
 
 interface Options {
   peer: RoomPeer;
@@ -17,9 +17,9 @@ interface Options {
   muted: ReadonlySet<RoomTrackKind>;
   /** For browsers. */
   url: string;
-  mint(who: Visit): Promise<string>;
+  mint(who: ParticipantConnection): Promise<string>;
   /** Lets it go at the server. */
-  remove(who: Visit): Promise<void>;
+  remove(who: ParticipantConnection): Promise<void>;
 }
 
 /**
@@ -42,7 +42,7 @@ export class LivekitConnection implements EngineConnection {
     if (!this.#isClosed) this.#options.send({ op: 'open' });
   }
 
-  get who(): Visit {
+  get who(): ParticipantConnection {
     const { peer, muted } = this.#options;
     return { identity: peer.identity, visit: this.#visit, muted };
   }
@@ -52,7 +52,7 @@ export class LivekitConnection implements EngineConnection {
   }
 
   async signal(message: Signal): Promise<void> {
-    if (message.op !== 'hello') throw new BadSignal('Unknown signal type.');
+    if (message.op !== 'hello') throw new InvalidSignalError('Unknown signal type.');
     if (this.#isClosed) return;
     const { send, url, mint } = this.#options;
     const token = await mint(this.who);

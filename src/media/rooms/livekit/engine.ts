@@ -14,17 +14,17 @@ import type {
 } from '../engine.ts';
 import { LivekitApi, type LivekitServer } from './api.ts';
 import { LivekitConnection } from './connection.ts';
-import { hasFalseTrack, identityOf, isUpToDate, isVisitor, tracksOf, type Visit, visitOf } from './people.ts';
+import { hasFalseTrack, identityOf, isUpToDate, isHiddenParticipant, tracksOf, type ParticipantConnection, visitOf } from './people.ts';
 import { createLivekitWebhook } from './webhook.ts';
 
 /** Tells every node that something has changed in a room at the server. */
-export interface RoomHints {
+export interface RoomChangeNotifier {
   tell(ref: string): void;
   listen(listener: (ref: string) => void): void;
 }
 
 interface Options extends LivekitServer {
-  hints: RoomHints;
+  hints: RoomChangeNotifier;
   /** Whether a media role is there that records. */
   isRecorded(): boolean;
   clock: Clock;
@@ -126,7 +126,7 @@ class LivekitEngine implements RoomEngine {
     await this.#reach();
     const people = await this.#api.list(ref);
     void this.#amend(ref, people);
-    const guests = people.filter((info) => !isVisitor(info));
+    const guests = people.filter((info) => !isHiddenParticipant(info));
     return guests.map((info) => ({ identity: identityOf(info), tracks: tracksOf(info) }));
   }
 
@@ -210,7 +210,7 @@ class LivekitEngine implements RoomEngine {
   }
 
   /** Whoever has the identity by a newer connection stays. */
-  async #remove(ref: string, who: Visit): Promise<void> {
+  async #remove(ref: string, who: ParticipantConnection): Promise<void> {
     const info = await this.#api.find(ref, who.identity);
     if (info === null || visitOf(info) !== who.visit) return;
     await this.#api.remove(ref, who.identity, null);

@@ -5,7 +5,7 @@ import { attributeOf } from '../../protocols/sdp/session-description.ts';
 import type { JanusClient, JanusHandle } from '../janus/client.ts';
 import { describe, type Source } from '../janus/sources.ts';
 import type { LivekitServer } from './api.ts';
-import { LivekitVisitor } from './visitor.ts';
+import { HiddenParticipant } from './visitor.ts';
 
 /** A track that somebody publishes at LiveKit. */
 export interface RemoteTrack {
@@ -14,7 +14,7 @@ export interface RemoteTrack {
   source: Source;
 }
 
-export interface LegOptions {
+export interface TrackRelayOptions {
   server: LivekitServer;
   client: JanusClient;
   room: string;
@@ -30,16 +30,16 @@ export interface LegOptions {
  * One track on its way from LiveKit to the room of the same name at Janus: LiveKit offers, Janus answers, and the media go
  * straight from one to the other. Each has a connection of its own, so that a file of Janus is one track of one person.
  */
-export class Leg {
-  readonly #options: LegOptions;
-  #visitor: LivekitVisitor | null = null;
+export class TrackRelay {
+  readonly #options: TrackRelayOptions;
+  #visitor: HiddenParticipant | null = null;
   #handle: JanusHandle | null = null;
   #isPublishing = false;
   #isClosed = false;
   /** Offers are answered one after another. */
   #work: Promise<void> = Promise.resolve();
 
-  constructor(options: LegOptions) {
+  constructor(options: TrackRelayOptions) {
     this.#options = options;
     this.#open().catch((error: unknown) => this.#lost(String(error)));
   }
@@ -61,7 +61,7 @@ export class Leg {
       onDetached: () => this.#lost('Janus closed the connection'),
     });
     await this.#handle.send({ request: 'join', ptype: 'publisher', room, id: randomUUID() });
-    this.#visitor = await LivekitVisitor.enter(server, room, {
+    this.#visitor = await HiddenParticipant.enter(server, room, {
       onPeople: (people) => onPeople?.(people),
       onOffer: (sdp) => {
         this.#work = this.#work

@@ -2,8 +2,8 @@ import { type ParticipantInfo, ParticipantInfo_State } from '@livekit/protocol';
 import type { Logger } from '../../../platform/logger.ts';
 import type { JanusClient } from '../janus/client.ts';
 import type { LivekitServer } from './api.ts';
-import { Leg, type LegOptions, type RemoteTrack } from './leg.ts';
-import { identityOf, isVisitor, remoteTracksOf } from './people.ts';
+import { TrackRelay, type TrackRelayOptions, type RemoteTrack } from './leg.ts';
+import { identityOf, isHiddenParticipant, remoteTracksOf } from './people.ts';
 
 export interface MirrorSource {
   server: LivekitServer;
@@ -23,8 +23,8 @@ export class MirroredRoom {
   /** By their `sid`; null while it is not known who is there. */
   #people: Map<string, ParticipantInfo> | null = null;
   /** By the `sid` of the track. */
-  readonly #legs = new Map<string, Leg>();
-  #watcher: Leg | null = null;
+  readonly #legs = new Map<string, TrackRelay>();
+  #watcher: TrackRelay | null = null;
   #isClosed = false;
   #work: Promise<void> = Promise.resolve();
 
@@ -88,9 +88,9 @@ export class MirroredRoom {
     }
   }
 
-  #begin(track: RemoteTrack | null, told: Pick<LegOptions, 'onPeople' | 'onLost'>): Leg {
+  #begin(track: RemoteTrack | null, told: Pick<TrackRelayOptions, 'onPeople' | 'onLost'>): TrackRelay {
     const { server, client, id, log } = this.#options;
-    return new Leg({
+    return new TrackRelay({
       ...{ server, client, room: id, track },
       ...told,
       onLost: (reason) => {
@@ -102,7 +102,7 @@ export class MirroredRoom {
 }
 
 function note(people: Map<string, ParticipantInfo>, person: ParticipantInfo): void {
-  if (isVisitor(person)) return;
+  if (isHiddenParticipant(person)) return;
   if (person.state === ParticipantInfo_State.DISCONNECTED) people.delete(person.sid);
   else people.set(person.sid, person);
 }

@@ -17,11 +17,11 @@ const ATTRIBUTES = { identity: 'identity', visit: 'visit', muted: 'muted' } as c
 const MAX_BYTES = 200;
 const DIGEST = 'sha256:';
 /** What identities of our own visitors begin with, and those of nobody else. */
-export const VISITOR = 'marquee:';
+export const HIDDEN_IDENTITY_PREFIX = 'marquee:';
 
 /** LiveKit's identity of somebody: the same where it is short, else a digest that always comes out the same. */
 export function nameOf(identity: string): string {
-  const isTaken = identity.startsWith(DIGEST) || identity.startsWith(VISITOR);
+  const isTaken = identity.startsWith(DIGEST) || identity.startsWith(HIDDEN_IDENTITY_PREFIX);
   return Buffer.byteLength(identity) <= MAX_BYTES && !isTaken
     ? identity
     : DIGEST + createHash('sha256').update(identity).digest('base64url');
@@ -35,8 +35,8 @@ export function identityOf({
 }
 
 /** One who reads a room for us, and has no seat in it. */
-export function isVisitor({ identity }: Pick<ParticipantInfo, 'identity'>): boolean {
-  return identity.startsWith(VISITOR);
+export function isHiddenParticipant({ identity }: Pick<ParticipantInfo, 'identity'>): boolean {
+  return identity.startsWith(HIDDEN_IDENTITY_PREFIX);
 }
 
 /** Which connection of somebody a participant is. */
@@ -45,7 +45,7 @@ export function visitOf({ attributes }: Pick<ParticipantInfo, 'attributes'>): st
 }
 
 /** One connection of somebody, and what a host has muted of it. */
-export interface Visit {
+export interface ParticipantConnection {
   identity: string;
   visit: string;
   muted: ReadonlySet<RoomTrackKind>;
@@ -55,7 +55,7 @@ export function attributesOf({
   identity,
   visit,
   muted,
-}: Visit): NonNullable<AccessTokenOptions['attributes']> {
+}: ParticipantConnection): NonNullable<AccessTokenOptions['attributes']> {
   return {
     ...(nameOf(identity) === identity ? {} : { [ATTRIBUTES.identity]: identity }),
     [ATTRIBUTES.visit]: visit,
@@ -75,7 +75,7 @@ const KINDS = ['AUDIO', 'VIDEO', 'SCREEN'] as const;
  * host has muted is no source they may send from: LiveKit's own muting can be
  * lifted by whoever is muted. Nothing goes over LiveKit's data channels: the gateway carries what is written.
  */
-export function rightsOf(permissions: RoomPermissions, muted: ReadonlySet<RoomTrackKind>) {
+export function livekitPermissions(permissions: RoomPermissions, muted: ReadonlySet<RoomTrackKind>) {
   const { canPublish, canScreenShare, canSubscribe } = permissions;
   const may = { AUDIO: canPublish, VIDEO: canPublish, SCREEN: canScreenShare };
   const canPublishSources = KINDS.filter((kind) => may[kind] && !muted.has(kind))
@@ -98,17 +98,17 @@ function mutedOf({ attributes }: Pick<ParticipantInfo, 'attributes'>): string[] 
 /** Reports whether the server has the current rights of a seat. Whoever joins with an older token has those of that token. */
 export function isUpToDate(
   info: Pick<ParticipantInfo, 'attributes' | 'permission'>,
-  who: Visit,
+  who: ParticipantConnection,
   permissions: RoomPermissions,
 ): boolean {
   const known = mutedOf(info);
   const isMutedSo = known.length === who.muted.size && [...who.muted].every((kind) => known.includes(kind));
-  return isMutedSo && visitOf(info) === who.visit && hasRights(info, rightsOf(permissions, who.muted));
+  return isMutedSo && visitOf(info) === who.visit && hasRights(info, livekitPermissions(permissions, who.muted));
 }
 
 function hasRights(
   { permission }: Pick<ParticipantInfo, 'permission'>,
-  rights: ReturnType<typeof rightsOf>,
+  rights: ReturnType<typeof livekitPermissions>,
 ): boolean {
   // The server always sends it.
   if (permission === undefined) return true;

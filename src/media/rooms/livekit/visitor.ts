@@ -3,12 +3,12 @@ import { type ParticipantInfo, SignalRequest, SignalResponse, SignalTarget } fro
 import { AccessToken } from 'livekit-server-sdk';
 import { WebSocket } from 'ws';
 import type { LivekitServer } from './api.ts';
-import { VISITOR } from './people.ts';
+import { HIDDEN_IDENTITY_PREFIX } from './people.ts';
 
-export interface VisitorEvents {
+export interface HiddenParticipantEvents {
   /** Those who have come, changed or gone; all of them at first. */
   onPeople(people: readonly ParticipantInfo[]): void;
-  /** What is subscribed to has changed: the answer goes by {@link LivekitVisitor.answer}. */
+  /** What is subscribed to has changed: the answer goes by {@link HiddenParticipant.answer}. */
   onOffer(sdp: string): void;
   onCandidate(candidate: Record<string, unknown>): void;
   /** Once, for whatever reason but `close`. */
@@ -24,14 +24,14 @@ const PROTOCOL = '15';
  * A connection to LiveKit's signalling that nobody in the room sees and that sends nothing. As a recorder it may subscribe to what browsers
  * permit to each other alone.
  */
-export class LivekitVisitor {
+export class HiddenParticipant {
   readonly #socket: WebSocket;
-  readonly #events: VisitorEvents;
+  readonly #events: HiddenParticipantEvents;
   #pings: NodeJS.Timeout | undefined;
   #offerId = 0;
   #isClosed = false;
 
-  private constructor(socket: WebSocket, events: VisitorEvents) {
+  private constructor(socket: WebSocket, events: HiddenParticipantEvents) {
     this.#socket = socket;
     this.#events = events;
     socket.on('message', (data) => {
@@ -42,10 +42,10 @@ export class LivekitVisitor {
   }
 
   /** @throws {Error} when LiveKit cannot be reached, or has no such room. */
-  static async enter(server: LivekitServer, room: string, events: VisitorEvents): Promise<LivekitVisitor> {
+  static async enter(server: LivekitServer, room: string, events: HiddenParticipantEvents): Promise<HiddenParticipant> {
     const { url, apiKey, apiSecret } = server;
     const token = new AccessToken(apiKey, apiSecret, {
-      identity: `${VISITOR}${randomUUID()}`,
+      identity: `${HIDDEN_IDENTITY_PREFIX}${randomUUID()}`,
       ttl: TOKEN_SEC,
     });
     token.addGrant({
@@ -55,7 +55,7 @@ export class LivekitVisitor {
     const authorization = `Bearer ${await token.toJwt()}`;
     const address = `${url}/rtc?auto_subscribe=0&protocol=${PROTOCOL}`;
     const socket = new WebSocket(address, { headers: { authorization }, handshakeTimeout: OPEN_MS });
-    const visitor = new LivekitVisitor(socket, events);
+    const visitor = new HiddenParticipant(socket, events);
     await new Promise<void>((resolve, reject) => {
       socket.once('open', resolve);
       socket.once('error', reject);

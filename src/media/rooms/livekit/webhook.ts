@@ -1,7 +1,7 @@
 import { WebhookReceiver } from 'livekit-server-sdk';
-import { type EngineWebhook, WebhookRefused } from '../engine.ts';
+import { type EngineWebhook, WebhookRejectedError } from '../engine.ts';
 import type { LivekitServer } from './api.ts';
-import { identityOf, isVisitor } from './people.ts';
+import { identityOf, isHiddenParticipant } from './people.ts';
 
 /**
  * What a LiveKit server tells: that something has happened in a room. What exactly is asked of the server, because its
@@ -17,13 +17,13 @@ export function createLivekitWebhook(
   return {
     async receive(body, authorization) {
       if (authorization === undefined)
-        throw new WebhookRefused('The message is not signed: it has no Authorization header.');
+        throw new WebhookRejectedError('The message is not signed: it has no Authorization header.');
       const event = await receiver.receive(body, authorization).catch(() => {
-        throw new WebhookRefused('Invalid signature: the key, secret, clock or body does not match.');
+        throw new WebhookRejectedError('Invalid signature: the key, secret, clock or body does not match.');
       });
       const { room, participant } = event;
       if (room === undefined || room.name === '') return;
-      if (participant !== undefined && isVisitor(participant)) return;
+      if (participant !== undefined && isHiddenParticipant(participant)) return;
       const isJoin = event.event === 'participant_joined' && participant !== undefined;
       onChange(room.name, isJoin ? identityOf(participant) : null);
     },

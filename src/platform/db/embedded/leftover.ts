@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /** The process id in `postmaster.pid` while that process lives, else null. */
-export function livePostmaster(cluster: string): number | null {
+export function findRunningPostmaster(cluster: string): number | null {
   try {
     const pid = Number(readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')[0]);
     return Number.isInteger(pid) && pid > 0 && alive(pid) ? pid : null;
@@ -22,8 +22,8 @@ export function livePostmaster(cluster: string): number | null {
  * belongs to another program (usual in containers, where numbers repeat) is removed, because PostgreSQL
  * would take that program for a server and refuse to start. The caller holds the lock of the data folder.
  */
-export async function clearLeftover(cluster: string): Promise<void> {
-  const pid = livePostmaster(cluster);
+export async function removeStalePidFile(cluster: string): Promise<void> {
+  const pid = findRunningPostmaster(cluster);
   if (pid === null) return;
   if (!(await isServerOf(pid, cluster))) {
     await rm(join(cluster, 'postmaster.pid'), { force: true });
@@ -34,11 +34,11 @@ export async function clearLeftover(cluster: string): Promise<void> {
     ['SIGQUIT', 5000],
     ['SIGKILL', 5000],
   ] as const) {
-    if (livePostmaster(cluster) !== pid) return;
+    if (findRunningPostmaster(cluster) !== pid) return;
     send(pid, signal);
     const deadline = performance.now() + patienceMs;
     // The file goes with the server. Not the number: nobody may reap it where process 1 is not an init.
-    while (livePostmaster(cluster) === pid && performance.now() < deadline) await sleep(10);
+    while (findRunningPostmaster(cluster) === pid && performance.now() < deadline) await sleep(10);
   }
 }
 

@@ -2,7 +2,7 @@ import { Button, Group, PasswordInput, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
-import { wrongAt } from './wrong-at.ts';
+import { fieldErrors } from './wrong-at.ts';
 
 /** Ends with the way back to the sign-in: there is no session any more. */
 export function DeleteAccount() {
@@ -12,7 +12,7 @@ export function DeleteAccount() {
     meta: { errors: 'form' },
     gcTime: 0,
     onSuccess: () => location.assign('/dashboard'),
-    onError: wrongAt(form, 'password', t('second.wrongPassword')),
+    onError: fieldErrors(form, 'password', t('second.wrongPassword')),
   });
   return (
     <form onSubmit={form.onSubmit((body) => remove.mutate({ body }))}>

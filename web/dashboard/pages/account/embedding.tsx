@@ -4,9 +4,9 @@ import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
-import { showDone } from '../../app/toasts.ts';
+import { showSuccess } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 
 /** Which websites may show the player. */
@@ -25,7 +25,7 @@ function Fields({ allowlist }: { allowlist: Pick<Shape<'EmbedAllowlist'>, 'mode'
     meta: { errors: 'form' },
     onSuccess: () => {
       form.resetDirty();
-      showDone(t('saved'));
+      showSuccess(t('saved'));
       return queries.invalidateQueries({ queryKey: ['get', '/me/embed-allowlist'] });
     },
     onError: formErrors(form),
@@ -53,9 +53,9 @@ function Fields({ allowlist }: { allowlist: Pick<Shape<'EmbedAllowlist'>, 'mode'
           dir="ltr"
         />
         <Group>
-          <ChangeButton of="settings" type="submit" loading={save.isPending}>
+          <EditButton of="settings" type="submit" loading={save.isPending}>
             {t('save')}
-          </ChangeButton>
+          </EditButton>
         </Group>
       </Stack>
     </form>

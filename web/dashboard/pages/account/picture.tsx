@@ -2,7 +2,7 @@ import { Avatar, Group } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { $api, api, queries } from '../../app/api.ts';
-import { PictureChoice } from '../../components/picture-choice.tsx';
+import { ImagePicker } from '../../components/picture-choice.tsx';
 
 const refresh = () =>
   Promise.all([
@@ -26,7 +26,7 @@ export function Picture() {
   return (
     <Group>
       <Avatar src={url} size={72} alt={url === null ? '' : t('picture.alt')} />
-      <PictureChoice
+      <ImagePicker
         word={(name) => t(`picture.${name}`)}
         hasPicture={url !== null}
         put={put}

@@ -5,9 +5,9 @@ import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import { loadSession } from '../../app/session.ts';
 import type { Shape } from '../../app/shape.ts';
-import { showDone } from '../../app/toasts.ts';
+import { showSuccess } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { zonesWith } from '../../components/time-zones.ts';
 
@@ -32,7 +32,7 @@ function Fields({ me }: { me: Pick<Shape<'Me'>, 'name' | 'username' | 'bio' | 'l
     meta: { errors: 'form' },
     onSuccess: async () => {
       form.resetDirty();
-      showDone(t('saved'));
+      showSuccess(t('saved'));
       await Promise.all([queries.invalidateQueries({ queryKey: ['get', '/me'] }), loadSession()]);
     },
     onError: formErrors(form),
@@ -80,9 +80,9 @@ function Fields({ me }: { me: Pick<Shape<'Me'>, 'name' | 'username' | 'bio' | 'l
           data={zonesWith(me.timezone)}
         />
         <Group>
-          <ChangeButton of="settings" type="submit" loading={save.isPending}>
+          <EditButton of="settings" type="submit" loading={save.isPending}>
             {t('save')}
-          </ChangeButton>
+          </EditButton>
         </Group>
       </Stack>
     </form>

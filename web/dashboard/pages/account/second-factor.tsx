@@ -6,9 +6,9 @@ import { $api, queries } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
 import { CopyField } from '../../components/copy-field.tsx';
 import { Loaded } from '../../components/loaded.tsx';
-import { SecretOnce } from '../../components/secret-once.tsx';
+import { OneTimeSecret } from '../../components/secret-once.tsx';
 import { RowsSkeleton } from '../../components/skeletons.tsx';
-import { wrongAt } from './wrong-at.ts';
+import { fieldErrors } from './wrong-at.ts';
 
 const QrCode = lazy(async () => ({ default: (await import('./qr-code.tsx')).QrCode }));
 
@@ -23,7 +23,7 @@ export function SecondFactor() {
     return (
       <Stack>
         <Text>{t('second.codesText')}</Text>
-        <SecretOnce
+        <OneTimeSecret
           label={t('second.codes')}
           value={recoveryCodes.join(' ')}
           onStored={() => setRecoveryCodes(null)}
@@ -46,7 +46,7 @@ function TurnOn({ onDone }: { onDone: (codes: string[]) => void }) {
   const enrol = $api.useMutation('post', '/me/two-factor', {
     meta: { errors: 'form' },
     gcTime: 0,
-    onError: wrongAt(form, 'password', t('second.wrongPassword')),
+    onError: fieldErrors(form, 'password', t('second.wrongPassword')),
   });
   if (enrol.data !== undefined) return <Confirm enrolment={enrol.data.data} onDone={onDone} />;
   return (
@@ -86,7 +86,7 @@ function Confirm({
       onDone(data.recoveryCodes);
       return refresh();
     },
-    onError: wrongAt(form, 'code', t('second.wrongCode')),
+    onError: fieldErrors(form, 'code', t('second.wrongCode')),
   });
   return (
     <form onSubmit={form.onSubmit(({ code }) => confirm.mutate({ body: { code: code.trim() } }))}>
@@ -119,7 +119,7 @@ function TurnOff({ codesLeft }: { codesLeft: number }) {
   const disable = $api.useMutation('delete', '/me/two-factor', {
     meta: { errors: 'form' },
     onSuccess: refresh,
-    onError: wrongAt(form, 'code', t('second.wrongEither')),
+    onError: fieldErrors(form, 'code', t('second.wrongEither')),
   });
   return (
     <form

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { useSignedIn } from '../../app/session.ts';
-import { wrongAt } from './wrong-at.ts';
+import { fieldErrors } from './wrong-at.ts';
 
 /** The address and the password that one signs in with. */
 export function SignInData() {
@@ -22,7 +22,7 @@ function Email() {
   const change = $api.useMutation('patch', '/me/email', {
     meta: { errors: 'form' },
     onSuccess: () => form.reset(),
-    onError: wrongAt(form, 'password', t('second.wrongPassword')),
+    onError: fieldErrors(form, 'password', t('second.wrongPassword')),
   });
   return (
     <form onSubmit={form.onSubmit((body) => change.mutate({ body }))}>
@@ -62,7 +62,7 @@ function Password() {
     meta: { errors: 'form' },
     gcTime: 0,
     onSuccess: () => form.reset(),
-    onError: wrongAt(form, 'password', t('second.wrongPassword')),
+    onError: fieldErrors(form, 'password', t('second.wrongPassword')),
   });
   return (
     <form onSubmit={form.onSubmit((body) => change.mutate({ body }))}>

@@ -1,5 +1,5 @@
 import type { ApiError } from '../../app/api-error.ts';
-import { errorWords } from '../../app/error-words.ts';
+import { errorMessage } from '../../app/error-words.ts';
 import { formErrors } from '../../app/form.ts';
 
 interface SecretForm {
@@ -9,9 +9,9 @@ interface SecretForm {
 }
 
 /** A wrong password or code is said at its input. */
-export function wrongAt(form: SecretForm, field: string, words: string): (error: ApiError) => void {
+export function fieldErrors(form: SecretForm, field: string, words: string): (error: ApiError) => void {
   return (error) => {
     if (error.code !== 'INVALID_CREDENTIALS') return formErrors(form)(error);
-    form.setFieldError(error.field ?? field, words || errorWords(error));
+    form.setFieldError(error.field ?? field, words || errorMessage(error));
   };
 }

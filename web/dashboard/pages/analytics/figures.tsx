@@ -2,7 +2,7 @@ import { Table, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Shape } from '../../app/shape.ts';
 import { BarChart } from '../../components/bar-chart.tsx';
-import { Facts } from '../../components/facts.tsx';
+import { DescriptionList } from '../../components/facts.tsx';
 import { useFormat } from '../../components/format.ts';
 import { Panel } from '../../components/panel.tsx';
 import { RelativeTime, TimeZoneNote } from '../../components/relative-time.tsx';
@@ -71,7 +71,7 @@ export function Totals<Name extends Measure>({ names, totals, previous, freshUnt
   };
   return (
     <Panel title={t('totals.title')}>
-      <Facts
+      <DescriptionList
         facts={names.map((name) => ({
           label: wordOf(name),
           value: (

@@ -3,9 +3,9 @@ import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
-import { showDone } from '../../app/toasts.ts';
+import { showSuccess } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 
 /** Puts one address on the list; its owner is asked by mail. */
 export function AddForm({ onAdded }: { onAdded: () => Promise<void> }) {
@@ -19,7 +19,7 @@ export function AddForm({ onAdded }: { onAdded: () => Promise<void> }) {
     meta: { errors: 'form' },
     onSuccess: ({ data }) => {
       form.reset();
-      showDone(t(`added.${data.status}`, { email: data.email }));
+      showSuccess(t(`added.${data.status}`, { email: data.email }));
       return onAdded();
     },
     onError: formErrors(form),
@@ -43,9 +43,9 @@ export function AddForm({ onAdded }: { onAdded: () => Promise<void> }) {
         />
         <TextInput {...form.getInputProps('name')} label={t('name')} maxLength={120} dir="auto" />
         <Group>
-          <ChangeButton type="submit" loading={add.isPending}>
+          <EditButton type="submit" loading={add.isPending}>
             {t('add')}
-          </ChangeButton>
+          </EditButton>
         </Group>
       </Stack>
     </form>

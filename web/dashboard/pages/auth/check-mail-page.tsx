@@ -4,8 +4,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { loadSession, resendVerification, useSession } from '../../app/session.ts';
-import { leave } from '../../app/sign-out.ts';
-import { showDone } from '../../app/toasts.ts';
+import { discardAndLeave } from '../../app/sign-out.ts';
+import { showSuccess } from '../../app/toasts.ts';
 import { PageHeader } from '../../components/page-header.tsx';
 
 /** Until the address is verified: the link is in the mail, and opens in another tab. */
@@ -21,7 +21,7 @@ export function CheckMailPage() {
       return undefined;
     },
   });
-  const resend = useMutation({ mutationFn: resendVerification, onSuccess: () => showDone(t('mail.sent')) });
+  const resend = useMutation({ mutationFn: resendVerification, onSuccess: () => showSuccess(t('mail.sent')) });
   const { mutate } = look;
   useEffect(() => {
     const onFocus = () => mutate();
@@ -39,7 +39,7 @@ export function CheckMailPage() {
       <Button variant="default" onClick={() => resend.mutate()} loading={resend.isPending}>
         {t('mail.again')}
       </Button>
-      <Button variant="subtle" onClick={() => void leave()}>
+      <Button variant="subtle" onClick={() => void discardAndLeave()}>
         {t('mail.signOut')}
       </Button>
     </Stack>

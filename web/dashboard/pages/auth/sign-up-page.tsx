@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { errorWords } from '../../app/error-words.ts';
+import { errorMessage } from '../../app/error-words.ts';
 import { formErrors } from '../../app/form.ts';
 import { loadRegistration, type RegistrationTerms, register } from '../../app/session.ts';
 import { TextLink } from '../../components/links.tsx';
@@ -68,7 +68,7 @@ function SignUpForm({ inviteToken, invited, terms, next }: SignUpProps) {
     onError: (error) => {
       const field = { EMAIL_EXISTS: 'email', INVALID_EMAIL: 'email', WEAK_PASSWORD: 'password' }[error.code];
       if (field === undefined) return formErrors(form)(error);
-      form.setFieldError(field, errorWords(error));
+      form.setFieldError(field, errorMessage(error));
       form.getInputNode(field)?.focus();
     },
   });

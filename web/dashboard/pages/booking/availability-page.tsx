@@ -3,9 +3,9 @@ import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
-import { showDone } from '../../app/toasts.ts';
+import { showSuccess } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { TimeZoneNote } from '../../components/relative-time.tsx';
@@ -42,7 +42,7 @@ function AvailabilityForm({ availability }: { availability: Shape<'BookingAvaila
     onError: formErrors(form),
     onSuccess: () => {
       form.resetDirty();
-      showDone(t('availability.saved'));
+      showSuccess(t('availability.saved'));
       void queries.invalidateQueries({ queryKey: ['get', '/booking/products/{id}/slots'] });
       return queries.invalidateQueries({ queryKey: ['get', '/booking/availability'] });
     },
@@ -83,9 +83,9 @@ function AvailabilityForm({ availability }: { availability: Shape<'BookingAvaila
           </SimpleGrid>
         </Panel>
         <Group justify="flex-end">
-          <ChangeButton type="submit" loading={save.isPending}>
+          <EditButton type="submit" loading={save.isPending}>
             {t('availability.save')}
-          </ChangeButton>
+          </EditButton>
         </Group>
       </Stack>
     </form>

@@ -14,7 +14,7 @@ export interface Window {
 }
 
 /** Whole days as date inputs have them, or times of day in the zone of the browser. */
-export interface Away {
+export interface TimeOff {
   kind: 'days' | 'times';
   start: string;
   end: string;
@@ -26,7 +26,7 @@ const END_OF_DAY = '24:00';
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
 export const NEW_WINDOW: Window = { start: '09:00', end: '17:00' };
-export const NEW_AWAY: Away = { kind: 'days', start: '', end: '', reason: '' };
+export const NEW_TIME_OFF: TimeOff = { kind: 'days', start: '', end: '', reason: '' };
 
 export function valuesOf({
   weeklyJson,
@@ -56,7 +56,7 @@ export function valuesOf({
 
 export type Values = ReturnType<typeof valuesOf>;
 
-function toAway({ start, end, reason = '' }: Blackout): Away {
+function toAway({ start, end, reason = '' }: Blackout): TimeOff {
   if (DAY.test(start) && DAY.test(end)) return { kind: 'days', start, end, reason };
   return { kind: 'times', start: local(start, 0), end: local(end, 1), reason };
 }

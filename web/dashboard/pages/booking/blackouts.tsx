@@ -1,7 +1,7 @@
 import { Button, NativeSelect, Paper, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { AvailabilityFields } from './availability-fields.ts';
-import { NEW_AWAY } from './availability-values.ts';
+import { NEW_TIME_OFF } from './availability-values.ts';
 
 const MAX_BLACKOUTS = 500;
 
@@ -20,7 +20,7 @@ export function Blackouts({ form }: { form: AvailabilityFields }) {
       ))}
       {blackoutsJson.length < MAX_BLACKOUTS && (
         <div>
-          <Button variant="default" onClick={() => form.insertListItem('blackoutsJson', NEW_AWAY)}>
+          <Button variant="default" onClick={() => form.insertListItem('blackoutsJson', NEW_TIME_OFF)}>
             {t('away.add')}
           </Button>
         </div>
@@ -34,8 +34,8 @@ function AwayFields({ form, index, isDays }: { form: AvailabilityFields; index: 
   const at = `blackoutsJson.${index}`;
   const type = isDays ? 'date' : 'datetime-local';
   const choose = (kind: string) => {
-    const { reason } = form.getValues().blackoutsJson[index] ?? NEW_AWAY;
-    form.setFieldValue(at, { ...NEW_AWAY, kind: kind === 'days' ? 'days' : 'times', reason });
+    const { reason } = form.getValues().blackoutsJson[index] ?? NEW_TIME_OFF;
+    form.setFieldValue(at, { ...NEW_TIME_OFF, kind: kind === 'days' ? 'days' : 'times', reason });
   };
   return (
     <Paper withBorder p="sm" role="group" aria-label={t('away.one', { number: index + 1 })}>

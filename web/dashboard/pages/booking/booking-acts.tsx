@@ -4,8 +4,8 @@ import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { serverNow } from '../../app/server-clock.ts';
 import type { Shape } from '../../app/shape.ts';
-import { showDone } from '../../app/toasts.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { showSuccess } from '../../app/toasts.ts';
+import { EditButton } from '../../components/change-button.tsx';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { useFormat } from '../../components/format.ts';
 import { Loaded } from '../../components/loaded.tsx';
@@ -29,7 +29,7 @@ export function MoveBooking({ booking: { id, productId, startsAt } }: Props) {
   const move = $api.useMutation('post', '/booking/bookings/{id}/reschedule', {
     onSuccess: () => {
       setChosen('');
-      showDone(t('booking.moved'));
+      showSuccess(t('booking.moved'));
       return refresh();
     },
   });
@@ -52,14 +52,14 @@ export function MoveBooking({ booking: { id, productId, startsAt } }: Props) {
                   ...others.map((slot) => ({ value: slot.startsAt, label: dateTime(slot.startsAt) })),
                 ]}
               />
-              <ChangeButton
+              <EditButton
                 variant="default"
                 disabled={chosen === ''}
                 loading={move.isPending}
                 onClick={() => move.mutate({ params: { path: { id } }, body: { startsAt: chosen } })}
               >
                 {t('booking.move')}
-              </ChangeButton>
+              </EditButton>
             </Group>
           );
         }}

@@ -2,7 +2,7 @@ import { Stack } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
-import { type Fact, Facts } from '../../components/facts.tsx';
+import { type DescriptionItem, DescriptionList } from '../../components/facts.tsx';
 import { useFormat } from '../../components/format.ts';
 import { IdLine } from '../../components/id-line.tsx';
 import { TextLink, TextOutLink } from '../../components/links.tsx';
@@ -19,7 +19,7 @@ export function Booking({ booking }: { booking: Shape<'Booking'> }) {
   return (
     <Stack>
       <Panel title={customer.name} actions={<BookingBadge status={status} />}>
-        <Facts facts={useFacts(booking)} />
+        <DescriptionList facts={useFacts(booking)} />
         {isConfirmed && hostUrl !== null && <TextOutLink href={hostUrl}>{t('booking.enter')}</TextOutLink>}
         <TimeZoneNote />
         <IdLine id={id} label={t('booking.copyId')} />
@@ -32,7 +32,7 @@ export function Booking({ booking }: { booking: Shape<'Booking'> }) {
   );
 }
 
-function useFacts(booking: Shape<'Booking'>): Fact[] {
+function useFacts(booking: Shape<'Booking'>): DescriptionItem[] {
   const { t } = useTranslation('booking');
   const { dateTime, money } = useFormat();
   const { customer, startsAt, productId, amountCents, refundedCents, currency } = booking;
@@ -74,7 +74,7 @@ function Answers({ booking: { intakeAnswers, productId } }: { booking: Shape<'Bo
   }));
   return (
     <Panel title={t('booking.answers')}>
-      <Facts facts={facts} />
+      <DescriptionList facts={facts} />
     </Panel>
   );
 }

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
-import { showDone } from '../../app/toasts.ts';
+import { showSuccess } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
 import { FormActions } from '../../components/form-actions.tsx';
 import { TIME_ZONE } from '../../components/format.ts';
@@ -102,7 +102,7 @@ export function CohortForm({ cohort, productId, onCancel, onSaved }: Props) {
     onError: formErrors(form),
     onSuccess: async ({ data }: { data: Cohort }) => {
       form.resetDirty();
-      showDone(t('cohort.saved'));
+      showSuccess(t('cohort.saved'));
       void queries.invalidateQueries({ queryKey: ['get', '/booking/products/{productId}/cohorts'] });
       await queries.invalidateQueries({ queryKey: ['get', '/booking/cohorts/{cohortId}'] });
       onSaved(data);

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
-import { type Fact, Facts } from '../../components/facts.tsx';
+import { type DescriptionItem, DescriptionList } from '../../components/facts.tsx';
 import { useFormat } from '../../components/format.ts';
 import { IdLine } from '../../components/id-line.tsx';
 import { TextLink } from '../../components/links.tsx';
@@ -60,7 +60,7 @@ function Whole({ cohort }: { cohort: Cohort }) {
   return (
     <>
       <Panel title={t('cohort.about')}>
-        <Facts facts={useFacts(cohort)} />
+        <DescriptionList facts={useFacts(cohort)} />
         {isOver && <SessionList sessions={cohort.sessions} />}
       </Panel>
       <CohortVideos cohort={cohort} isOver={isOver} />
@@ -73,7 +73,7 @@ function Whole({ cohort }: { cohort: Cohort }) {
   );
 }
 
-function useFacts({ enrolledCount, capacity, startsAt, canceledAt }: Cohort): Fact[] {
+function useFacts({ enrolledCount, capacity, startsAt, canceledAt }: Cohort): DescriptionItem[] {
   const { t } = useTranslation('booking');
   const { dateTime, number } = useFormat();
   const members =

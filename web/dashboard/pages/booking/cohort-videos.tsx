@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { useFormat } from '../../components/format.ts';
 import { TextLink } from '../../components/links.tsx';
@@ -125,9 +125,9 @@ function AddVideo({ cohort }: { cohort: Cohort }) {
         </SimpleGrid>
         <TimeZoneNote />
         <Group justify="flex-end">
-          <ChangeButton type="submit" loading={add.isPending}>
+          <EditButton type="submit" loading={add.isPending}>
             {t('video.add')}
-          </ChangeButton>
+          </EditButton>
         </Group>
       </Stack>
     </form>

@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { byCursor, CursorList } from '../../components/cursor-list.tsx';
 import { useFormat } from '../../components/format.ts';
 import { TextLink } from '../../components/links.tsx';
@@ -31,7 +31,7 @@ export function CohortsPanel({ product }: { product: Shape<'BookingProduct'> }) 
     <>
       <Panel
         title={t('cohort.all')}
-        actions={canAdd && <ChangeButton onClick={() => setNew(true)}>{t('cohort.new')}</ChangeButton>}
+        actions={canAdd && <EditButton onClick={() => setNew(true)}>{t('cohort.new')}</EditButton>}
       >
         <CursorList query={query} empty={<Text>{t('cohort.empty')}</Text>}>
           {(rows) => (

@@ -5,9 +5,9 @@ import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
-import { CursorList, lookingEvery } from '../../components/cursor-list.tsx';
+import { CursorList, pollEvery } from '../../components/cursor-list.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { RelativeTime } from '../../components/relative-time.tsx';
 
@@ -21,7 +21,7 @@ const refresh = () => queries.invalidateQueries({ queryKey: ['get', '/booking/ca
 /** Calendars of other programs whose events block bookable time, with what could not be read of them. */
 export function ExternalCalendars() {
   const { t } = useTranslation('booking');
-  const calendars = $api.useInfiniteQuery('get', '/booking/calendars', {}, lookingEvery(REFRESH_MS));
+  const calendars = $api.useInfiniteQuery('get', '/booking/calendars', {}, pollEvery(REFRESH_MS));
   return (
     <Panel title={t('calendars.title')}>
       <Stack>
@@ -122,9 +122,9 @@ function AddForm() {
           />
         </SimpleGrid>
         <Group>
-          <ChangeButton type="submit" loading={add.isPending}>
+          <EditButton type="submit" loading={add.isPending}>
             {t('calendars.add')}
-          </ChangeButton>
+          </EditButton>
         </Group>
       </Stack>
     </form>

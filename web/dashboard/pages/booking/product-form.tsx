@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
-import { showDone } from '../../app/toasts.ts';
+import { showSuccess } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
 import { FormActions } from '../../components/form-actions.tsx';
 import { MoneyInput } from '../../components/money-input.tsx';
@@ -35,7 +35,7 @@ export function ProductForm({ product, onCancel, onSaved }: Props) {
     onError: formErrors(form, { priceCents: 'price' }),
     onSuccess: async ({ data }: { data: Product }) => {
       form.resetDirty();
-      showDone(t('product.saved'));
+      showSuccess(t('product.saved'));
       void queries.invalidateQueries({ queryKey: ['get', '/booking/products'] });
       await queries.invalidateQueries({ queryKey: ['get', '/booking/products/{id}'] });
       onSaved(data);

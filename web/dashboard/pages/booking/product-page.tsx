@@ -5,8 +5,8 @@ import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { ApiError } from '../../app/api-error.ts';
 import type { Shape } from '../../app/shape.ts';
-import { showDone, showError } from '../../app/toasts.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { showSuccess, showError } from '../../app/toasts.ts';
+import { EditButton } from '../../components/change-button.tsx';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { CopyField } from '../../components/copy-field.tsx';
 import { IdLine } from '../../components/id-line.tsx';
@@ -109,17 +109,17 @@ function PublishPanel({ product: { id, status, url } }: { product: Product }) {
       )}
       <Group>
         {status === 'PUBLISHED' ? (
-          <ChangeButton
+          <EditButton
             variant="default"
             loading={unpublish.isPending}
             onClick={() => unpublish.mutate(params)}
           >
             {t('publish.withdraw')}
-          </ChangeButton>
+          </EditButton>
         ) : (
-          <ChangeButton loading={publish.isPending} onClick={() => publish.mutate(params)}>
+          <EditButton loading={publish.isPending} onClick={() => publish.mutate(params)}>
             {t('publish.now')}
-          </ChangeButton>
+          </EditButton>
         )}
       </Group>
     </Panel>
@@ -132,7 +132,7 @@ function EndPanel({ product: { id, title, bookingCount } }: { product: Product }
   const isUnused = bookingCount === 0;
   const end = $api.useMutation('delete', '/booking/products/{id}', {
     onSuccess: () => {
-      showDone(isUnused ? t('end.deleted') : t('end.archived'));
+      showSuccess(isUnused ? t('end.deleted') : t('end.archived'));
       void refreshProduct();
       return navigate({ to: '/booking/products' });
     },

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { curlLine } from '../../components/curl.ts';
 import { byCursor, CursorList } from '../../components/cursor-list.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
@@ -25,7 +25,7 @@ export function ProductsPage() {
   const go = (search: ProductsSearch) => void navigate({ search, replace: true });
   const kept = status === undefined ? {} : { status };
   const newButton = (
-    <ChangeButton onClick={() => go({ ...kept, new: true })}>{t('product.new')}</ChangeButton>
+    <EditButton onClick={() => go({ ...kept, new: true })}>{t('product.new')}</EditButton>
   );
   return (
     <BookingPage name="products" actions={isNew !== true && newButton}>

@@ -2,7 +2,7 @@ import { Box, Group, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { $api, api } from '../../app/api.ts';
-import { PictureChoice } from '../../components/picture-choice.tsx';
+import { ImagePicker } from '../../components/picture-choice.tsx';
 
 const ME = { path: { id: 'me' } };
 
@@ -30,7 +30,7 @@ export function Banner({ url, onChanged }: { url: string | null; onChanged: () =
         />
       )}
       <Group>
-        <PictureChoice
+        <ImagePicker
           word={(name) => t(`banner.${name}`)}
           hasPicture={url !== null}
           put={put}

@@ -4,9 +4,9 @@ import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
-import { showDone } from '../../app/toasts.ts';
+import { showSuccess } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { CopyField } from '../../components/copy-field.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
@@ -68,7 +68,7 @@ function Fields({ channel }: { channel: Pick<Channel, 'displayName' | 'descripti
     meta: { errors: 'form' },
     onSuccess: () => {
       form.resetDirty();
-      showDone(t('saved'));
+      showSuccess(t('saved'));
       return refresh();
     },
     onError: formErrors(form),
@@ -98,9 +98,9 @@ function Fields({ channel }: { channel: Pick<Channel, 'displayName' | 'descripti
         />
         <Links form={form} />
         <Group>
-          <ChangeButton type="submit" loading={save.isPending}>
+          <EditButton type="submit" loading={save.isPending}>
             {t('save')}
-          </ChangeButton>
+          </EditButton>
         </Group>
       </Stack>
     </form>

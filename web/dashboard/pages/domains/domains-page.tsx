@@ -4,13 +4,13 @@ import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
-import { showDone } from '../../app/toasts.ts';
+import { showSuccess } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { CopyField } from '../../components/copy-field.tsx';
 import { curlLine } from '../../components/curl.ts';
-import { CursorList, lookingEvery } from '../../components/cursor-list.tsx';
+import { CursorList, pollEvery } from '../../components/cursor-list.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { useFormat } from '../../components/format.ts';
 import { PageHeader } from '../../components/page-header.tsx';
@@ -31,7 +31,7 @@ const refresh = () => queries.invalidateQueries({ queryKey: ['get', '/me/integra
 /** Domains whose pages may take payments: declared here, proven by a DNS record or a file. */
 export function DomainsPage() {
   const { t } = useTranslation('domains');
-  const domains = $api.useInfiniteQuery('get', '/me/integration-domains', {}, lookingEvery(LOOK_MS));
+  const domains = $api.useInfiniteQuery('get', '/me/integration-domains', {}, pollEvery(LOOK_MS));
   return (
     <Stack>
       <PageHeader title={t('title')} description={t('description')} />
@@ -96,9 +96,9 @@ function DeclareForm() {
           description={t('subdomainsHint')}
         />
         <Group>
-          <ChangeButton type="submit" loading={declare.isPending}>
+          <EditButton type="submit" loading={declare.isPending}>
             {t('declare')}
-          </ChangeButton>
+          </EditButton>
         </Group>
       </Stack>
     </form>
@@ -110,7 +110,7 @@ function DomainCard({ domain }: { domain: Domain }) {
   const params = { path: { id: domain.id } };
   const verify = $api.useMutation('post', '/me/integration-domains/{id}/verify', {
     onSuccess: ({ data }) => {
-      if (data.status === 'VERIFIED') showDone(t('nowVerified', { domain: data.domain }));
+      if (data.status === 'VERIFIED') showSuccess(t('nowVerified', { domain: data.domain }));
       return refresh();
     },
   });
@@ -129,13 +129,13 @@ function DomainCard({ domain }: { domain: Domain }) {
             </Badge>
           </Group>
           <Group gap="xs">
-            <ChangeButton
+            <EditButton
               variant="default"
               loading={verify.isPending}
               onClick={() => verify.mutate({ params })}
             >
               {t('check')}
-            </ChangeButton>
+            </EditButton>
             <ConfirmAction
               label={t('remove')}
               title={t('removeTitle', { domain: domain.domain })}

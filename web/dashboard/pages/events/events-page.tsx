@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
 import { curlLine } from '../../components/curl.ts';
-import { CursorList, lookingEvery } from '../../components/cursor-list.tsx';
+import { CursorList, pollEvery } from '../../components/cursor-list.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { IdLine } from '../../components/id-line.tsx';
 import { TextLink } from '../../components/links.tsx';
@@ -24,7 +24,7 @@ export function EventsPage() {
     'get',
     '/me/events',
     { params: { query: type === undefined ? {} : { type: [type] } } },
-    lookingEvery(LOOK_MS),
+    pollEvery(LOOK_MS),
   );
   return (
     <Stack>

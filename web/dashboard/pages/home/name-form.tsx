@@ -5,7 +5,7 @@ import { $api } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import { loadSession } from '../../app/session.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 
 const NAME_MAX = 100;
 
@@ -38,9 +38,9 @@ export function NameForm() {
               flex={1}
               miw={200}
             />
-            <ChangeButton of="settings" type="submit" loading={save.isPending}>
+            <EditButton of="settings" type="submit" loading={save.isPending}>
               {t('name.save')}
-            </ChangeButton>
+            </EditButton>
           </Group>
         </Stack>
       </form>

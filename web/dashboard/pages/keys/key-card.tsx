@@ -5,12 +5,12 @@ import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { serverNow } from '../../app/server-clock.ts';
 import type { Shape } from '../../app/shape.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { useFormat } from '../../components/format.ts';
 import { IdLine } from '../../components/id-line.tsx';
 import { RelativeTime } from '../../components/relative-time.tsx';
-import { SecretOnce } from '../../components/secret-once.tsx';
+import { OneTimeSecret } from '../../components/secret-once.tsx';
 
 type ApiKey = Shape<'ApiKey'>;
 type State = 'good' | 'expiring' | 'expired' | 'revoked';
@@ -141,17 +141,17 @@ function RotateKey({ apiKey }: { apiKey: ApiKey }) {
                 setOverlap(OVERLAPS.find((choice) => choice === value) ?? '0')
               }
             />
-            <ChangeButton
+            <EditButton
               loading={rotate.isPending}
               onClick={() =>
                 rotate.mutate({ params: { path: { id: apiKey.id } }, body: { overlapSec: Number(overlap) } })
               }
             >
               {t('rotate.label')}
-            </ChangeButton>
+            </EditButton>
           </Stack>
         ) : (
-          <SecretOnce
+          <OneTimeSecret
             label={t('made.key', { name: apiKey.name })}
             value={rotate.data.data.key}
             onStored={close}

@@ -5,7 +5,7 @@ import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { PermissionLevels } from './permission-levels.tsx';
 import { type Levels, noLevels, permissionsOf } from './permissions.ts';
 
@@ -119,9 +119,9 @@ export function KeyForm({ onMade }: { onMade: (key: Shape<'ApiKeyWithSecret'>) =
           />
         )}
         <Restrictions form={form} />
-        <ChangeButton type="submit" loading={make.isPending}>
+        <EditButton type="submit" loading={make.isPending}>
           {t('form.submit')}
-        </ChangeButton>
+        </EditButton>
       </Stack>
     </form>
   );

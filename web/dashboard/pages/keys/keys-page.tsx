@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { useMode } from '../../app/mode.ts';
-import { Changes } from '../../components/change-button.tsx';
+import { EditorsOnly } from '../../components/change-button.tsx';
 import { curlLine } from '../../components/curl.ts';
 import { byCursor, CursorList } from '../../components/cursor-list.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
@@ -28,9 +28,9 @@ export function KeysPage() {
 function MakeKey() {
   const { t } = useTranslation('keys');
   return (
-    <Changes>
+    <EditorsOnly>
       <ButtonLink to="/keys/new">{t('list.new')}</ButtonLink>
-    </Changes>
+    </EditorsOnly>
   );
 }
 

@@ -2,7 +2,7 @@ import { Stack } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Shape } from '../../app/shape.ts';
-import { SecretOnce } from '../../components/secret-once.tsx';
+import { OneTimeSecret } from '../../components/secret-once.tsx';
 import { FirstCall } from './first-call.tsx';
 import { KeyForm } from './key-form.tsx';
 
@@ -15,7 +15,7 @@ export function NewKey({ after }: { after: ReactNode }) {
   return (
     <Stack maw={720}>
       {!isStored && (
-        <SecretOnce
+        <OneTimeSecret
           label={t('made.key', { name: made.name })}
           value={made.key}
           onStored={() => setStored(true)}

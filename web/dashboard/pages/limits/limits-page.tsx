@@ -1,7 +1,7 @@
 import { Paper, Stack, Text, Title } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
-import { type Rates, useRates } from '../../app/rates.ts';
+import { type RateLimits, useRateLimits } from '../../app/rates.ts';
 import type { Shape } from '../../app/shape.ts';
 import { curlLine } from '../../components/curl.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
@@ -16,7 +16,7 @@ import { UsagePanel } from './usage-panel.tsx';
 export function LimitsPage() {
   const { t } = useTranslation('limits');
   const quota = $api.useQuery('get', '/quota');
-  const rates = useRates();
+  const rates = useRateLimits();
   return (
     <Stack>
       <PageHeader title={t('title')} description={t('description')} />
@@ -69,7 +69,7 @@ function ResourceMeter({ resource }: { resource: Shape<'QuotaResource'> }) {
   );
 }
 
-function RateMeters({ rates: { minute, day } }: { rates: Rates }) {
+function RateMeters({ rates: { minute, day } }: { rates: RateLimits }) {
   const { t } = useTranslation('limits');
   const { time } = useFormat();
   if (minute === null) {

@@ -5,7 +5,7 @@ import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
 import { BarChart } from '../../components/bar-chart.tsx';
 import { laterDay } from '../../components/days.ts';
-import { Facts } from '../../components/facts.tsx';
+import { DescriptionList } from '../../components/facts.tsx';
 import { TIME_ZONE, useFormat } from '../../components/format.ts';
 import { Loaded } from '../../components/loaded.tsx';
 import { Panel } from '../../components/panel.tsx';
@@ -97,7 +97,7 @@ function Shown({ report: { granularity, series, totals }, name }: { report: Repo
   );
   return (
     <>
-      <Facts
+      <DescriptionList
         facts={NAMES.map((one) => ({
           label: t(`usage.name.${one}`),
           value: shown(one, totals[one] ?? 0),

@@ -5,9 +5,9 @@ import { $api } from '../../app/api.ts';
 import { useMode } from '../../app/mode.ts';
 import { serverNow } from '../../app/server-clock.ts';
 import type { Shape } from '../../app/shape.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
-import { type Fact, Facts } from '../../components/facts.tsx';
+import { type DescriptionItem, DescriptionList } from '../../components/facts.tsx';
 import { useFormat } from '../../components/format.ts';
 import { Panel } from '../../components/panel.tsx';
 import { refreshStream } from './refresh.ts';
@@ -38,9 +38,9 @@ function GoLive({ stream: { id, hasSignal, enabled } }: Props) {
   if (!enabled) return null;
   if (hasSignal) {
     return (
-      <ChangeButton size="lg" loading={start.isPending} onClick={() => start.mutate(variables)}>
+      <EditButton size="lg" loading={start.isPending} onClick={() => start.mutate(variables)}>
         {t('control.start')}
-      </ChangeButton>
+      </EditButton>
     );
   }
   return (
@@ -75,12 +75,12 @@ function Stop({ stream: { id, record } }: Props) {
 function LiveFacts({ stream: { startedAt, viewerCount, peakViewers } }: Props) {
   const { t } = useTranslation('live');
   const { number } = useFormat();
-  const facts: Fact[] = [
+  const facts: DescriptionItem[] = [
     { label: t('control.onFor'), value: startedAt === null ? '–' : <Elapsed since={startedAt} /> },
     { label: t('control.viewers'), value: number(viewerCount) },
     { label: t('control.peak'), value: number(peakViewers) },
   ];
-  return <Facts facts={facts} />;
+  return <DescriptionList facts={facts} />;
 }
 
 const SECOND_MS = 1000;

@@ -2,7 +2,7 @@ import { Button, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
-import { showDone } from '../../app/toasts.ts';
+import { showSuccess } from '../../app/toasts.ts';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { CopyField } from '../../components/copy-field.tsx';
 import { Panel } from '../../components/panel.tsx';
@@ -55,7 +55,7 @@ function RotateKey({ stream: { id, hasSignal } }: { stream: Shape<'Stream'> }) {
   const rotate = $api.useMutation('post', '/streams/{id}/rotate-key', {
     onSuccess: async () => {
       await refreshStream();
-      showDone(t('rotate.done'));
+      showSuccess(t('rotate.done'));
     },
   });
   return (

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
-import { showDone } from '../../app/toasts.ts';
+import { showSuccess } from '../../app/toasts.ts';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { Panel } from '../../components/panel.tsx';
 
@@ -13,7 +13,7 @@ export function DeleteStream({ stream: { id, isLive } }: { stream: Shape<'Stream
   const navigate = useNavigate();
   const remove = $api.useMutation('delete', '/streams/{id}', {
     onSuccess: async () => {
-      showDone(t('delete.done'));
+      showSuccess(t('delete.done'));
       await navigate({ to: '/live', ignoreBlocker: true });
       queries.removeQueries({ queryKey: ['get', '/streams/{id}'] });
       await queries.invalidateQueries({ queryKey: ['get', '/streams'] });

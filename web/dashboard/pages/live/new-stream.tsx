@@ -5,9 +5,9 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
-import { createRepeatKeys } from '../../app/repeat-key.ts';
+import { createIdempotencyKeys } from '../../app/repeat-key.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { isVisibility, VisibilitySelect } from '../../components/visibility.tsx';
 
@@ -15,7 +15,7 @@ import { isVisibility, VisibilitySelect } from '../../components/visibility.tsx'
 export function NewStream({ onCancel }: { onCancel: () => void }) {
   const { t } = useTranslation('live');
   const navigate = useNavigate();
-  const [repeatKey] = useState(createRepeatKeys);
+  const [repeatKey] = useState(createIdempotencyKeys);
   const form = useForm({ mode: 'uncontrolled', initialValues: { title: '', visibility: 'PUBLIC' } });
   useUnsaved(form);
   const create = $api.useMutation('post', '/streams', {
@@ -50,9 +50,9 @@ export function NewStream({ onCancel }: { onCancel: () => void }) {
             <Button variant="default" onClick={onCancel}>
               {t('new.cancel')}
             </Button>
-            <ChangeButton type="submit" loading={create.isPending}>
+            <EditButton type="submit" loading={create.isPending}>
               {t('new.create')}
-            </ChangeButton>
+            </EditButton>
           </Group>
         </Stack>
       </form>

@@ -2,7 +2,7 @@ import { Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Shape } from '../../app/shape.ts';
 import { Panel } from '../../components/panel.tsx';
-import { PlayerFrame, PlayerWaits } from '../../components/player-frame.tsx';
+import { PlayerFrame, PlayerPlaceholder } from '../../components/player-frame.tsx';
 
 /** The signal as it comes in, before and during the broadcast; always at the same place. */
 export function PreviewPanel({ stream }: { stream: Shape<'Stream'> }) {
@@ -11,10 +11,10 @@ export function PreviewPanel({ stream }: { stream: Shape<'Stream'> }) {
   return (
     <Panel title={t('preview.title')}>
       {src === null ? (
-        <PlayerWaits>
+        <PlayerPlaceholder>
           <Text fw={600}>{stream.isLive ? t('preview.lost') : t('preview.none')}</Text>
           <Text c="dimmed">{stream.isLive ? t('preview.lostText') : t('preview.noneText')}</Text>
-        </PlayerWaits>
+        </PlayerPlaceholder>
       ) : (
         <>
           <PlayerFrame src={src} title={t('preview.player')} />

@@ -2,7 +2,7 @@ import { Stack, Table, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
-import { CursorList, lookingEvery } from '../../components/cursor-list.tsx';
+import { CursorList, pollEvery } from '../../components/cursor-list.tsx';
 import { useFormat } from '../../components/format.ts';
 import { TextLink } from '../../components/links.tsx';
 import { TimeZoneNote } from '../../components/relative-time.tsx';
@@ -25,7 +25,7 @@ export function SessionsList({ streamId }: { streamId: string }) {
     'get',
     '/streams/{id}/sessions',
     { params: { path: { id: streamId }, query: { limit: 25 } } },
-    lookingEvery(REFRESH_MS),
+    pollEvery(REFRESH_MS),
   );
   return (
     <CursorList query={query} empty={<Text>{t('sessions.empty')}</Text>}>

@@ -5,9 +5,9 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
-import { showDone } from '../../app/toasts.ts';
+import { showSuccess } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { TierChecks } from '../../components/tier-checks.tsx';
 import { TitleFields } from '../../components/title-fields.tsx';
@@ -69,7 +69,7 @@ export function SettingsForm({ stream }: { stream: Shape<'Stream'> }) {
     onError: formErrors(form),
     onSuccess: async () => {
       form.resetDirty();
-      showDone(t('settings.saved'));
+      showSuccess(t('settings.saved'));
       await refreshStream();
     },
   });
@@ -86,9 +86,9 @@ export function SettingsForm({ stream }: { stream: Shape<'Stream'> }) {
             <ChatFields form={form} />
           </SimpleGrid>
           <Group justify="flex-end">
-            <ChangeButton type="submit" loading={save.isPending}>
+            <EditButton type="submit" loading={save.isPending}>
               {t('settings.save')}
-            </ChangeButton>
+            </EditButton>
           </Group>
         </Stack>
       </form>

@@ -1,7 +1,7 @@
 import { Alert, Code, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Shape } from '../../app/shape.ts';
-import { type Fact, Facts } from '../../components/facts.tsx';
+import { type DescriptionItem, DescriptionList } from '../../components/facts.tsx';
 import { useFormat } from '../../components/format.ts';
 import { WarningIcon } from '../../components/icons.tsx';
 import { Panel } from '../../components/panel.tsx';
@@ -89,7 +89,7 @@ function HealthFacts({ health, latencyMode }: Measured) {
   const usual = latencyMode === 'LOW' ? t('signal.delayLow') : t('signal.delayStandard');
   // A player begins at a keyframe, and comes nearer from there.
   const isLong = keyframeIntervalSec !== null && keyframeIntervalSec > LONG_KEYFRAME_SEC;
-  const facts: Fact[] = [
+  const facts: DescriptionItem[] = [
     { label: t('signal.codec'), value: codecName(health.codec) },
     { label: t('signal.size'), value: `${health.width} × ${health.height}` },
     { label: t('signal.fps'), value: number(health.fps) },
@@ -105,7 +105,7 @@ function HealthFacts({ health, latencyMode }: Measured) {
     { label: t('signal.dropped'), value: number(droppedFrames) },
     { label: t('signal.late'), value: number(lateFrames) },
   ];
-  return <Facts facts={facts} />;
+  return <DescriptionList facts={facts} />;
 }
 
 function Issues({ issues, isGood }: { issues: string[]; isGood: boolean }) {

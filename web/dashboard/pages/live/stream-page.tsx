@@ -3,7 +3,7 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
-import { Changes } from '../../components/change-button.tsx';
+import { EditorsOnly } from '../../components/change-button.tsx';
 import { ClipOfStream } from '../../components/clip-panel.tsx';
 import { IdLine } from '../../components/id-line.tsx';
 import { TextLink } from '../../components/links.tsx';
@@ -11,7 +11,7 @@ import { Loaded } from '../../components/loaded.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { ShareFields } from '../../components/share-fields.tsx';
-import { TakenDown } from '../../components/taken-down.tsx';
+import { TakedownNotice } from '../../components/taken-down.tsx';
 import { BroadcastControl } from './broadcast-control.tsx';
 import { ConnectPanel } from './connect-panel.tsx';
 import { DeleteStream } from './delete-stream.tsx';
@@ -60,15 +60,15 @@ function Studio({ stream }: { stream: Shape<'Stream'> }) {
   const { t } = useTranslation('live');
   return (
     <>
-      <TakenDown takedown={stream.takedown} title={t('takedown.title')} text={t('takedown.text')} />
+      <TakedownNotice takedown={stream.takedown} title={t('takedown.title')} text={t('takedown.text')} />
       <SimpleGrid cols={{ base: 1, lg: 2 }}>
         <Stack>
           <PreviewPanel stream={stream} />
           <BroadcastControl stream={stream} />
           {stream.isLive && stream.startedAt !== null && (
-            <Changes>
+            <EditorsOnly>
               <ClipOfStream stream={stream} />
-            </Changes>
+            </EditorsOnly>
           )}
           <SignalPanel stream={stream} />
         </Stack>

@@ -3,9 +3,9 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { curlLine } from '../../components/curl.ts';
-import { CursorList, lookingEvery } from '../../components/cursor-list.tsx';
+import { CursorList, pollEvery } from '../../components/cursor-list.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { TextLink } from '../../components/links.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
@@ -35,7 +35,7 @@ export function StreamsPage() {
         title={t('list.title')}
         description={t('list.description')}
         actions={
-          search.new !== true && <ChangeButton onClick={() => setNew(true)}>{t('list.new')}</ChangeButton>
+          search.new !== true && <EditButton onClick={() => setNew(true)}>{t('list.new')}</EditButton>
         }
       />
       {search.new === true && <NewStream onCancel={() => setNew(false)} />}
@@ -96,7 +96,7 @@ function Streams({ search, onNew }: { search: StreamsSearch; onNew: () => void }
         },
       },
     },
-    lookingEvery(REFRESH_MS),
+    pollEvery(REFRESH_MS),
   );
   const isFiltered = show !== undefined || visibility !== undefined;
   const empty = isFiltered ? (
@@ -105,7 +105,7 @@ function Streams({ search, onNew }: { search: StreamsSearch; onNew: () => void }
     <EmptyState
       title={t('empty.title')}
       text={t('empty.text')}
-      action={<ChangeButton onClick={onNew}>{t('list.new')}</ChangeButton>}
+      action={<EditButton onClick={onNew}>{t('list.new')}</EditButton>}
       curl={curlLine('POST', '/streams', { title: 'Friday night live' })}
     />
   );

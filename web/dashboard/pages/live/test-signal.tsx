@@ -2,7 +2,7 @@ import { Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { refreshStream } from './refresh.ts';
 
 const SECONDS = 600;
@@ -15,9 +15,9 @@ export function TestSignal({ stream: { id, hasSignal } }: { stream: Shape<'Strea
   const isComing = simulate.isSuccess && simulate.variables.body.on === true && !hasSignal;
   return (
     <>
-      <ChangeButton variant="default" size="lg" loading={simulate.isPending} onClick={() => turn(!hasSignal)}>
+      <EditButton variant="default" size="lg" loading={simulate.isPending} onClick={() => turn(!hasSignal)}>
         {hasSignal ? t('testSignal.off') : t('testSignal.on')}
-      </ChangeButton>
+      </EditButton>
       <Text size="sm" role="status">
         {isComing && t('testSignal.coming')}
       </Text>

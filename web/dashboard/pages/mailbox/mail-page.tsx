@@ -8,7 +8,7 @@ import { TextLink } from '../../components/links.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { RelativeTime } from '../../components/relative-time.tsx';
-import { piecesOf } from './mail-text.ts';
+import { splitLinks } from './mail-text.ts';
 
 export function MailPage() {
   const { t } = useTranslation('mailbox');
@@ -25,7 +25,7 @@ export function MailPage() {
 
 function Mail({ mail: { to, kind, createdAt, text } }: { mail: Shape<'MailWithText'> }) {
   const { t } = useTranslation('mailbox');
-  const pieces = piecesOf(text ?? '', window.location);
+  const pieces = splitLinks(text ?? '', window.location);
   const links = pieces.filter(({ href }) => href !== null);
   return (
     <>

@@ -1,4 +1,4 @@
-export interface Piece {
+export interface TextSegment {
   /** Where it begins in the text. */
   at: number;
   words: string;
@@ -11,8 +11,8 @@ const LINK = /https?:\/\/[^\s<>"]*[^\s<>".,;:!?)\]]/g;
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /** Text and links of a mail, in their order. Links of other hosts stay text: nobody is led away from here by a mail. */
-export function piecesOf(text: string, here: Pick<URL, 'hostname' | 'port'>): Piece[] {
-  const pieces: Piece[] = [];
+export function splitLinks(text: string, here: Pick<URL, 'hostname' | 'port'>): TextSegment[] {
+  const pieces: TextSegment[] = [];
   let end = 0;
   for (const { 0: link, index } of text.matchAll(LINK)) {
     const href = ownHref(link, here);

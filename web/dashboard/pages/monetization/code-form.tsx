@@ -12,7 +12,7 @@ import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
-import { showDone } from '../../app/toasts.ts';
+import { showSuccess } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
 import { FormActions } from '../../components/form-actions.tsx';
 import { instantOf, localTime } from '../../components/local-time.ts';
@@ -89,7 +89,7 @@ export function CodeForm({ code, onClose }: Props) {
     }),
     onSuccess: () => {
       form.resetDirty();
-      showDone(t('code.saved'));
+      showSuccess(t('code.saved'));
       onClose();
       return queries.invalidateQueries({ queryKey: ['get', '/booking/discount-codes'] });
     },

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { $api, api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
 import { showError } from '../../app/toasts.ts';
-import { type Fact, Facts } from '../../components/facts.tsx';
+import { type DescriptionItem, DescriptionList } from '../../components/facts.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Panel } from '../../components/panel.tsx';
 
@@ -47,7 +47,7 @@ function StripeAccount({ status }: { status: Status }) {
   return (
     <>
       <Text>{chargesEnabled ? t('connect.ready') : t('connect.notReady')}</Text>
-      {connected && <Facts facts={facts} />}
+      {connected && <DescriptionList facts={facts} />}
       {requirementsDue.length > 0 && (
         <>
           <Text fw={500}>{t('connect.due')}</Text>
@@ -68,7 +68,7 @@ function StripeAccount({ status }: { status: Status }) {
   );
 }
 
-function useFacts({ chargesEnabled, payoutsEnabled, country }: Status): Fact[] {
+function useFacts({ chargesEnabled, payoutsEnabled, country }: Status): DescriptionItem[] {
   const { t } = useTranslation('monetization');
   const word = (yes: boolean) => (yes ? t('connect.yes') : t('connect.no'));
   return [

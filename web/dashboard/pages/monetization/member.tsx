@@ -6,7 +6,7 @@ import { useMode } from '../../app/mode.ts';
 import type { Shape } from '../../app/shape.ts';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { byCursor, CursorList } from '../../components/cursor-list.tsx';
-import { type Fact, Facts } from '../../components/facts.tsx';
+import { type DescriptionItem, DescriptionList } from '../../components/facts.tsx';
 import { useFormat } from '../../components/format.ts';
 import { IdLine } from '../../components/id-line.tsx';
 import { Panel } from '../../components/panel.tsx';
@@ -43,13 +43,13 @@ function About({ subscription }: { subscription: Subscription }) {
   const { id, subscriberName, subscriberEmail } = subscription;
   return (
     <Panel title={subscriberName ?? subscriberEmail} actions={<MemberBadge subscription={subscription} />}>
-      <Facts facts={useFacts(subscription)} />
+      <DescriptionList facts={useFacts(subscription)} />
       <IdLine id={id} label={t('member.copyId')} />
     </Panel>
   );
 }
 
-function useFacts(subscription: Subscription): Fact[] {
+function useFacts(subscription: Subscription): DescriptionItem[] {
   const { t } = useTranslation('monetization');
   const { date } = useFormat();
   const price = usePriceWords();

@@ -5,9 +5,9 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
-import { createRepeatKeys } from '../../app/repeat-key.ts';
+import { createIdempotencyKeys } from '../../app/repeat-key.ts';
 import type { Shape } from '../../app/shape.ts';
-import { showDone } from '../../app/toasts.ts';
+import { showSuccess } from '../../app/toasts.ts';
 import { useFormat } from '../../components/format.ts';
 import { centsOf, dollarsOf, type Entered, MoneyInput } from '../../components/money-input.tsx';
 
@@ -60,7 +60,7 @@ function RefundForm({ purchase, onClose }: { purchase: Purchase; onClose: () => 
   const { t } = useTranslation('monetization');
   const { money } = useFormat();
   // Sent again as it was, it is the same refund: a lost answer never pays twice.
-  const [requestIdOf] = useState(createRepeatKeys);
+  const [requestIdOf] = useState(createIdempotencyKeys);
   const left = leftOf(purchase);
   const form = useForm({
     initialValues: { amount: dollarsOf(left), reason: '' },
@@ -75,7 +75,7 @@ function RefundForm({ purchase, onClose }: { purchase: Purchase; onClose: () => 
     meta: { errors: 'form' },
     onError: formErrors(form, { amountCents: 'amount' }),
     onSuccess: ({ data: { amountCents } }) => {
-      showDone(t('refund.done', { amount: money(-amountCents, 'USD') }));
+      showSuccess(t('refund.done', { amount: money(-amountCents, 'USD') }));
       onClose();
     },
     onSettled: refreshMoney,

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { serverNow } from '../../app/server-clock.ts';
 import type { Shape } from '../../app/shape.ts';
-import { Facts } from '../../components/facts.tsx';
+import { DescriptionList } from '../../components/facts.tsx';
 import { TIME_ZONE, useFormat } from '../../components/format.ts';
 import { Loaded } from '../../components/loaded.tsx';
 import { Panel } from '../../components/panel.tsx';
@@ -101,7 +101,7 @@ function Totals({ totals }: { totals: Revenue['totals'] }) {
   const { grossCents, feeCents, refundCents, netCents, count } = totals;
   return (
     <Panel title={t('revenue.totals')}>
-      <Facts
+      <DescriptionList
         facts={[
           { label: t('sum.net'), value: money(netCents, 'USD') },
           { label: t('sum.gross'), value: money(grossCents, 'USD') },

@@ -2,7 +2,7 @@ import { Button, Group, NativeSelect, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
-import { showDone } from '../../app/toasts.ts';
+import { showSuccess } from '../../app/toasts.ts';
 import { Panel } from '../../components/panel.tsx';
 
 const EVENTS = [
@@ -21,7 +21,7 @@ export function SimulatePanel({ id, onDone }: { id: string; onDone: () => Promis
   const [event, setEvent] = useState<(typeof EVENTS)[number]>('RENEWED');
   const simulate = $api.useMutation('post', '/me/subscriptions/{id}/simulate', {
     onSuccess: () => {
-      showDone(t('simulate.done'));
+      showSuccess(t('simulate.done'));
       return onDone();
     },
   });

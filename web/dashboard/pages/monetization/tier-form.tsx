@@ -13,7 +13,7 @@ import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
-import { showDone } from '../../app/toasts.ts';
+import { showSuccess } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
 import { FormActions } from '../../components/form-actions.tsx';
 import { centsOf, dollarsOf, type Entered, MoneyInput } from '../../components/money-input.tsx';
@@ -95,7 +95,7 @@ export function TierForm({ tier, onClose }: Props) {
     onError: formErrors(form, { priceCents: 'price' }),
     onSuccess: () => {
       form.resetDirty();
-      showDone(t('tier.saved'));
+      showSuccess(t('tier.saved'));
       onClose();
       return queries.invalidateQueries({ queryKey: ['get', '/tiers'] });
     },

@@ -4,7 +4,7 @@ import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { curlLine } from '../../components/curl.ts';
-import { CursorList, lookingEvery } from '../../components/cursor-list.tsx';
+import { CursorList, pollEvery } from '../../components/cursor-list.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { TextLink } from '../../components/links.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
@@ -105,7 +105,7 @@ function Inbox() {
         },
       },
     },
-    lookingEvery(LOOK_MS),
+    pollEvery(LOOK_MS),
   );
   const isFiltered = unread === true || type !== undefined;
   const empty = isFiltered ? (

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
 import { curlLine } from '../../components/curl.ts';
-import { CursorList, lookingEvery } from '../../components/cursor-list.tsx';
+import { CursorList, pollEvery } from '../../components/cursor-list.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { useFormat } from '../../components/format.ts';
 import { IdLine } from '../../components/id-line.tsx';
@@ -23,7 +23,7 @@ export function RequestsPage() {
     ...(path === undefined ? {} : { path }),
     ...(errors ? { status: ['errors'] } : {}),
   };
-  const requests = $api.useInfiniteQuery('get', '/me/requests', { params: { query } }, lookingEvery(LOOK_MS));
+  const requests = $api.useInfiniteQuery('get', '/me/requests', { params: { query } }, pollEvery(LOOK_MS));
   return (
     <Stack>
       <PageHeader title={t('title')} description={t('description')} />

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
-import { showDone } from '../../app/toasts.ts';
+import { showSuccess } from '../../app/toasts.ts';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { refreshRoom } from './refresh.ts';
@@ -15,7 +15,7 @@ export function EndPanel({ room: { id, status } }: { room: Shape<'Room'> }) {
   const end = $api.useMutation('post', '/rooms/{id}/end', { onSuccess: refreshRoom });
   const remove = $api.useMutation('delete', '/rooms/{id}', {
     onSuccess: async () => {
-      showDone(t('delete.done'));
+      showSuccess(t('delete.done'));
       await navigate({ to: '/rooms', ignoreBlocker: true });
       queries.removeQueries({ queryKey: ['get', '/rooms/{id}'] });
       await queries.invalidateQueries({ queryKey: ['get', '/rooms'] });

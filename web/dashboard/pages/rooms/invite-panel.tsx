@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { CopyField } from '../../components/copy-field.tsx';
 import { TextOutLink } from '../../components/links.tsx';
 import { Panel } from '../../components/panel.tsx';
@@ -104,9 +104,9 @@ function PersonalLink({ room }: { room: Shape<'Room'> }) {
           />
         </Group>
         <Group justify="flex-end">
-          <ChangeButton type="submit" variant="default" loading={mint.isPending}>
+          <EditButton type="submit" variant="default" loading={mint.isPending}>
             {t('invite.make')}
-          </ChangeButton>
+          </EditButton>
         </Group>
         {made !== null && (
           <Stack gap="xs" role="status">

@@ -5,17 +5,17 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
-import { createRepeatKeys } from '../../app/repeat-key.ts';
+import { createIdempotencyKeys } from '../../app/repeat-key.ts';
 import type { Shape } from '../../app/shape.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { Panel } from '../../components/panel.tsx';
 
 /** A name is enough; everything else can be changed on the page of the room, which opens then. */
 export function NewRoom({ onCancel }: { onCancel: () => void }) {
   const { t } = useTranslation('rooms');
   const navigate = useNavigate();
-  const [repeatKey] = useState(createRepeatKeys);
+  const [repeatKey] = useState(createIdempotencyKeys);
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { name: '', waitingRoom: true, recordEnabled: false },
@@ -62,9 +62,9 @@ export function NewRoom({ onCancel }: { onCancel: () => void }) {
             <Button variant="default" onClick={onCancel}>
               {t('new.cancel')}
             </Button>
-            <ChangeButton type="submit" loading={create.isPending}>
+            <EditButton type="submit" loading={create.isPending}>
               {t('new.create')}
-            </ChangeButton>
+            </EditButton>
           </Group>
         </Stack>
       </form>

@@ -2,9 +2,9 @@ import { Group, Stack, Table, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
-import { CursorList, lookingEvery } from '../../components/cursor-list.tsx';
+import { CursorList, pollEvery } from '../../components/cursor-list.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { RelativeTime } from '../../components/relative-time.tsx';
 import { refreshRoom } from './refresh.ts';
@@ -21,7 +21,7 @@ export function PeoplePanel({ room }: { room: Shape<'Room'> }) {
     'get',
     '/rooms/{id}/participants',
     { params: { path: { id: room.id }, query: { state: ['ACTIVE', 'JOINING'], limit: PAGE_ROWS } } },
-    lookingEvery(POLL_MS),
+    pollEvery(POLL_MS),
   );
   return (
     <Panel title={t('people.title')}>
@@ -116,15 +116,15 @@ function WaitingActs({ roomId, person: { identity }, name }: ActsProps) {
   const deny = $api.useMutation('post', '/rooms/{id}/participants/{identity}/deny', done);
   return (
     <Group gap="xs">
-      <ChangeButton
+      <EditButton
         size="sm"
         loading={admit.isPending}
         aria-label={t('people.admitWho', { name })}
         onClick={() => admit.mutate({ params })}
       >
         {t('people.admit')}
-      </ChangeButton>
-      <ChangeButton
+      </EditButton>
+      <EditButton
         size="sm"
         variant="default"
         loading={deny.isPending}
@@ -132,7 +132,7 @@ function WaitingActs({ roomId, person: { identity }, name }: ActsProps) {
         onClick={() => deny.mutate({ params })}
       >
         {t('people.deny')}
-      </ChangeButton>
+      </EditButton>
     </Group>
   );
 }
@@ -147,7 +147,7 @@ function PresentActs({ roomId, person: { identity, tracks }, name }: ActsProps) 
   return (
     <Group gap="xs">
       {isHeard && (
-        <ChangeButton
+        <EditButton
           size="sm"
           variant="default"
           loading={mute.isPending}
@@ -155,7 +155,7 @@ function PresentActs({ roomId, person: { identity, tracks }, name }: ActsProps) 
           onClick={() => mute.mutate({ params, body: { kind: 'AUDIO' } })}
         >
           {t('people.mute')}
-        </ChangeButton>
+        </EditButton>
       )}
       <ConfirmAction
         size="sm"

@@ -2,7 +2,7 @@ import { Group, List, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { TextLink } from '../../components/links.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { refreshRoom } from './refresh.ts';
@@ -23,17 +23,17 @@ export function RecordingPanel({ room }: { room: Shape<'Room'> }) {
       {status === 'ACTIVE' && canRecord && (
         <Group>
           {recording ? (
-            <ChangeButton loading={stop.isPending} onClick={() => stop.mutate({ params })}>
+            <EditButton loading={stop.isPending} onClick={() => stop.mutate({ params })}>
               {t('recording.stop')}
-            </ChangeButton>
+            </EditButton>
           ) : (
-            <ChangeButton
+            <EditButton
               variant="default"
               loading={start.isPending}
               onClick={() => start.mutate({ params })}
             >
               {t('recording.start')}
-            </ChangeButton>
+            </EditButton>
           )}
         </Group>
       )}

@@ -3,9 +3,9 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { curlLine } from '../../components/curl.ts';
-import { CursorList, lookingEvery } from '../../components/cursor-list.tsx';
+import { CursorList, pollEvery } from '../../components/cursor-list.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { useFormat } from '../../components/format.ts';
 import { TextLink } from '../../components/links.tsx';
@@ -34,7 +34,7 @@ export function RoomsPage() {
         title={t('list.title')}
         description={t('list.description')}
         actions={
-          search.new !== true && <ChangeButton onClick={() => setNew(true)}>{t('list.new')}</ChangeButton>
+          search.new !== true && <EditButton onClick={() => setNew(true)}>{t('list.new')}</EditButton>
         }
       />
       {search.new === true && <NewRoom onCancel={() => setNew(false)} />}
@@ -75,7 +75,7 @@ function Rooms({ search: { status }, onNew }: { search: RoomsSearch; onNew: () =
     'get',
     '/rooms',
     { params: { query: { limit: PAGE_ROWS, ...(status === undefined ? {} : { status: [status] }) } } },
-    lookingEvery(REFRESH_MS),
+    pollEvery(REFRESH_MS),
   );
   const empty =
     status !== undefined ? (
@@ -84,7 +84,7 @@ function Rooms({ search: { status }, onNew }: { search: RoomsSearch; onNew: () =
       <EmptyState
         title={t('empty.title')}
         text={t('empty.text')}
-        action={<ChangeButton onClick={onNew}>{t('list.new')}</ChangeButton>}
+        action={<EditButton onClick={onNew}>{t('list.new')}</EditButton>}
         curl={curlLine('POST', '/rooms', { name: 'Monday class' })}
       />
     );

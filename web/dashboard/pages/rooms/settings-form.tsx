@@ -13,9 +13,9 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
-import { showDone } from '../../app/toasts.ts';
+import { showSuccess } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { refreshRoom } from './refresh.ts';
 
@@ -39,7 +39,7 @@ export function SettingsForm({ room }: { room: Shape<'Room'> }) {
     onError: formErrors(form),
     onSuccess: async () => {
       form.resetDirty();
-      showDone(t('settings.saved'));
+      showSuccess(t('settings.saved'));
       await refreshRoom();
     },
   });
@@ -106,9 +106,9 @@ export function SettingsForm({ room }: { room: Shape<'Room'> }) {
             </Stack>
           </SimpleGrid>
           <Group justify="flex-end">
-            <ChangeButton type="submit" loading={save.isPending}>
+            <EditButton type="submit" loading={save.isPending}>
               {t('settings.save')}
-            </ChangeButton>
+            </EditButton>
           </Group>
         </Stack>
       </form>

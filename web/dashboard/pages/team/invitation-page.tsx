@@ -4,7 +4,7 @@ import { useParams } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { chooseAccount } from '../../app/account.ts';
 import { loadSession, useSession } from '../../app/session.ts';
-import { leave } from '../../app/sign-out.ts';
+import { discardAndLeave } from '../../app/sign-out.ts';
 import { useFormat } from '../../components/format.ts';
 import { ButtonLink } from '../../components/links.tsx';
 import { Loaded } from '../../components/loaded.tsx';
@@ -78,7 +78,7 @@ function Answer({ token, email }: { token: string; email: string }) {
     return (
       <>
         <Text className="breaks">{t('invitation.other', { email: session.user.email })}</Text>
-        <Button variant="default" onClick={() => void leave()}>
+        <Button variant="default" onClick={() => void discardAndLeave()}>
           {t('invitation.signOut')}
         </Button>
       </>

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
-import { showDone } from '../../app/toasts.ts';
+import { showSuccess } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { byCursor, CursorList } from '../../components/cursor-list.tsx';
@@ -54,7 +54,7 @@ function InviteForm() {
   const invite = $api.useMutation('post', '/team/invitations', {
     meta: { errors: 'form' },
     onSuccess: ({ data }) => {
-      showDone(t('sent', { email: data.email }));
+      showSuccess(t('sent', { email: data.email }));
       form.reset();
       return refresh();
     },

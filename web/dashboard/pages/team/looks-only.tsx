@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { useAccount } from '../../app/account.ts';
 
 /** Why the buttons of a page are not there. */
-export default function LooksOnly() {
+export default function ReadOnlyNotice() {
   const { t } = useTranslation('team');
   const { teamRole } = useAccount();
   return (

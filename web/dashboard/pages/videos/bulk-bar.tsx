@@ -2,9 +2,9 @@ import { Alert, Button, Group, List, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { api, queries } from '../../app/api.ts';
-import { errorWords } from '../../app/error-words.ts';
+import { errorMessage } from '../../app/error-words.ts';
 import type { Shape } from '../../app/shape.ts';
-import { showDone } from '../../app/toasts.ts';
+import { showSuccess } from '../../app/toasts.ts';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 
 type Video = Shape<'Video'>;
@@ -92,12 +92,12 @@ function useBulk(videos: Video[], onSelect: Props['onSelect']) {
     setRunning(true);
     const failed: Failure[] = [];
     for (const { id, title } of videos) {
-      await act({ id }).catch((error: unknown) => failed.push({ id, title, words: errorWords(error) }));
+      await act({ id }).catch((error: unknown) => failed.push({ id, title, words: errorMessage(error) }));
     }
     setFailures(failed);
     setRunning(false);
     onSelect(new Set(failed.map(({ id }) => id)));
-    if (failed.length === 0) showDone(done);
+    if (failed.length === 0) showSuccess(done);
     void queries.invalidateQueries({ queryKey: ['get', '/upload'] });
     await queries.invalidateQueries({ queryKey: ['get', '/videos'] });
   };

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { currentLocale } from '../../app/i18n.ts';
 import type { Shape } from '../../app/shape.ts';
-import { ChangeButton, Changes } from '../../components/change-button.tsx';
+import { EditButton, EditorsOnly } from '../../components/change-button.tsx';
 import { WarningIcon } from '../../components/icons.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { refreshVideo } from './refresh.ts';
@@ -96,9 +96,9 @@ export function CaptionsPanel({ video }: Props) {
       <CaptionList captions={captions} />
       {auto !== undefined && <AutoState auto={auto} />}
       {isOffered && (
-        <Changes>
+        <EditorsOnly>
           <MakeCaptions id={id} />
-        </Changes>
+        </EditorsOnly>
       )}
     </Panel>
   );
@@ -161,14 +161,14 @@ function MakeCaptions({ id }: { id: string }) {
           allowDeselect={false}
           searchable
         />
-        <ChangeButton
+        <EditButton
           loading={make.isPending}
           onClick={() =>
             make.mutate({ params: { path: { id } }, body: language === ANY ? {} : { language } })
           }
         >
           {t('captions.make')}
-        </ChangeButton>
+        </EditButton>
       </Group>
     </Stack>
   );

@@ -4,9 +4,9 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
-import { showDone } from '../../app/toasts.ts';
+import { showSuccess } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { TitleFields } from '../../components/title-fields.tsx';
 import { refreshVideo } from './refresh.ts';
@@ -27,7 +27,7 @@ export function DetailsForm({ video }: { video: Shape<'Video'> }) {
     onError: formErrors(form),
     onSuccess: async () => {
       form.resetDirty();
-      showDone(t('details.saved'));
+      showSuccess(t('details.saved'));
       await refreshVideo();
     },
   });
@@ -51,9 +51,9 @@ export function DetailsForm({ video }: { video: Shape<'Video'> }) {
             acceptValueOnBlur
           />
           <Group justify="flex-end">
-            <ChangeButton type="submit" loading={save.isPending}>
+            <EditButton type="submit" loading={save.isPending}>
               {t('details.save')}
-            </ChangeButton>
+            </EditButton>
           </Group>
         </Stack>
       </form>

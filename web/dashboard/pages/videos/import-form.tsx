@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { isVisibility, VisibilitySelect } from '../../components/visibility.tsx';
 
@@ -73,9 +73,9 @@ export function ImportForm({ onDone }: { onDone: () => void }) {
             <Button variant="default" onClick={onDone}>
               {t('import.cancel')}
             </Button>
-            <ChangeButton type="submit" loading={create.isPending}>
+            <EditButton type="submit" loading={create.isPending}>
               {t('import.create')}
-            </ChangeButton>
+            </EditButton>
           </Group>
         </Stack>
       </form>

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { useFormat } from '../../components/format.ts';
 
 const POLL_MS = 2000;
@@ -49,13 +49,13 @@ function Download({ found }: { found: Shape<'Import'> }) {
       </Progress.Root>
       <Group justify="space-between">
         <Text size="sm">{t('queue.sent', { sent: bytes(found.bytesReceived), size })}</Text>
-        <ChangeButton
+        <EditButton
           variant="default"
           loading={cancel.isPending}
           onClick={() => cancel.mutate({ params: { path: { id: found.id } } })}
         >
           {t('import.stop')}
-        </ChangeButton>
+        </EditButton>
       </Group>
     </>
   );
@@ -79,13 +79,13 @@ function Ended({ found }: { found: Shape<'Import'> }) {
             <Code>{found.error.code}</Code> {found.error.message}
           </Text>
         )}
-        <ChangeButton
+        <EditButton
           variant="default"
           loading={retry.isPending}
           onClick={() => retry.mutate({ params: { path: { id: found.id } } })}
         >
           {t('import.again')}
-        </ChangeButton>
+        </EditButton>
       </Stack>
     </Alert>
   );

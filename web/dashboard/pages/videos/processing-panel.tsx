@@ -3,8 +3,8 @@ import { useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
-import { type Fact, Facts } from '../../components/facts.tsx';
+import { EditButton } from '../../components/change-button.tsx';
+import { type DescriptionItem, DescriptionList } from '../../components/facts.tsx';
 import { useFormat } from '../../components/format.ts';
 import { WarningIcon } from '../../components/icons.tsx';
 import { Panel } from '../../components/panel.tsx';
@@ -78,13 +78,13 @@ function Failure({ video: { id, error } }: Props) {
           <Code>{error.code}</Code> {error.message}
         </Text>
         {!WITHOUT_ORIGINAL.includes(error.code) && (
-          <ChangeButton
+          <EditButton
             variant="default"
             loading={retry.isPending}
             onClick={() => retry.mutate({ params: { path: { id } } })}
           >
             {t('processing.retry')}
-          </ChangeButton>
+          </EditButton>
         )}
       </Stack>
     </Alert>
@@ -164,7 +164,7 @@ function SourceFacts({ video }: Props) {
   const { bytes, duration, number, dateTime } = useFormat();
   const { durationSec, width, height, frameRate, sizeBytes, audioTracks, viewCount, createdAt } = video;
   const sounds = audioTracks.map(({ label, channels }) => (channels === SURROUND ? `${label} (5.1)` : label));
-  const facts: Fact[] = [
+  const facts: DescriptionItem[] = [
     { label: t('column.created'), value: dateTime(createdAt) },
     { label: t('facts.source'), value: t(`source.${video.source}`) },
     { label: t('facts.views'), value: number(viewCount) },
@@ -176,5 +176,5 @@ function SourceFacts({ video }: Props) {
     ...(sounds.length === 0 ? [] : [{ label: t('facts.sound'), value: sounds.join(', ') }]),
     ...(sizeBytes === null ? [] : [{ label: t('facts.file'), value: bytes(sizeBytes) }]),
   ];
-  return <Facts facts={facts} />;
+  return <DescriptionList facts={facts} />;
 }

@@ -5,7 +5,7 @@ import { $api } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { useFormat } from '../../components/format.ts';
 import { centsOf, dollarsOf, MoneyInput } from '../../components/money-input.tsx';
@@ -52,17 +52,17 @@ function Publish({ video: { id, publishAt } }: Props) {
   return (
     <Stack>
       <Group>
-        <ChangeButton loading={publish.isPending} onClick={() => publish.mutate({ ...params, body: {} })}>
+        <EditButton loading={publish.isPending} onClick={() => publish.mutate({ ...params, body: {} })}>
           {t('publish.now')}
-        </ChangeButton>
+        </EditButton>
         {publishAt !== null && (
-          <ChangeButton
+          <EditButton
             variant="default"
             loading={withdraw.isPending}
             onClick={() => withdraw.mutate(params)}
           >
             {t('publish.withdraw')}
-          </ChangeButton>
+          </EditButton>
         )}
       </Group>
       <Plan id={id} />
@@ -94,9 +94,9 @@ function Plan({ id }: { id: string }) {
           label={t('publish.at')}
           required
         />
-        <ChangeButton type="submit" variant="default" loading={plan.isPending}>
+        <EditButton type="submit" variant="default" loading={plan.isPending}>
           {t('publish.plan')}
-        </ChangeButton>
+        </EditButton>
       </Group>
       <TimeZoneNote />
     </form>
@@ -162,9 +162,9 @@ function ChangeVisibility({ video }: Props) {
           />
         )}
         <Group>
-          <ChangeButton type="submit" variant="default" disabled={!form.isDirty()} loading={change.isPending}>
+          <EditButton type="submit" variant="default" disabled={!form.isDirty()} loading={change.isPending}>
             {t('publish.change')}
-          </ChangeButton>
+          </EditButton>
         </Group>
       </Stack>
     </form>

@@ -6,7 +6,7 @@ import { $api } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { useFormat } from '../../components/format.ts';
 import { WarningIcon } from '../../components/icons.tsx';
@@ -14,7 +14,7 @@ import { Panel } from '../../components/panel.tsx';
 import { ImportState } from './import-state.tsx';
 import { KNOWN_ERRORS } from './processing-panel.tsx';
 import { refreshVideo } from './refresh.ts';
-import { isUnderWay } from './status-badge.tsx';
+import { isProcessing } from './status-badge.tsx';
 import { addReplacement } from './upload/queue.ts';
 import { VIDEO_FILES } from './upload/upload-button.tsx';
 
@@ -27,7 +27,7 @@ const EXAMPLE = 'https://files.example.com/film-corrected.mp4';
 export function ReplacePanel({ video: { id, status, replacement } }: Props) {
   const { t } = useTranslation('videos');
   if (status !== 'READY') return null;
-  const isOn = replacement !== null && isUnderWay(replacement.status);
+  const isOn = replacement !== null && isProcessing(replacement.status);
   return (
     <Panel title={t('replace.title')}>
       <Text size="sm" c="dimmed">
@@ -43,9 +43,9 @@ export function ReplacePanel({ video: { id, status, replacement } }: Props) {
             }}
           >
             {(props) => (
-              <ChangeButton {...props} variant="default">
+              <EditButton {...props} variant="default">
                 {t('replace.choose')}
-              </ChangeButton>
+              </EditButton>
             )}
           </FileButton>
         )}
@@ -85,9 +85,9 @@ function FromAddress({ id }: { id: string }) {
           required
           flex={1}
         />
-        <ChangeButton type="submit" variant="default" loading={replace.isPending}>
+        <EditButton type="submit" variant="default" loading={replace.isPending}>
           {t('replace.fetch')}
-        </ChangeButton>
+        </EditButton>
       </Group>
     </form>
   );

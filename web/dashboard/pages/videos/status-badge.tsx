@@ -24,11 +24,11 @@ export function StatusBadge({ video }: { video: Pick<Shape<'Video'>, 'status' | 
 }
 
 /** Whether it changes by itself, so that it is worth asking again. */
-export function isMoving({ status, replacement }: Pick<Shape<'Video'>, 'status' | 'replacement'>): boolean {
-  return isUnderWay(status) || (replacement !== null && isUnderWay(replacement.status));
+export function isInProgress({ status, replacement }: Pick<Shape<'Video'>, 'status' | 'replacement'>): boolean {
+  return isProcessing(status) || (replacement !== null && isProcessing(replacement.status));
 }
 
 /** Of a video, or of the file that is to replace its own. */
-export function isUnderWay(status: Shape<'VideoStatus'>): boolean {
+export function isProcessing(status: Shape<'VideoStatus'>): boolean {
   return status === 'UPLOADING' || status === 'QUEUED' || status === 'PROCESSING';
 }

@@ -14,7 +14,7 @@ import { TimeZoneNote } from '../../components/relative-time.tsx';
 import { VisibilityName } from '../../components/visibility.tsx';
 import { BulkBar } from './bulk-bar.tsx';
 import type { VideosSearch } from './search.ts';
-import { isMoving, StatusBadge } from './status-badge.tsx';
+import { isInProgress, StatusBadge } from './status-badge.tsx';
 import { UploadButton } from './upload/upload-button.tsx';
 
 const REFRESH_MS = 3000;
@@ -41,7 +41,7 @@ export function VideoList({ search }: { search: VideosSearch }) {
     {
       ...byCursor,
       refetchInterval: ({ state: { data } }) =>
-        data?.pages.length === 1 && data.pages[0]?.data.some(isMoving) ? REFRESH_MS : false,
+        data?.pages.length === 1 && data.pages[0]?.data.some(isInProgress) ? REFRESH_MS : false,
     },
   );
   const isFiltered = [q, status, visibility, tag].some((value) => value !== undefined);

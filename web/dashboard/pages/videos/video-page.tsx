@@ -5,16 +5,16 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
 import { ownPath } from '../../components/addresses.ts';
-import { Changes } from '../../components/change-button.tsx';
+import { EditorsOnly } from '../../components/change-button.tsx';
 import { ClipOfVideo } from '../../components/clip-panel.tsx';
 import { IdLine } from '../../components/id-line.tsx';
 import { TextLink } from '../../components/links.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
-import { PlayerFrame, PlayerWaits } from '../../components/player-frame.tsx';
+import { PlayerFrame, PlayerPlaceholder } from '../../components/player-frame.tsx';
 import { ShareFields } from '../../components/share-fields.tsx';
-import { TakenDown } from '../../components/taken-down.tsx';
+import { TakedownNotice } from '../../components/taken-down.tsx';
 import { CaptionsPanel } from './captions-panel.tsx';
 import { DeleteVideo } from './delete-video.tsx';
 import { DetailsForm } from './details-form.tsx';
@@ -22,7 +22,7 @@ import { DownloadPanel } from './download-panel.tsx';
 import { ProcessingPanel } from './processing-panel.tsx';
 import { PublishPanel } from './publish-panel.tsx';
 import { ReplacePanel } from './replace-panel.tsx';
-import { isMoving, StatusBadge } from './status-badge.tsx';
+import { isInProgress, StatusBadge } from './status-badge.tsx';
 import { QueueList } from './upload/queue-list.tsx';
 
 const POLL_MS = 2000;
@@ -36,7 +36,7 @@ export function VideoPage() {
     '/videos/{id}',
     { params: { path: { id } } },
     {
-      refetchInterval: ({ state: { data } }) => (data !== undefined && isMoving(data.data) ? POLL_MS : false),
+      refetchInterval: ({ state: { data } }) => (data !== undefined && isInProgress(data.data) ? POLL_MS : false),
     },
   );
   const video = query.data?.data;
@@ -65,15 +65,15 @@ function VideoView({ video }: { video: Shape<'Video'> }) {
   const { t } = useTranslation('videos');
   return (
     <>
-      <TakenDown takedown={video.takedown} title={t('takedown.title')} text={t('takedown.text')} />
+      <TakedownNotice takedown={video.takedown} title={t('takedown.title')} text={t('takedown.text')} />
       <SimpleGrid cols={{ base: 1, lg: 2 }}>
         <Stack>
           <PlayerPanel video={video} />
           <ProcessingPanel video={video} />
           {video.status === 'READY' && (
-            <Changes>
+            <EditorsOnly>
               <ClipOfVideo video={video} />
-            </Changes>
+            </EditorsOnly>
           )}
         </Stack>
         <Stack>
@@ -101,10 +101,10 @@ function PlayerPanel({ video }: { video: Shape<'Video'> }) {
   return (
     <Panel title={t('player.title')}>
       {playbackUrl === null || src === null ? (
-        <PlayerWaits>
+        <PlayerPlaceholder>
           <Text fw={600}>{video.status === 'FAILED' ? t('player.failed') : t('player.waits')}</Text>
           <Text c="dimmed">{video.status === 'FAILED' ? t('player.failedText') : t('player.waitsText')}</Text>
-        </PlayerWaits>
+        </PlayerPlaceholder>
       ) : (
         <PlayerFrame src={src} title={t('player.frame')} />
       )}

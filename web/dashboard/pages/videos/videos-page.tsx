@@ -2,7 +2,7 @@ import { Group, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { SearchIcon } from '../../components/icons.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { VisibilityFilter } from '../../components/visibility-filter.tsx';
@@ -34,9 +34,9 @@ export function VideosPage() {
           actions={
             <>
               <UploadButton />
-              <ChangeButton variant="default" onClick={() => setImporting(true)}>
+              <EditButton variant="default" onClick={() => setImporting(true)}>
                 {t('import.open')}
-              </ChangeButton>
+              </EditButton>
             </>
           }
         />

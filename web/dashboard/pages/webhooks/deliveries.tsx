@@ -16,10 +16,10 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api, api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
-import { showDone } from '../../app/toasts.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { showSuccess } from '../../app/toasts.ts';
+import { EditButton } from '../../components/change-button.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
-import { CursorList, lookingEvery } from '../../components/cursor-list.tsx';
+import { CursorList, pollEvery } from '../../components/cursor-list.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { useFormat } from '../../components/format.ts';
 import { RelativeTime, TimeZoneNote } from '../../components/relative-time.tsx';
@@ -51,7 +51,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
     'get',
     '/me/webhooks/{id}/deliveries',
     { params: { path: { id: webhook.id }, query } },
-    lookingEvery(LOOK_MS),
+    pollEvery(LOOK_MS),
   );
   const filter = (value: string) =>
     void navigate({ search: value === 'failed' ? { failed: true } : {}, replace: true });
@@ -122,7 +122,7 @@ function DeliveryRow({ row, isChosen, onChoose }: RowProps) {
   const [isOpen, setOpen] = useState(false);
   const replay = $api.useMutation('post', '/me/webhooks/{id}/deliveries/{deliveryId}/replay', {
     onSuccess: ({ data }) => {
-      showDone(data.status === 'SUCCESS' ? t('log.replayWorked') : t('log.replayFailed'));
+      showSuccess(data.status === 'SUCCESS' ? t('log.replayWorked') : t('log.replayFailed'));
       return refreshWebhooks();
     },
   });
@@ -167,14 +167,14 @@ function DeliveryRow({ row, isChosen, onChoose }: RowProps) {
           <Button variant="subtle" size="sm" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             {t('log.details')}
           </Button>
-          <ChangeButton
+          <EditButton
             variant="default"
             size="sm"
             loading={replay.isPending}
             onClick={() => replay.mutate({ params: { path: { id: row.webhookId, deliveryId: row.id } } })}
           >
             {t('log.replay')}
-          </ChangeButton>
+          </EditButton>
         </Group>
       </Group>
       {isOpen && <Details row={row} />}
@@ -230,15 +230,15 @@ function ReplayMany({ webhookId, chosen, onDone }: ReplayManyProps) {
       return worked;
     },
     onSuccess: (worked) => {
-      showDone(t('log.replayedMany', { worked, of: chosen.size }));
+      showSuccess(t('log.replayedMany', { worked, of: chosen.size }));
       onDone();
     },
     onSettled: refreshWebhooks,
   });
   if (chosen.size === 0) return null;
   return (
-    <ChangeButton loading={replay.isPending} onClick={() => replay.mutate()}>
+    <EditButton loading={replay.isPending} onClick={() => replay.mutate()}>
       {t('log.replayMany', { count: chosen.size })}
-    </ChangeButton>
+    </EditButton>
   );
 }

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { PageHeader } from '../../components/page-header.tsx';
-import { SecretOnce } from '../../components/secret-once.tsx';
+import { OneTimeSecret } from '../../components/secret-once.tsx';
 import { HowToVerify } from './how-to-verify.tsx';
 import { WebhookForm } from './webhook-form.tsx';
 
@@ -30,7 +30,7 @@ export function NewWebhookPage() {
         />
       ) : (
         <Stack maw={720}>
-          <SecretOnce
+          <OneTimeSecret
             label={t('secret.label')}
             value={made.signingSecret}
             onStored={() => void navigate({ to: '/webhooks/$webhookId', params: { webhookId: made.id } })}

@@ -1,7 +1,7 @@
 import { Stack, Table } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
-import { CursorList, lookingEvery } from '../../components/cursor-list.tsx';
+import { CursorList, pollEvery } from '../../components/cursor-list.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { useFormat } from '../../components/format.ts';
 import { TimeZoneNote } from '../../components/relative-time.tsx';
@@ -16,7 +16,7 @@ export function Pending({ id }: { id: string }) {
     'get',
     '/me/webhooks/{id}/pending',
     { params: { path: { id } } },
-    lookingEvery(LOOK_MS),
+    pollEvery(LOOK_MS),
   );
   return (
     <CursorList

@@ -4,8 +4,8 @@ import { useDisclosure } from '@mantine/hooks';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
-import { showDone } from '../../app/toasts.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { showSuccess } from '../../app/toasts.ts';
+import { EditButton } from '../../components/change-button.tsx';
 import { TIME_ZONE } from '../../components/format.ts';
 import { refreshWebhooks, type Webhook } from './webhook.ts';
 
@@ -24,7 +24,7 @@ export function Recover({ webhook }: { webhook: Webhook }) {
   const recover = $api.useMutation('post', '/me/webhooks/{id}/recover', {
     meta: { errors: 'form' },
     onSuccess: ({ data }) => {
-      showDone(t('recover.done', { count: data.queued }));
+      showSuccess(t('recover.done', { count: data.queued }));
       dialog.close();
       return refreshWebhooks();
     },
@@ -57,9 +57,9 @@ export function Recover({ webhook }: { webhook: Webhook }) {
               label={t('recover.since', { zone: TIME_ZONE })}
               required
             />
-            <ChangeButton type="submit" loading={recover.isPending}>
+            <EditButton type="submit" loading={recover.isPending}>
               {t('recover.submit')}
-            </ChangeButton>
+            </EditButton>
           </Stack>
         </form>
       </Modal>

@@ -2,9 +2,9 @@ import { Divider, Group, Modal, Stack, Text, Title } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
-import { showDone } from '../../app/toasts.ts';
+import { showSuccess } from '../../app/toasts.ts';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
-import { SecretOnce } from '../../components/secret-once.tsx';
+import { OneTimeSecret } from '../../components/secret-once.tsx';
 import { HowToVerify } from './how-to-verify.tsx';
 import { refreshWebhooks, type Webhook } from './webhook.ts';
 import { WebhookForm } from './webhook-form.tsx';
@@ -17,7 +17,7 @@ export function Settings({ webhook }: { webhook: Webhook }) {
   const change = $api.useMutation('patch', '/me/webhooks/{id}', {
     meta: { errors: 'form' },
     onSuccess: () => {
-      showDone(t('settings.saved'));
+      showSuccess(t('settings.saved'));
       return refreshWebhooks();
     },
   });
@@ -84,7 +84,7 @@ function Secret({ id }: { id: string }) {
         closeOnClickOutside={false}
       >
         {rotate.data !== undefined && (
-          <SecretOnce
+          <OneTimeSecret
             label={t('secret.label')}
             value={rotate.data.data.signingSecret}
             onStored={rotate.reset}

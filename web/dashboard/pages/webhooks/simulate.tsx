@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
 import type { Shape } from '../../app/shape.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { CodeLine } from '../../components/copy-field.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 
@@ -60,9 +60,9 @@ function SimulateForm({ id, types }: { id: string; types: readonly string[] }) {
             dir="ltr"
             size="md"
           />
-          <ChangeButton type="submit" loading={simulate.isPending}>
+          <EditButton type="submit" loading={simulate.isPending}>
             {t('simulate.submit')}
-          </ChangeButton>
+          </EditButton>
         </Stack>
       </form>
       <div role="status">{simulate.data !== undefined && <Rendered simulation={simulate.data.data} />}</div>

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { ApiError } from '../../app/api-error.ts';
 import { formErrors } from '../../app/form.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { EventPicker } from './event-picker.tsx';
 
 export interface WebhookValues {
@@ -67,9 +67,9 @@ export function WebhookForm({ initial, submit, isPending, onSubmit }: Props) {
           checked={form.values.isActive}
           onChange={(event) => form.setFieldValue('isActive', event.currentTarget.checked)}
         />
-        <ChangeButton type="submit" loading={isPending}>
+        <EditButton type="submit" loading={isPending}>
           {submit}
-        </ChangeButton>
+        </EditButton>
       </Stack>
     </form>
   );

@@ -3,7 +3,7 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
-import { ChangeButton } from '../../components/change-button.tsx';
+import { EditButton } from '../../components/change-button.tsx';
 import { CopyField } from '../../components/copy-field.tsx';
 import { useFormat } from '../../components/format.ts';
 import { Loaded } from '../../components/loaded.tsx';
@@ -96,13 +96,13 @@ function SendTest({ id }: { id: string }) {
   const answer = send.data?.data;
   return (
     <Stack gap={4} align="flex-end">
-      <ChangeButton
+      <EditButton
         variant="default"
         loading={send.isPending}
         onClick={() => send.mutate({ params: { path: { id } } })}
       >
         {t('one.test')}
-      </ChangeButton>
+      </EditButton>
       <Text size="sm" role="status" className="breaks">
         {answer !== undefined &&
           (answer.status === 'SUCCESS'

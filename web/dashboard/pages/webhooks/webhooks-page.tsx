@@ -1,7 +1,7 @@
 import { Badge, Group, Paper, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
-import { Changes } from '../../components/change-button.tsx';
+import { EditorsOnly } from '../../components/change-button.tsx';
 import { curlLine } from '../../components/curl.ts';
 import { byCursor, CursorList } from '../../components/cursor-list.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
@@ -15,9 +15,9 @@ export function WebhooksPage() {
   const { t } = useTranslation('webhooks');
   const webhooks = $api.useInfiniteQuery('get', '/me/webhooks', {}, byCursor);
   const add = (
-    <Changes>
+    <EditorsOnly>
       <ButtonLink to="/webhooks/new">{t('list.new')}</ButtonLink>
-    </Changes>
+    </EditorsOnly>
   );
   return (
     <Stack>

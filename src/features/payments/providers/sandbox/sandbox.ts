@@ -3,15 +3,15 @@ import { type Clock, dateFromMs } from '../../../../kernel/clock.ts';
 import { MINUTE_MS } from '../../../../kernel/durations.ts';
 import type { Db } from '../../../../platform/db/index.ts';
 import {
-  type Answer,
+  type PaymentResult,
   type ChargeRequest,
   type Decline,
   type DeclineCode,
   type FetchedDispute,
-  type Hint,
+  type ProviderEvent,
   type PaymentProvider,
-  ProviderUnavailable,
-  type RefundAnswer,
+  ProviderUnavailableError,
+  type RefundResult,
   type RefundRequest,
   type SavedChargeRequest,
   type SavedMethod,
@@ -38,7 +38,7 @@ interface Deps {
   clock: Clock;
   publicUrl: string;
   /** As a provider's webhook does. */
-  tell(hint: Hint, when: 'NOW' | 'SOON'): Promise<void>;
+  tell(hint: ProviderEvent, when: 'NOW' | 'SOON'): Promise<void>;
 }
 
 const newRef = (kind: string) => `${kind}_${randomBytes(16).toString('hex')}`;
@@ -96,7 +96,7 @@ async function keyed(db: Db, key: string): Promise<SandboxPayment> {
   return row;
 }
 
-async function charge(deps: Deps, request: ChargeRequest): Promise<Answer> {
+async function charge(deps: Deps, request: ChargeRequest): Promise<PaymentResult> {
   const { db } = deps;
   const saved = request.savedRef === null ? undefined : await repository.findCard(db, request.savedRef);
   const card = testCardOf(request.card ?? saved?.card ?? null);
@@ -116,7 +116,7 @@ async function charge(deps: Deps, request: ChargeRequest): Promise<Answer> {
   return afterwards(deps, row, does);
 }
 
-async function chargeSaved(deps: Deps, request: SavedChargeRequest): Promise<Answer> {
+async function chargeSaved(deps: Deps, request: SavedChargeRequest): Promise<PaymentResult> {
   const card = await repository.findCard(deps.db, request.methodRef);
   if (card?.customer_id !== request.customer.id) return declined(null, 'CARD_MISSING');
   const { charge: onPage, saved = onPage } = TEST_CARDS[card.card] ?? {};
@@ -146,14 +146,14 @@ function newPayment({ clock }: Deps, request: SavedChargeRequest | ChargeRequest
 }
 
 /** What else the card does, once the payment is on record. */
-async function afterwards(deps: Deps, row: SandboxPayment, does: Deed): Promise<Answer> {
+async function afterwards(deps: Deps, row: SandboxPayment, does: Deed): Promise<PaymentResult> {
   const hint = { id: `${row.ref}:1`, kind: 'PAYMENT' as const, objectRef: row.ref, accountRef: null };
   if (does === 'TWICE') {
     await deps.tell(hint, 'NOW');
     await deps.tell(hint, 'NOW');
   }
   if (does === 'DISPUTE') await dispute(deps, row.ref);
-  if (does === 'LATE') throw new ProviderUnavailable('the sandbox answers later than anybody waits');
+  if (does === 'LATE') throw new ProviderUnavailableError('the sandbox answers later than anybody waits');
   return answerOf(deps, row);
 }
 
@@ -175,7 +175,7 @@ async function keepCard(
   return kept ?? repository.findCardByKey(db, request.key);
 }
 
-async function saveMethod(deps: Deps, request: SaveMethodRequest): Promise<Answer> {
+async function saveMethod(deps: Deps, request: SaveMethodRequest): Promise<PaymentResult> {
   const card = testCardOf(request.card);
   if (card === null) return declined(null, 'CARD_DECLINED');
   const does = TEST_CARDS[card]?.charge;
@@ -200,7 +200,7 @@ function methodOf({ ref, card, customer_id: customerId, created_at: keptAt }: Sa
 const isOver = ({ clock }: Deps, { expires_at: expiresAt }: SandboxPayment) =>
   expiresAt !== null && expiresAt.getTime() <= clock.ms();
 
-async function answerOf(deps: Deps, row: SandboxPayment): Promise<Answer> {
+async function answerOf(deps: Deps, row: SandboxPayment): Promise<PaymentResult> {
   const { ref, status, failure_code: code } = row;
   if (status === 'ACTION') {
     if (isOver(deps, row)) return declined(ref, 'EXPIRED');
@@ -219,7 +219,7 @@ function declined(ref: string | null, code: DeclineCode): Decline {
   return { status: 'FAILED', ref, code, message: DECLINES[code] };
 }
 
-async function refund({ db, clock }: Deps, request: RefundRequest): Promise<RefundAnswer> {
+async function refund({ db, clock }: Deps, request: RefundRequest): Promise<RefundResult> {
   return db.transaction().execute(async (tx) => {
     const payment = await repository.lockByRef(tx, request.ref);
     const known = await repository.findRefundByKey(tx, request.key);

@@ -1,4 +1,4 @@
-import { type Page, siteFrame } from '../../../../http/page.ts';
+import { type Page, siteLayout } from '../../../../http/page.ts';
 import { html, type SafeHtml } from '../../../../platform/html.ts';
 import type { SandboxPayment } from './repository.ts';
 
@@ -9,7 +9,7 @@ function page(status: number, title: string, content: SafeHtml, head?: SafeHtml)
     status,
     title: `${title} · Marquee`,
     head: html`<meta name="robots" content="noindex">${head}`,
-    body: siteFrame('page notice', html`<h1>${title}</h1>\n${content}`),
+    body: siteLayout('page notice', html`<h1>${title}</h1>\n${content}`),
     frames: "'none'",
     forms: true,
   };

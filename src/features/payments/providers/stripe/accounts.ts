@@ -1,8 +1,8 @@
 import type { Stripe } from 'stripe';
 import { dateFromMs } from '../../../../kernel/clock.ts';
 import type { PaymentProvider } from '../provider.ts';
-import { ofAccount } from './answers.ts';
-import { answered, type Client, known } from './asking.ts';
+import { fromAccount } from './answers.ts';
+import { mapStripeErrors, type Client, nullIfNoSuchObject } from './asking.ts';
 
 type Accounts = Pick<PaymentProvider, 'createAccount' | 'accountState' | 'onboardingLink' | 'dashboardLink'>;
 
@@ -22,15 +22,15 @@ export function accounts(client: Client): Accounts {
         metadata: { marquee_workspace: workspaceId },
       };
       const options = { idempotencyKey: `account:${workspaceId}` };
-      return (await answered(stripe.accounts.create(params, options))).id;
+      return (await mapStripeErrors(stripe.accounts.create(params, options))).id;
     },
     async accountState(accountRef) {
       const stripe = await client();
-      return ofAccount(await known(stripe.accounts.retrieve(accountRef)));
+      return fromAccount(await nullIfNoSuchObject(stripe.accounts.retrieve(accountRef)));
     },
     async onboardingLink({ accountRef, returnUrl, refreshUrl }) {
       const stripe = await client();
-      const link = await answered(
+      const link = await mapStripeErrors(
         stripe.accountLinks.create({
           account: accountRef,
           type: 'account_onboarding',
@@ -42,7 +42,7 @@ export function accounts(client: Client): Accounts {
     },
     async dashboardLink(accountRef) {
       const stripe = await client();
-      const { url } = await answered(stripe.accounts.createLoginLink(accountRef));
+      const { url } = await mapStripeErrors(stripe.accounts.createLoginLink(accountRef));
       return { url };
     },
   };

@@ -2,22 +2,22 @@ import type { Stripe } from 'stripe';
 import { dateFromMs } from '../../../../kernel/clock.ts';
 import type {
   AccountState,
-  Answer,
+  PaymentResult,
   Decline,
   DeclineCode,
   FetchedDispute,
   FetchedPayout,
-  RefundAnswer,
+  RefundResult,
   SavedMethod,
 } from '../provider.ts';
 
 /** What we write on each object of Stripe's, so that what it tells of is known again. */
-export const KEY = 'marquee_key';
+export const METADATA_KEY = 'marquee_key';
 export const CUSTOMER = 'marquee_customer';
 /** On a session that takes a card: the id of the checkout that it is given for, or `MEMBER_PAGE`. */
 export const USED_FOR = 'marquee_used_for';
 /** On a PaymentIntent that a Checkout Session leads: while that is open, a declined card is not the end. */
-export const LED = 'marquee_checkout';
+export const CHECKOUT_SESSION_MARK = 'marquee_checkout';
 
 /** @param codes the decline code and the code of the error, the more telling first. */
 export function declineOf(ref: string | null, codes: readonly (string | null | undefined)[]): Decline {
@@ -50,7 +50,7 @@ const EXPIRED: Omit<Decline, 'ref'> = {
 };
 
 /** An expandable member: the object itself where it was asked for. */
-export function whole<T extends { id: string }>(member: string | T | null | undefined): T | null {
+export function expanded<T extends { id: string }>(member: string | T | null | undefined): T | null {
   return typeof member === 'string' ? null : (member ?? null);
 }
 
@@ -63,7 +63,7 @@ export function methodOf(
   method: string | Stripe.PaymentMethod | null | undefined,
   customer: string | { id: string } | null | undefined,
 ): SavedMethod | null {
-  const paid = whole(method);
+  const paid = expanded(method);
   const customerRef = refOf(customer);
   if (paid?.card === undefined || paid.card === null || customerRef === null) return null;
   const { brand, last4, exp_month: expMonth, exp_year: expYear } = paid.card;
@@ -71,7 +71,7 @@ export function methodOf(
 }
 
 /** Of a PaymentIntent with its method, charged while nobody was there or led by a session that has ended. */
-export function ofIntent(intent: Stripe.PaymentIntent): Answer {
+export function fromPaymentIntent(intent: Stripe.PaymentIntent): PaymentResult {
   const { id: ref, status, last_payment_error: error } = intent;
   switch (status) {
     case 'succeeded':
@@ -89,20 +89,20 @@ export function ofIntent(intent: Stripe.PaymentIntent): Answer {
 }
 
 /** Of a Checkout Session with its PaymentIntent or SetupIntent, and the method of that. */
-export function ofSession(session: Stripe.Checkout.Session): Answer {
+export function fromCheckoutSession(session: Stripe.Checkout.Session): PaymentResult {
   const { id: ref, status, url } = session;
   if (status === 'expired') return { ref, ...EXPIRED };
   if (status !== 'complete')
     return url === null ? { status: 'PENDING', ref } : { status: 'ACTION', ref, url };
   if (session.mode === 'setup') {
-    const setup = whole(session.setup_intent);
+    const setup = expanded(session.setup_intent);
     return { status: 'SUCCEEDED', ref, method: methodOf(setup?.payment_method, session.customer) };
   }
-  const intent = whole(session.payment_intent);
-  return intent === null ? { status: 'PENDING', ref } : ofIntent(intent);
+  const intent = expanded(session.payment_intent);
+  return intent === null ? { status: 'PENDING', ref } : fromPaymentIntent(intent);
 }
 
-export function ofRefund({ id: ref, status, failure_reason: reason }: Stripe.Refund): RefundAnswer {
+export function fromRefund({ id: ref, status, failure_reason: reason }: Stripe.Refund): RefundResult {
   if (status === 'succeeded') return { status: 'SUCCEEDED', ref };
   if (status !== 'failed' && status !== 'canceled') return { status: 'PENDING', ref };
   const message = `The provider could not process the refund${reason ? ` (${reason.replaceAll('_', ' ')})` : ''}.`;
@@ -110,7 +110,7 @@ export function ofRefund({ id: ref, status, failure_reason: reason }: Stripe.Ref
 }
 
 /** @returns null for an inquiry: no money has moved. */
-export function ofDispute(dispute: Stripe.Dispute): FetchedDispute | null {
+export function fromDispute(dispute: Stripe.Dispute): FetchedDispute | null {
   const status = DISPUTES[dispute.status];
   const paymentRef = refOf(dispute.payment_intent);
   if (status === undefined || paymentRef === null) return null;
@@ -126,7 +126,7 @@ const DISPUTES: Record<string, FetchedDispute['status'] | undefined> = {
   lost: 'LOST',
 };
 
-export function ofPayout(payout: Stripe.Payout): FetchedPayout {
+export function fromPayout(payout: Stripe.Payout): FetchedPayout {
   return {
     amountCents: payout.amount,
     currency: payout.currency.toUpperCase(),
@@ -145,7 +145,7 @@ const PAYOUTS: Record<string, FetchedPayout['status'] | undefined> = {
 };
 
 /** @param account null: it was closed, or taken away from the platform. */
-export function ofAccount(account: Stripe.Account | null): AccountState {
+export function fromAccount(account: Stripe.Account | null): AccountState {
   return {
     chargesEnabled: account?.charges_enabled ?? false,
     payoutsEnabled: account?.payouts_enabled ?? false,

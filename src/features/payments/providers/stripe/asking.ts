@@ -1,5 +1,5 @@
 import type { Stripe } from 'stripe';
-import { type Decline, ProviderUnavailable } from '../provider.ts';
+import { type Decline, ProviderUnavailableError } from '../provider.ts';
 import { declineOf } from './answers.ts';
 
 /** The package is large: it is loaded when Stripe is first asked. */
@@ -8,9 +8,9 @@ export type Client = () => Promise<Stripe>;
 /**
  * What an error of Stripe's says of a payment: a decline, where the bank or Stripe has refused it.
  *
- * @throws {ProviderUnavailable} where nothing is known.
+ * @throws {ProviderUnavailableError} where nothing is known.
  */
-export function refusalOf(error: unknown): Decline {
+export function toDecline(error: unknown): Decline {
   const stripe = asStripeError(error);
   if (stripe === null) throw error;
   if (stripe.type === 'StripeCardError') {
@@ -23,8 +23,8 @@ export function refusalOf(error: unknown): Decline {
   throw unavailable(stripe);
 }
 
-/** @throws {ProviderUnavailable} for every error that is no refusal of what was asked. */
-export function unavailableUnlessRefused(error: unknown): void {
+/** @throws {ProviderUnavailableError} for every error that is no refusal of what was asked. */
+export function mapToUnavailable(error: unknown): void {
   const stripe = asStripeError(error);
   if (stripe === null) throw error;
   if (stripe.type !== 'StripeInvalidRequestError') throw unavailable(stripe);
@@ -35,9 +35,9 @@ const GONE = new Set(['resource_missing', 'account_invalid']);
 
 /**
  * @returns null where Stripe knows no such object.
- * @throws {ProviderUnavailable} for every other error.
+ * @throws {ProviderUnavailableError} for every other error.
  */
-export async function known<T>(asked: Promise<T>): Promise<T | null> {
+export async function nullIfNoSuchObject<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked;
   } catch (error) {
@@ -48,8 +48,8 @@ export async function known<T>(asked: Promise<T>): Promise<T | null> {
   }
 }
 
-/** @throws {ProviderUnavailable} for every error of Stripe's. */
-export async function answered<T>(asked: Promise<T>): Promise<T> {
+/** @throws {ProviderUnavailableError} for every error of Stripe's. */
+export async function mapStripeErrors<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;
   } catch (error) {
@@ -59,8 +59,8 @@ export async function answered<T>(asked: Promise<T>): Promise<T> {
 }
 
 /** Its message may quote a request, so the cause is told by type and code. */
-function unavailable({ type, code, requestId }: Stripe.errors.StripeError): ProviderUnavailable {
-  return new ProviderUnavailable(`Stripe: ${type} ${code ?? ''} ${requestId ?? ''}`.trim());
+function unavailable({ type, code, requestId }: Stripe.errors.StripeError): ProviderUnavailableError {
+  return new ProviderUnavailableError(`Stripe: ${type} ${code ?? ''} ${requestId ?? ''}`.trim());
 }
 
 function asStripeError(error: unknown): Stripe.errors.StripeError | null {

@@ -1,7 +1,7 @@
 import type { Stripe } from 'stripe';
 import type { Payer, PaymentProvider } from '../provider.ts';
 import { CUSTOMER } from './answers.ts';
-import { answered, type Client, known } from './asking.ts';
+import { mapStripeErrors, type Client, nullIfNoSuchObject } from './asking.ts';
 
 /** More than one was made where the first came to nothing for a day. */
 const MOST = 100;
@@ -15,14 +15,14 @@ export async function customerOf(stripe: Stripe, { id, email, ref }: Payer): Pro
 }
 
 /** https://docs.stripe.com/api/customers/delete: the cards go along, the payments stay. */
-export function forgetting(client: Client): Pick<PaymentProvider, 'forgetCustomer'> {
+export function deleteCustomer(client: Client): Pick<PaymentProvider, 'forgetCustomer'> {
   return {
     async forgetCustomer({ id, ref }) {
       const { customers } = await client();
       const query = `metadata['${CUSTOMER}']:'${id}'`;
-      const { data } = await answered(customers.search({ query, limit: MOST }));
+      const { data } = await mapStripeErrors(customers.search({ query, limit: MOST }));
       const made = data.filter(({ metadata }) => metadata[CUSTOMER] === id).map((one) => one.id);
-      for (const one of new Set([...made, ...(ref === null ? [] : [ref])])) await known(customers.del(one));
+      for (const one of new Set([...made, ...(ref === null ? [] : [ref])])) await nullIfNoSuchObject(customers.del(one));
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Stripe } from 'stripe';
 import type { ProviderEventKind } from '../../../../platform/db/tables.generated.ts';
-import type { Hint } from '../provider.ts';
+import type { ProviderEvent } from '../provider.ts';
 
 /** The events that the endpoint at Stripe is to send (docs/guides/money.md#set-up-stripe). */
 const KINDS: Record<string, ProviderEventKind | undefined> = {
@@ -25,10 +25,10 @@ const KINDS: Record<string, ProviderEventKind | undefined> = {
   'account.updated': 'ACCOUNT',
 };
 
-export const TOLD: readonly string[] = Object.keys(KINDS);
+export const HANDLED_EVENT_TYPES: readonly string[] = Object.keys(KINDS);
 
 /** What an event of Stripe's is about; its data are not believed, the object is fetched. */
-export function hintOf({ id, type, account, data }: Stripe.Event): Hint | 'OTHER' {
+export function toProviderEvent({ id, type, account, data }: Stripe.Event): ProviderEvent | 'OTHER' {
   const { object } = data;
   const kind = KINDS[type];
   const objectRef = 'id' in object && typeof object.id === 'string' ? object.id : undefined;

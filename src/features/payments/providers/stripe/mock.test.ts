@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { TestClock } from '../../../../../test/harness/clock.ts';
 import { freePort } from '../../../../../test/harness/platform.ts';
-import { until } from '../../../../../test/harness/wait.ts';
+import { waitFor } from '../../../../../test/harness/wait.ts';
 import { aCharge, aRenewal, providerCases } from '../../../../../test/money/provider-cases.ts';
 import { dateFromMs } from '../../../../kernel/clock.ts';
 import type { PaymentProvider } from '../provider.ts';
@@ -40,7 +40,7 @@ before(async () => {
       () => true,
       () => false,
     );
-  await until(isUp, { timeoutMs: 20_000, message: 'stripe-mock' });
+  await waitFor(isUp, { timeoutMs: 20_000, message: 'stripe-mock' });
   stripe = createStripe({ secretKey: 'sk_test_123', webhookSecrets: [], apiUrl, clock: new TestClock() });
 });
 after(() => end());

@@ -1,7 +1,7 @@
 import type { Stripe } from 'stripe';
 import type { PaymentProvider } from '../provider.ts';
-import { KEY, ofPayout } from './answers.ts';
-import { answered, type Client, known, unavailableUnlessRefused } from './asking.ts';
+import { METADATA_KEY, fromPayout } from './answers.ts';
+import { mapStripeErrors, type Client, nullIfNoSuchObject, mapToUnavailable } from './asking.ts';
 
 type Payouts = Pick<PaymentProvider, 'fetchPayout' | 'payoutsSince' | 'payOut'>;
 
@@ -14,30 +14,30 @@ export function payouts(client: Client): Payouts {
     async fetchPayout({ ref, accountRef }) {
       const stripe = await client();
       const options = accountRef === null ? {} : { stripeAccount: accountRef };
-      const payout = await known(stripe.payouts.retrieve(ref, {}, options));
-      return payout === null ? null : ofPayout(payout);
+      const payout = await nullIfNoSuchObject(stripe.payouts.retrieve(ref, {}, options));
+      return payout === null ? null : fromPayout(payout);
     },
     async payoutsSince(stripeAccount, at) {
       const stripe = await client();
       const asked = { created: { gte: Math.floor(at.getTime() / 1000) }, limit: 100 };
       const list = stripe.payouts.list(asked, { stripeAccount }).autoPagingToArray({ limit: LIST_MAX });
       // An account that was closed has none.
-      const found = (await known(list)) ?? [];
-      return found.map((payout) => ({ ref: payout.id, ...ofPayout(payout) }));
+      const found = (await nullIfNoSuchObject(list)) ?? [];
+      return found.map((payout) => ({ ref: payout.id, ...fromPayout(payout) }));
     },
     async payOut({ key, accountRef: stripeAccount, amountCents }) {
       const stripe = await client();
-      const { available } = await answered(stripe.balance.retrieve({}, { stripeAccount }));
+      const { available } = await mapStripeErrors(stripe.balance.retrieve({}, { stripeAccount }));
       const cents = available.filter(isInDollars).reduce((sum, { amount }) => sum + amount, 0);
       if (cents <= 0) return { status: 'REFUSED', message: 'No balance available for payout.' };
       if (amountCents !== null && amountCents > cents) return { status: 'TOO_MUCH' };
-      const params = { amount: amountCents ?? cents, currency: 'usd', metadata: { [KEY]: key } };
+      const params = { amount: amountCents ?? cents, currency: 'usd', metadata: { [METADATA_KEY]: key } };
       const options = { stripeAccount, idempotencyKey: key };
       try {
         const made = await stripe.payouts.create(params, options);
-        return { status: 'MADE', payout: { ref: made.id, ...ofPayout(made) } };
+        return { status: 'MADE', payout: { ref: made.id, ...fromPayout(made) } };
       } catch (error) {
-        unavailableUnlessRefused(error);
+        mapToUnavailable(error);
         return { status: 'REFUSED', message: 'Stripe currently does not allow payouts from this account.' };
       }
     },

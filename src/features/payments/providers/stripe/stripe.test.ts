@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { TestClock } from '../../../../../test/harness/clock.ts';
 import { type StripeServer, startStripeServer } from '../../../../../test/harness/stripe-server.ts';
 import { aCharge, aRenewal, providerCases } from '../../../../../test/money/provider-cases.ts';
-import { type ChargeRequest, type PaymentProvider, ProviderUnavailable } from '../provider.ts';
+import { type ChargeRequest, type PaymentProvider, ProviderUnavailableError } from '../provider.ts';
 import { createStripe } from './stripe.ts';
 
 let clock: TestClock;
@@ -96,7 +96,7 @@ test('a buyer is sent to a session, whose money goes to the creator but for the 
 
 test('an answer that is lost is asked for again: one session, one customer', async () => {
   server.faults = ['lost', 'lost'];
-  await assert.rejects(stripe.charge(charge()), ProviderUnavailable);
+  await assert.rejects(stripe.charge(charge()), ProviderUnavailableError);
   const { ref } = await session();
   assert.equal((await session()).ref, ref);
   const customers = new Set(
@@ -144,14 +144,14 @@ test('each decline has its word', async () => {
 
 test('an error of the provider, one that cannot be reached, and no answer in time say nothing of the payment', async () => {
   server.faults = ['error', 'error', 'error', 'error'];
-  await assert.rejects(stripe.chargeSaved(saved()), ProviderUnavailable);
+  await assert.rejects(stripe.chargeSaved(saved()), ProviderUnavailableError);
   const hasty = createStripe({ ...settings(), timeoutMs: 100 });
   server.faults = ['late', 'late'];
   const asked = { ...saved(), customer: { ...charge().customer, ref: 'cus_known' } };
-  await assert.rejects(hasty.chargeSaved(asked), ProviderUnavailable);
+  await assert.rejects(hasty.chargeSaved(asked), ProviderUnavailableError);
   assert.equal((await stripe.look(handle(null)))?.status, 'SUCCEEDED', 'it was charged all the same');
   server.faults = ['refuse', 'refuse'];
-  await assert.rejects(stripe.look(handle('pi_any')), ProviderUnavailable);
+  await assert.rejects(stripe.look(handle('pi_any')), ProviderUnavailableError);
 });
 
 test('a refund takes back what went to the creator, and the fee where there was one', async () => {

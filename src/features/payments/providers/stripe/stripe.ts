@@ -3,11 +3,11 @@ import { memoizeAsync } from '../../../../kernel/cache.ts';
 import type { Clock } from '../../../../kernel/clock.ts';
 import { MINUTE_MS } from '../../../../kernel/durations.ts';
 import type {
-  Answer,
+  PaymentResult,
   ChargeRequest,
   PaymentHandle,
   PaymentProvider,
-  RefundAnswer,
+  RefundResult,
   RefundRequest,
   SavedChargeRequest,
   SaveMethodRequest,
@@ -15,19 +15,19 @@ import type {
 import { accounts } from './accounts.ts';
 import {
   CUSTOMER,
-  KEY,
-  LED,
+  METADATA_KEY,
+  CHECKOUT_SESSION_MARK,
   methodOf,
-  ofDispute,
-  ofIntent,
-  ofRefund,
-  ofSession,
+  fromDispute,
+  fromPaymentIntent,
+  fromRefund,
+  fromCheckoutSession,
   USED_FOR,
-  whole,
+  expanded,
 } from './answers.ts';
-import { answered, type Client, known, refusalOf } from './asking.ts';
-import { customerOf, forgetting } from './customers.ts';
-import { hintOf, TOLD } from './hints.ts';
+import { mapStripeErrors, type Client, nullIfNoSuchObject, toDecline } from './asking.ts';
+import { customerOf, deleteCustomer } from './customers.ts';
+import { toProviderEvent, HANDLED_EVENT_TYPES } from './hints.ts';
 import { payouts } from './payouts.ts';
 import { transfers } from './transfers.ts';
 
@@ -65,29 +65,29 @@ export function createStripe(settings: StripeSettings): PaymentProvider {
     name: 'STRIPE',
     async ping() {
       const { balance } = await client();
-      await answered(balance.retrieve({}, { timeout: PING_MS, maxNetworkRetries: 0 }));
+      await mapStripeErrors(balance.retrieve({}, { timeout: PING_MS, maxNetworkRetries: 0 }));
     },
     ...charging(client),
     ...following(client),
     ...accounts(client),
     ...payouts(client),
     ...transfers(client),
-    ...forgetting(client),
+    ...deleteCustomer(client),
     async readWebhook(rawBody, headers) {
       const signature = headers['stripe-signature'];
       if (typeof signature !== 'string') return null;
       const { webhooks } = await client();
       for (const secret of settings.webhookSecrets) {
         const event = verified(webhooks, { rawBody, signature, secret, now: settings.clock.ms() });
-        if (event !== null) return hintOf(event);
+        if (event !== null) return toProviderEvent(event);
       }
       return null;
     },
     async toldSince(at) {
       const { events } = await client();
-      const asked = { created: { gte: Math.floor(at.getTime() / 1000) }, types: [...TOLD], limit: 100 };
-      const told = await answered(events.list(asked).autoPagingToArray({ limit: TOLD_MAX }));
-      return told.map(hintOf).filter((hint) => hint !== 'OTHER');
+      const asked = { created: { gte: Math.floor(at.getTime() / 1000) }, types: [...HANDLED_EVENT_TYPES], limit: 100 };
+      const told = await mapStripeErrors(events.list(asked).autoPagingToArray({ limit: TOLD_MAX }));
+      return told.map(toProviderEvent).filter((hint) => hint !== 'OTHER');
     },
   };
 }
@@ -118,7 +118,7 @@ function charging(client: Client): Charging {
       return attempt(async () => {
         const customer = await customerOf(stripe, request.customer);
         const params = paymentSession(request, customer);
-        return ofSession(await stripe.checkout.sessions.create(params, { idempotencyKey: request.key }));
+        return fromCheckoutSession(await stripe.checkout.sessions.create(params, { idempotencyKey: request.key }));
       });
     },
     async chargeSaved(request) {
@@ -126,7 +126,7 @@ function charging(client: Client): Charging {
       return attempt(async () => {
         const customer = await customerOf(stripe, request.customer);
         const params = savedPayment(request, customer);
-        return ofIntent(await stripe.paymentIntents.create(params, { idempotencyKey: request.key }));
+        return fromPaymentIntent(await stripe.paymentIntents.create(params, { idempotencyKey: request.key }));
       });
     },
     async saveMethod(request) {
@@ -134,7 +134,7 @@ function charging(client: Client): Charging {
       return attempt(async () => {
         const customer = await customerOf(stripe, request.customer);
         const params = setupSession(request, customer);
-        return ofSession(await stripe.checkout.sessions.create(params, { idempotencyKey: request.key }));
+        return fromCheckoutSession(await stripe.checkout.sessions.create(params, { idempotencyKey: request.key }));
       });
     },
     async refund(request) {
@@ -143,11 +143,11 @@ function charging(client: Client): Charging {
   };
 }
 
-async function attempt(ask: () => Promise<Answer>): Promise<Answer> {
+async function attempt(ask: () => Promise<PaymentResult>): Promise<PaymentResult> {
   try {
     return await ask();
   } catch (error) {
-    return refusalOf(error);
+    return toDecline(error);
   }
 }
 
@@ -162,7 +162,7 @@ function destination({ accountRef, feeCents }: Pick<SavedChargeRequest, 'account
 
 function paymentSession(request: ChargeRequest, customer: string): Stripe.Checkout.SessionCreateParams {
   const { key, amountCents, description } = request;
-  const metadata = { [KEY]: key };
+  const metadata = { [METADATA_KEY]: key };
   return {
     mode: 'payment',
     customer,
@@ -179,7 +179,7 @@ function paymentSession(request: ChargeRequest, customer: string): Stripe.Checko
     ],
     payment_intent_data: {
       description,
-      metadata: { ...metadata, [LED]: 'true' },
+      metadata: { ...metadata, [CHECKOUT_SESSION_MARK]: 'true' },
       ...(request.saveMethod && { setup_future_usage: 'off_session' as const }),
       ...destination(request),
     },
@@ -196,7 +196,7 @@ function savedPayment(request: SavedChargeRequest, customer: string): Stripe.Pay
     off_session: true,
     confirm: true,
     description: request.description,
-    metadata: { [KEY]: request.key },
+    metadata: { [METADATA_KEY]: request.key },
     expand: ['payment_method'],
     ...destination(request),
   };
@@ -205,7 +205,7 @@ function savedPayment(request: SavedChargeRequest, customer: string): Stripe.Pay
 function setupSession(request: SaveMethodRequest, customer: string): Stripe.Checkout.SessionCreateParams {
   const { usedFor } = request;
   const metadata = {
-    [KEY]: request.key,
+    [METADATA_KEY]: request.key,
     [CUSTOMER]: request.customer.id,
     [USED_FOR]: usedFor === 'MEMBER_PAGE' ? usedFor : usedFor.checkoutId,
   };
@@ -221,7 +221,7 @@ function setupSession(request: SaveMethodRequest, customer: string): Stripe.Chec
 }
 
 /** What was transferred to the creator, and the fee of it, go back in proportion. */
-async function attemptRefund(stripe: Stripe, request: RefundRequest): Promise<RefundAnswer> {
+async function attemptRefund(stripe: Stripe, request: RefundRequest): Promise<RefundResult> {
   const { key, ref, amountCents } = request;
   try {
     const charged = await stripe.paymentIntents.retrieve(ref);
@@ -230,13 +230,13 @@ async function attemptRefund(stripe: Stripe, request: RefundRequest): Promise<Re
     const params: Stripe.RefundCreateParams = {
       payment_intent: ref,
       amount: amountCents,
-      metadata: { [KEY]: key },
+      metadata: { [METADATA_KEY]: key },
       ...(isTransferred && { reverse_transfer: true }),
       ...(hasFee && { refund_application_fee: true }),
     };
-    return ofRefund(await stripe.refunds.create(params, { idempotencyKey: key }));
+    return fromRefund(await stripe.refunds.create(params, { idempotencyKey: key }));
   } catch (error) {
-    const refusal = refusalOf(error);
+    const refusal = toDecline(error);
     const message = 'The payment provider rejected the refund.';
     return { ...refusal, code: 'REFUND_REFUSED', message };
   }
@@ -261,38 +261,38 @@ function following(client: Client): Following {
     async fetchPayment({ ref }) {
       const stripe = await client();
       if (isSession(ref)) {
-        const session = await known(stripe.checkout.sessions.retrieve(ref, SESSION_PARTS));
-        return session === null ? null : { key: session.metadata?.[KEY] ?? null, answer: ofSession(session) };
+        const session = await nullIfNoSuchObject(stripe.checkout.sessions.retrieve(ref, SESSION_PARTS));
+        return session === null ? null : { key: session.metadata?.[METADATA_KEY] ?? null, answer: fromCheckoutSession(session) };
       }
-      const intent = await known(stripe.paymentIntents.retrieve(ref, INTENT_PARTS));
+      const intent = await nullIfNoSuchObject(stripe.paymentIntents.retrieve(ref, INTENT_PARTS));
       if (intent === null) return null;
-      return { key: intent.metadata[KEY] ?? null, answer: await ofLedIntent(stripe, intent) };
+      return { key: intent.metadata[METADATA_KEY] ?? null, answer: await ofLedIntent(stripe, intent) };
     },
     async fetchRefund({ ref }) {
       const stripe = await client();
-      const refund = await known(stripe.refunds.retrieve(ref, { expand: ['payment_intent'] }));
-      const intent = whole(refund?.payment_intent);
+      const refund = await nullIfNoSuchObject(stripe.refunds.retrieve(ref, { expand: ['payment_intent'] }));
+      const intent = expanded(refund?.payment_intent);
       if (refund === null || intent === null) return null;
       const isTransferred = intent.transfer_data !== null;
       return {
-        key: refund.metadata?.[KEY] ?? null,
+        key: refund.metadata?.[METADATA_KEY] ?? null,
         paymentRef: intent.id,
         amountCents: refund.amount,
         isCreators: !isTransferred || refund.transfer_reversal !== null,
-        answer: ofRefund(refund),
+        answer: fromRefund(refund),
       };
     },
     async fetchDispute({ ref }) {
       const stripe = await client();
-      const dispute = await known(stripe.disputes.retrieve(ref));
-      return dispute === null ? null : ofDispute(dispute);
+      const dispute = await nullIfNoSuchObject(stripe.disputes.retrieve(ref));
+      return dispute === null ? null : fromDispute(dispute);
     },
     async fetchMethod({ ref }) {
       const stripe = await client();
-      const session = await known(stripe.checkout.sessions.retrieve(ref, SESSION_PARTS));
+      const session = await nullIfNoSuchObject(stripe.checkout.sessions.retrieve(ref, SESSION_PARTS));
       const customerId = session?.metadata?.[CUSTOMER];
       if (session?.status !== 'complete' || customerId === undefined) return null;
-      const method = methodOf(whole(session.setup_intent)?.payment_method, session.customer);
+      const method = methodOf(expanded(session.setup_intent)?.payment_method, session.customer);
       const use = session.metadata?.[USED_FOR];
       const usedFor = use === undefined || use === 'MEMBER_PAGE' ? (use ?? null) : { checkoutId: use };
       return method === null ? null : { customerId, method, usedFor };
@@ -305,34 +305,34 @@ function isSession(ref: string): boolean {
 }
 
 /** Without a name of Stripe's it is found by our key; Stripe's index lags a minute, in which the key itself is safe. */
-async function look(stripe: Stripe, { key, ref }: PaymentHandle): Promise<Answer | null> {
+async function look(stripe: Stripe, { key, ref }: PaymentHandle): Promise<PaymentResult | null> {
   if (ref === null) {
-    const query = `metadata['${KEY}']:'${key}'`;
-    const found = await answered(
+    const query = `metadata['${METADATA_KEY}']:'${key}'`;
+    const found = await mapStripeErrors(
       stripe.paymentIntents.search({ query, limit: 1, expand: ['data.payment_method'] }),
     );
     const [intent] = found.data;
-    return intent?.metadata[KEY] === key ? ofLedIntent(stripe, intent) : null;
+    return intent?.metadata[METADATA_KEY] === key ? ofLedIntent(stripe, intent) : null;
   }
   if (isSession(ref)) {
-    const session = await known(stripe.checkout.sessions.retrieve(ref, SESSION_PARTS));
-    return session === null ? null : ofSession(session);
+    const session = await nullIfNoSuchObject(stripe.checkout.sessions.retrieve(ref, SESSION_PARTS));
+    return session === null ? null : fromCheckoutSession(session);
   }
-  const intent = await known(stripe.paymentIntents.retrieve(ref, INTENT_PARTS));
+  const intent = await nullIfNoSuchObject(stripe.paymentIntents.retrieve(ref, INTENT_PARTS));
   return intent === null ? null : ofLedIntent(stripe, intent);
 }
 
 /** While a session leads it, the buyer may try another card: then the session says how it stands. */
-async function ofLedIntent(stripe: Stripe, intent: Stripe.PaymentIntent): Promise<Answer> {
+async function ofLedIntent(stripe: Stripe, intent: Stripe.PaymentIntent): Promise<PaymentResult> {
   const isFinal = intent.status === 'succeeded' || intent.status === 'canceled';
-  if (isFinal || intent.metadata[LED] === undefined) return ofIntent(intent);
-  const sessions = await answered(stripe.checkout.sessions.list({ payment_intent: intent.id, limit: 1 }));
+  if (isFinal || intent.metadata[CHECKOUT_SESSION_MARK] === undefined) return fromPaymentIntent(intent);
+  const sessions = await mapStripeErrors(stripe.checkout.sessions.list({ payment_intent: intent.id, limit: 1 }));
   const [session] = sessions.data;
-  return session === undefined || session.status === 'complete' ? ofIntent(intent) : ofSession(session);
+  return session === undefined || session.status === 'complete' ? fromPaymentIntent(intent) : fromCheckoutSession(session);
 }
 
 /** A session that was completed in the meantime cannot be ended: how it stands is the answer. */
-async function cancel(stripe: Stripe, payment: PaymentHandle): Promise<Answer> {
+async function cancel(stripe: Stripe, payment: PaymentHandle): Promise<PaymentResult> {
   const { ref } = payment;
   const canceled = { status: 'FAILED', ref, code: 'CANCELED', message: 'The payment was canceled.' } as const;
   const before = await look(stripe, payment);

@@ -2,7 +2,7 @@ import { Button, Code, Group, Progress, Stack, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { api, queries } from '../../../app/api.ts';
-import { errorWords } from '../../../app/error-words.ts';
+import { errorMessage } from '../../../app/error-words.ts';
 import { useMode } from '../../../app/mode.ts';
 import { useStore } from '../../../app/store.ts';
 import { showError } from '../../../app/toasts.ts';
@@ -67,7 +67,7 @@ function QueueItem({ item }: { item: UploadItem }) {
       <Figures item={item} />
       {failure !== null && (
         <Text size="sm" c="var(--mantine-color-error)" role={state === 'failed' ? 'alert' : undefined}>
-          {errorWords(failure)} <Code>{failure.code}</Code>
+          {errorMessage(failure)} <Code>{failure.code}</Code>
         </Text>
       )}
       <Actions item={item} />

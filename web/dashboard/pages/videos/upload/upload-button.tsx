@@ -2,8 +2,8 @@ import './upload.css';
 import { FileButton } from '@mantine/core';
 import { type DragEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useMayChange } from '../../../app/rights.ts';
-import { ChangeButton } from '../../../components/change-button.tsx';
+import { useCanEdit } from '../../../app/rights.ts';
+import { EditButton } from '../../../components/change-button.tsx';
 import { addFiles } from './queue.ts';
 
 /** What the choice of a file offers first. */
@@ -14,7 +14,7 @@ export function UploadButton() {
   const { t } = useTranslation('videos');
   return (
     <FileButton multiple accept={VIDEO_FILES} onChange={(files) => addFiles(files)}>
-      {(props) => <ChangeButton {...props}>{t('upload.choose')}</ChangeButton>}
+      {(props) => <EditButton {...props}>{t('upload.choose')}</EditButton>}
     </FileButton>
   );
 }
@@ -23,7 +23,7 @@ export function UploadButton() {
 export function UploadDrop({ children }: { children: ReactNode }) {
   const { t } = useTranslation('videos');
   const [isOver, setOver] = useState(false);
-  const mayChange = useMayChange();
+  const mayChange = useCanEdit();
   const hasFiles = ({ dataTransfer }: DragEvent) => mayChange && dataTransfer.types.includes('Files');
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the button beside it does the same by the keyboard.
