@@ -1,6 +1,6 @@
 import { HOUR_MS } from '../src/kernel/durations.ts';
 import { AppError } from '../src/kernel/errors.ts';
-import { bookingClient } from '../test/booking/desk.ts';
+import { bookingClient } from '../test/booking/booking-client.ts';
 import { startTestApp, type TestApp } from '../test/harness/app.ts';
 import { ADDRESSES, type Shop } from '../test/money/shop.ts';
 import { median, report } from './support/report.ts';

@@ -5,7 +5,7 @@
 import { systemClock } from '../src/kernel/clock.ts';
 import { createPartner } from '../test/harness/partner.ts';
 import { startPlatform } from '../test/harness/platform.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
 import { median, report } from './support/report.ts';
 

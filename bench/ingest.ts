@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPartner } from '../test/harness/partner.ts';
 import { freePort, startPlatform } from '../test/harness/platform.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 import { RtmpClient } from '../test/rtmp/client.ts';
 import { ownSeconds } from './support/processes.ts';
 import { median, report } from './support/report.ts';

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { startJobWorkers } from '../src/jobs/worker.ts';
 import { createTestDatabase } from '../test/harness/database.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 import { labelJob, openQueue } from '../test/jobs/fixture.ts';
 import { isQuick, median, report } from './support/report.ts';
 

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 import { CURRENT_FFMPEG, NO_CURRENT_FFMPEG } from '../test/live/current-ffmpeg.ts';
 import { WHEP_CLIENT } from '../test/live/whep-client.ts';
 import { NO_JANUS } from '../test/rooms/janus.ts';

@@ -3,8 +3,8 @@ import { newId } from '../src/kernel/ids.ts';
 import { startTestApp, type TestApp } from '../test/harness/app.ts';
 import { commandLine } from '../test/harness/command-line.ts';
 import type { TestAccount } from '../test/harness/factories.ts';
+import { createPaymentsSimulation } from '../test/money/payments-simulation.ts';
 import { actions, play } from '../test/money/sequences.ts';
-import { createPaymentsSimulation } from '../test/money/world.ts';
 import { median, report } from './support/report.ts';
 
 /**

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createPartner } from '../test/harness/partner.ts';
 import { startPlatform } from '../test/harness/platform.ts';
 import { childrenOf, singleItem } from '../test/harness/processes.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 import { ownSeconds } from './support/processes.ts';
 import { isQuick, median, report } from './support/report.ts';
 import { encodeSource, end, ffmpeg, type RtmpServer, startEngine } from './support/rtmp-engine.ts';

@@ -12,8 +12,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SENDER_FLAGS } from '../src/main/sender-process.ts';
 import { freePort } from '../test/harness/platform.ts';
-import { waitFor } from '../test/harness/wait.ts';
-import { NO_NGINX_RTMP, type RtmpServer, startNginxRtmp } from '../test/restream/far-ends.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
+import { NO_NGINX_RTMP, type RtmpServer, startNginxRtmp } from '../test/restream/destinations.ts';
 import { median, report } from './support/report.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -139,10 +139,13 @@ function startSender({ senderPort }: Publish): Sender {
 
 const keysOf = (name: string, count: number) => Array.from({ length: count }, (_, n) => `${name}${n}`);
 const allPublish = (far: RtmpServer, keys: readonly string[]) =>
-  waitFor(async () => (await Promise.all(keys.map((key) => far.stream(key)))).every((one) => one?.publishing), {
-    timeoutMs: 20_000,
-    intervalMs: 200,
-  });
+  waitFor(
+    async () => (await Promise.all(keys.map((key) => far.stream(key)))).every((one) => one?.publishing),
+    {
+      timeoutMs: 20_000,
+      intervalMs: 200,
+    },
+  );
 
 async function ours(far: RtmpServer, publish: Publish, count: number): Promise<Load> {
   const sender = startSender(publish);

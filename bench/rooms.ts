@@ -10,13 +10,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { createJanusEngine } from '../src/media/rooms/janus/engine.ts';
-import { readLink } from '../src/media/rooms/janus/link.ts';
+import { readLink } from '../src/media/rooms/janus/link-file.ts';
 import { janusUnavailableReason, startJanus } from '../src/media/rooms/janus/process.ts';
 import { createLogger } from '../src/platform/logger.ts';
 import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
 import { freePort, type RunningPlatform, startPlatform, unlimitedHeaders } from '../test/harness/platform.ts';
 import { childrenOf, singleItem } from '../test/harness/processes.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 import { connectRoom, type RoomClient } from '../test/rooms/client.ts';
 import { openStudio } from '../test/rooms/studio.ts';
 import { median, report } from './support/report.ts';
@@ -240,7 +240,10 @@ async function together(rooms: Rooms): Promise<void> {
   const begun = performance.now();
   const clients = tokens.map((token) => rooms.connect(roomId, token, '10.1.0.1'));
   const isIn = ({ messages }: RoomClient) => messages.some(({ type }) => type === 'welcome');
-  await waitFor(() => clients.every((one) => isIn(one) || one.closed !== null), { ...PATIENT, intervalMs: 2 });
+  await waitFor(() => clients.every((one) => isIn(one) || one.closed !== null), {
+    ...PATIENT,
+    intervalMs: 2,
+  });
   const name = '20 joins at once for 10 seats';
   report({
     name: `${name}: until all know`,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { type RunningPlatform, startPlatform, unlimitedHeaders } from '../test/harness/platform.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 import { median, report } from './support/report.ts';
 
 /**

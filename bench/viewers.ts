@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { broadcastGuide, hasNginx, startNginx } from '../test/harness/nginx.ts';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 import type { ViewersOptions, ViewersReport } from './support/live-viewers.ts';
 import { ownSeconds } from './support/processes.ts';
 import { report } from './support/report.ts';

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createOutbound } from '../src/platform/outbound/index.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 import { createDeliveryFixture, type DeliveryFixture } from '../test/webhooks/fixture.ts';
 import { median, report } from './support/report.ts';
 

@@ -9,12 +9,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
-import { claim, findDue } from '../src/features/webhooks/delivery/repository.ts';
-import { renderDelivery } from '../src/features/webhooks/delivery/signature.ts';
+import { claim, findDue } from '../src/features/integration/webhooks/delivery/repository.ts';
+import { renderDelivery } from '../src/features/integration/webhooks/delivery/signature.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { newId } from '../src/kernel/ids.ts';
 import { createOutbound } from '../src/platform/outbound/index.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 import { createDeliveryFixture, type DeliveryFixture, thingMade } from '../test/webhooks/fixture.ts';
 import { machineSeconds } from './support/processes.ts';
 import { isQuick, median, report } from './support/report.ts';
@@ -52,7 +52,9 @@ async function idle(f: DeliveryFixture): Promise<void> {
     const count = f.sink.requests.length;
     await f.emit(n + 20);
     const committedAt = performance.timeOrigin + performance.now();
-    const requests = await waitFor(() => f.sink.requests.length > count && f.sink.requests, { intervalMs: 1 });
+    const requests = await waitFor(() => f.sink.requests.length > count && f.sink.requests, {
+      intervalMs: 1,
+    });
     if (n >= 0) times.push(Math.max(0, (requests.at(-1)?.at ?? 0) - committedAt));
     await sleep(10);
   }

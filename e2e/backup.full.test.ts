@@ -8,7 +8,7 @@ import { makeClip } from '../test/harness/clip.ts';
 import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { freePort, type RunningPlatform, serverProgram, startPlatform } from '../test/harness/platform.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 
 const PART = 100_000;
 

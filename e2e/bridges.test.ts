@@ -6,8 +6,8 @@ import { createTestCa, type TestCa } from '../test/harness/certificates.ts';
 import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { marquee, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { waitFor } from '../test/harness/wait.ts';
-import { countFrames } from '../test/restream/far-ends.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
+import { countFrames } from '../test/restream/destinations.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
 
 const SECONDS = 4;
@@ -99,9 +99,15 @@ test('a source is the broadcast of the stream, and comes back when the process t
 
   const killed = mediaProcess();
   process.kill(killed, 'SIGKILL');
-  await waitFor(() => mediaProcess() > 0 && mediaProcess() !== killed, { timeoutMs: 15_000, intervalMs: 100 });
+  await waitFor(() => mediaProcess() > 0 && mediaProcess() !== killed, {
+    timeoutMs: 15_000,
+    intervalMs: 100,
+  });
   const fetched = source.requests.length;
-  await waitFor(() => source.requests.length > fetched, { timeoutMs: 15_000, message: 'the source is asked' });
+  await waitFor(() => source.requests.length > fetched, {
+    timeoutMs: 15_000,
+    message: 'the source is asked',
+  });
   await when(id, 'ACTIVE');
   assert.equal(await events('bridge.connected'), 1, 'a fault of the platform is told to nobody');
   assert.equal(await events('bridge.failed'), 0);

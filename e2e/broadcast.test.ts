@@ -4,7 +4,7 @@ import Stripe from 'stripe';
 import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
 import { BROADCAST_EVENTS, createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 import { type Publisher, startPublisher } from '../test/rtmp/publisher.ts';
 
 let platform: RunningPlatform;

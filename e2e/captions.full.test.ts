@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const PEER = join(ROOT, '.cache/peers/pocketsphinx/usr');
@@ -17,7 +17,7 @@ const MODEL = join(PEER, 'share/pocketsphinx/model/en-us');
 const SPOKEN = join(PEER, 'share/pocketsphinx/test/data/librivox');
 const skip = existsSync(PROGRAM)
   ? false
-  : 'no speech engine for the tests; on Debian 12 type: node scripts/peers.mjs pocketsphinx';
+  : 'no speech engine for the tests; on Debian 12 type: node scripts/test-tools.mjs pocketsphinx';
 
 const TRANSCRIBE_COMMAND = `sh ${join(ROOT, 'scripts/pocketsphinx.sh')} {input} {language} ${MODEL} ${PROGRAM}`;
 /** Where the second sentence begins. */

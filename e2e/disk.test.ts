@@ -6,8 +6,8 @@ import { after, test } from 'node:test';
 import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
 import { createPartner } from '../test/harness/partner.ts';
 import { headersOf, OWNER_KEY, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { mountSmall } from '../test/harness/small-disk.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { mountSmall } from '../test/harness/tmpfs-disk.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 import { call, offsetOf, patch } from '../test/uploads/fixture.ts';
 
 const MB = 2 ** 20;

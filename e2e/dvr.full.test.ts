@@ -6,7 +6,7 @@ import { launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
 import { createPartner } from '../test/harness/partner.ts';
 import { freePort, startPlatform } from '../test/harness/platform.ts';
 import { NO_S3, startS3 } from '../test/harness/s3.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 
 const KEYFRAME_SEC = 2;
 /** More than the live window, and the minute for which its files stay: what is far back comes out of the store. */

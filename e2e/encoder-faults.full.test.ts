@@ -3,7 +3,7 @@ import { after, before, type TestContext, test } from 'node:test';
 import { launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 import { type PublisherOptions, startPublisher } from '../test/rtmp/publisher.ts';
 
 let platform: RunningPlatform;

@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 import { file, type Source, startSource } from '../test/imports/source.ts';
 
 const environment = { ROLES: 'api,worker', FETCH_ALLOW_PRIVATE: '127.0.0.0/8' };

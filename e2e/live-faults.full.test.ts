@@ -7,9 +7,9 @@ import { launchBrowser, type TestBrowser, type WatchedPage } from '../test/harne
 import { createPartner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
 import { childrenOf, singleItem } from '../test/harness/processes.ts';
-import { waitFor } from '../test/harness/wait.ts';
-import { waitForPlayback as moves, PLAYBACK_MONITOR } from '../test/live/witness.ts';
-import { keepPublishing, type ReconnectingPublisher } from '../test/rtmp/again.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
+import { waitForPlayback as moves, PLAYBACK_MONITOR } from '../test/live/playback-monitor.ts';
+import { keepPublishing, type ReconnectingPublisher } from '../test/rtmp/reconnecting-publisher.ts';
 
 let dir: string;
 let browser: TestBrowser;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { childrenOf, singleItem } from '../test/harness/processes.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 import { firstOf, nextPart, segmentsOf, startTwoNodes, type TwoNodes } from '../test/live/two-nodes.ts';
 
 const PARTS = 'marquee_live_node_requests_total{kind="part",outcome="answered"}';
@@ -18,7 +18,9 @@ const isShown = (playlist: string, part: string) =>
 
 test('a hundred players of another node cost the media node one fetch a part', async () => {
   const { get, metric } = nodes;
-  await waitFor(async () => (await get('src/index.m3u8')).text.includes('#EXT-X-PART'), { timeoutMs: 15_000 });
+  await waitFor(async () => (await get('src/index.m3u8')).text.includes('#EXT-X-PART'), {
+    timeoutMs: 15_000,
+  });
   const before = await metric('api', PARTS);
   const players = Array.from({ length: 100 });
   const parts = new Set<string>();

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findRollupErrors } from '../test/analytics/recount.ts';
+import { findRollupErrors } from '../test/analytics/expected-rollups.ts';
 import { makeClip } from '../test/harness/clip.ts';
 import { createTestDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
 import { childrenOf } from '../test/harness/processes.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 import { connectRoom } from '../test/rooms/client.ts';
 import { type Publisher, startPublisher } from '../test/rtmp/publisher.ts';
 

@@ -6,7 +6,7 @@ import { launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
 import { obsUnavailableReason, startObs } from '../test/harness/obs.ts';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { freePort, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 
 const CUT_MS = 6000;
 const lack = obsUnavailableReason();

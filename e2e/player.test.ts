@@ -6,7 +6,7 @@ import { after, before, type TestContext, test } from 'node:test';
 import { launchBrowser, type TestBrowser, type WatchedPage } from '../test/harness/browser.ts';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
 
 /** A partner's own page: hls.js as it comes, with its default configuration. */
@@ -177,10 +177,13 @@ test('pictures without keyframes play as soon as others, and health says what is
   const player = await openPlayer(t, stream.id);
   await player.plays(60, 60_000);
   assert.deepEqual(await player.fatal(), []);
-  await waitFor(async () => Object((await partner.stream(stream.id)).health).issues?.includes('NO_KEYFRAMES'), {
-    timeoutMs: 30_000,
-    message: 'NO_KEYFRAMES in health',
-  });
+  await waitFor(
+    async () => Object((await partner.stream(stream.id)).health).issues?.includes('NO_KEYFRAMES'),
+    {
+      timeoutMs: 30_000,
+      message: 'NO_KEYFRAMES in health',
+    },
+  );
   await partner.stop(stream.id);
 });
 

@@ -6,13 +6,13 @@ import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../test/harness/b
 import type { Partner } from '../test/harness/partner.ts';
 import type { RunningPlatform } from '../test/harness/platform.ts';
 import { childrenOf, singleItem } from '../test/harness/processes.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 import { chooseRealTime, HAS_WEBRTC, holds } from '../test/live/real-time-player.ts';
 import { WHEP_CLIENT, type WhepAnswer } from '../test/live/whep-client.ts';
 import { WHIP_CLIENT } from '../test/live/whip-client.ts';
 import { janusPid, NO_JANUS } from '../test/rooms/janus.ts';
 import { startJanusPlatform } from '../test/rooms/janus-platform.ts';
-import { keepPublishing } from '../test/rtmp/again.ts';
+import { keepPublishing } from '../test/rtmp/reconnecting-publisher.ts';
 
 const PATIENT = { timeoutMs: 30_000, intervalMs: 100 };
 /** Counts the tenths of a second in which the picture of the page moved; a reload of the page begins anew. */

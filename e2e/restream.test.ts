@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { waitFor } from '../test/harness/wait.ts';
-import { NO_NGINX_RTMP, startNginxRtmp } from '../test/restream/far-ends.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
+import { NO_NGINX_RTMP, startNginxRtmp } from '../test/restream/destinations.ts';
 import { type Publisher, startPublisher } from '../test/rtmp/publisher.ts';
 
 const AGAIN_MS = 300;

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import type { TestBrowser } from '../test/harness/browser.ts';
 import type { Partner } from '../test/harness/partner.ts';
 import type { RunningPlatform } from '../test/harness/platform.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 import { CURRENT_FFMPEG, NO_CURRENT_FFMPEG } from '../test/live/current-ffmpeg.ts';
 import { WHIP_CLIENT } from '../test/live/whip-client.ts';
 import { janusPid, NO_JANUS } from '../test/rooms/janus.ts';

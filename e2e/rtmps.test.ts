@@ -7,7 +7,7 @@ import { connect } from 'node:tls';
 import { createTestCa, type TestCa } from '../test/harness/certificates.ts';
 import { createPartner } from '../test/harness/partner.ts';
 import { freePort, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
 
 let ca: TestCa;
@@ -66,9 +66,14 @@ test('an encoder publishes over TLS, and goes on while the certificate is renewe
     fps: 15,
   });
   t.after(() => encoder.stop());
-  await waitFor(async () => (await partner.stream(id)).hasSignal, { timeoutMs: 15_000, message: 'the signal' });
+  await waitFor(async () => (await partner.stream(id)).hasSignal, {
+    timeoutMs: 15_000,
+    message: 'the signal',
+  });
   await partner.start(id);
-  await waitFor(async () => (await fetch(`${platform.url}/live/${id}/master.m3u8`)).ok, { timeoutMs: 15_000 });
+  await waitFor(async () => (await fetch(`${platform.url}/live/${id}/master.m3u8`)).ok, {
+    timeoutMs: 15_000,
+  });
 
   const before = await shown();
   // Half of a renewal, as certbot leaves it for a moment: the old one stays.
@@ -76,7 +81,10 @@ test('an encoder publishes over TLS, and goes on while the certificate is renewe
   await waitFor(() => platform.output().includes('could not be read again'), { timeoutMs: 20_000 });
   assert.equal(await shown(), before);
   await install();
-  await waitFor(async () => (await shown()) !== before, { timeoutMs: 20_000, message: 'the new certificate' });
+  await waitFor(async () => (await shown()) !== before, {
+    timeoutMs: 20_000,
+    message: 'the new certificate',
+  });
   assert.equal((await partner.stream(id)).hasSignal, true);
 });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { headersOf, marquee, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
 
 let platform: RunningPlatform;
@@ -44,7 +44,10 @@ test('a test stream has a signal without an encoder, is watched, and loses it ag
   assert.deepEqual([...bytes.subarray(0, 2)], [0xff, 0xd8], 'a JPEG');
   await call('POST', `/streams/${id}/start`);
   assert.equal((await picture()).status, 404, 'what was before the broadcast is not shown');
-  await waitFor(async () => (await picture()).ok, { timeoutMs: 15_000, message: 'a picture of the broadcast' });
+  await waitFor(async () => (await picture()).ok, {
+    timeoutMs: 15_000,
+    message: 'a picture of the broadcast',
+  });
   const master = `${platform.url}/live/${id}/master.m3u8`;
   await waitFor(async () => (await fetch(master)).ok, { timeoutMs: 15_000, message: 'the playlist' });
   await isWatched(id, master);

@@ -7,7 +7,7 @@ import type { ViewersOptions, ViewersReport } from '../bench/support/live-viewer
 import { proportionalMegabytes } from '../bench/support/memory.ts';
 import { createPartner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 import { type Publisher, startPublisher } from '../test/rtmp/publisher.ts';
 
 const PLAYERS = 40;

@@ -19,7 +19,7 @@ import {
   startPlatform,
 } from '../test/harness/platform.ts';
 import { childrenOf, singleItem } from '../test/harness/processes.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 
 let platform: RunningPlatform;
 let folder: string;

@@ -9,7 +9,7 @@ import type { Page } from 'playwright-core';
 import { launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
 import { createPartner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 
 const run = promisify(execFile);
 const SECONDS = 6;

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Upload } from 'tus-js-client';
-import { startFlakyProxy } from '../test/harness/cut-proxy.ts';
+import { startFlakyProxy } from '../test/harness/flaky-proxy.ts';
 import { headersOf, OWNER_KEY, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 
 const MiB = 2 ** 20;
 let folder: string;

@@ -5,13 +5,13 @@ import { launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
 import type { Partner } from '../test/harness/partner.ts';
 import type { RunningPlatform } from '../test/harness/platform.ts';
 import { childrenOf, singleItem } from '../test/harness/processes.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 import { chooseRealTime, HAS_WEBRTC, holds } from '../test/live/real-time-player.ts';
 import { type Received, WHEP_CLIENT, type WhepAnswer } from '../test/live/whep-client.ts';
 import { WHIP_CLIENT } from '../test/live/whip-client.ts';
 import { NO_JANUS } from '../test/rooms/janus.ts';
 import { startJanusPlatform } from '../test/rooms/janus-platform.ts';
-import { openTraps } from '../test/rooms/traps.ts';
+import { openTraps } from '../test/rooms/udp-canaries.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
 
 const PATIENT = { timeoutMs: 20_000, intervalMs: 100 };

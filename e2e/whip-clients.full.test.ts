@@ -6,7 +6,7 @@ import type { TestBrowser } from '../test/harness/browser.ts';
 import { lackOfWhipObs, startObs } from '../test/harness/obs.ts';
 import type { Partner } from '../test/harness/partner.ts';
 import type { RunningPlatform } from '../test/harness/platform.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 import { CURRENT_FFMPEG, NO_CURRENT_FFMPEG } from '../test/live/current-ffmpeg.ts';
 import { type Received, WHEP_CLIENT, type WhepAnswer } from '../test/live/whep-client.ts';
 import { NO_JANUS } from '../test/rooms/janus.ts';
@@ -121,7 +121,10 @@ for (const [name, start] of Object.entries({ OBS: obs, ffmpeg })) {
     skip: name === 'OBS' ? LACKS.OBS : LACKS.ffmpeg,
   }, async (t) => {
     const { id, streamKey } = await partner.createStream({ record: true });
-    const whipUrl = await waitFor(async () => Object((await of(id)).ingest).whipUrl as string | null, PATIENT);
+    const whipUrl = await waitFor(
+      async () => Object((await of(id)).ingest).whipUrl as string | null,
+      PATIENT,
+    );
     const client = await start(whipUrl, streamKey);
     t.after(() => client.close());
     await signalIs(id, true);

@@ -7,9 +7,8 @@
  *   node scripts/bootstrap.mjs start      prints what is to be run: scripts/start.sh does it
  */
 
-import { handOver } from './bootstrap/hand-over.mjs';
+import { handOver } from './bootstrap/handoff.mjs';
 import { installPackages, nodePath } from './bootstrap/packages.mjs';
-import { tryPeers } from './bootstrap/peers.mjs';
 import {
   ensureChromium,
   ensureCounterStore,
@@ -23,6 +22,7 @@ import {
 } from './bootstrap/programs.mjs';
 import { serverBundle, serverProgram } from './bootstrap/server.mjs';
 import { Stop } from './bootstrap/stop.mjs';
+import { tryPeers } from './bootstrap/test-tools.mjs';
 import { buildWeb } from './bootstrap/web.mjs';
 
 const COMMANDS = {

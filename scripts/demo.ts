@@ -9,7 +9,7 @@ import { makeClip } from '../test/harness/clip.ts';
 import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
 import { BROADCAST_EVENTS, createPartner, type Partner, type VideoData } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
 
 /**

@@ -2,7 +2,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createTestDatabase } from '../test/harness/database.ts';
-import { type Artifact, DATABASE_ARTIFACTS } from './generate/from-database.ts';
+import { type Artifact, DATABASE_ARTIFACTS } from './generate/database-artifacts.ts';
 import { ROOT } from './program.ts';
 import { apiTypesStep } from './steps.ts';
 
@@ -21,7 +21,7 @@ const database = await createTestDatabase();
 try {
   await write(DATABASE_ARTIFACTS);
   // Loads the program, which needs the lists of values that were just written.
-  const { ARTIFACTS } = await import('./generate/artefacts.ts');
+  const { ARTIFACTS } = await import('./generate/artifacts.ts');
   await write(ARTIFACTS);
 } finally {
   await database.close();

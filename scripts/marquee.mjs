@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The operator's command line (`node scripts/marquee.mjs …`): hands over to Node 26 from node_modules. */
 import { existsSync } from 'node:fs';
-import { handOver } from './bootstrap/hand-over.mjs';
+import { handOver } from './bootstrap/handoff.mjs';
 import { nodePath } from './bootstrap/packages.mjs';
 import { serverBundle, serverProgram } from './bootstrap/server.mjs';
 

@@ -4,7 +4,7 @@
  */
 import { globSync } from 'node:fs';
 import { basename } from 'node:path';
-import { figuresOf, saveResults, type Measured } from './bench-results.ts';
+import { figuresOf, type Measured, saveResults } from './bench-results.ts';
 import { ROOT, runProgram } from './program.ts';
 import { runSteps } from './steps.ts';
 

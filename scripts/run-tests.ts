@@ -5,7 +5,7 @@
  * with what is promised (`promises.ts`). With folders, only the tests below those whose path has such a part; with
  * `--changed`, only those that depend on what changed since the branch left `main`.
  */
-import { contractCoverageStep } from './promises.ts';
+import { contractCoverageStep } from './coverage-step.ts';
 import { runSteps, staticSteps } from './steps.ts';
 import { changedTests } from './test-changes.ts';
 import { printTestSummary, testStep } from './test-step.ts';

@@ -36,7 +36,7 @@ test('other files share a process with files of other folders', () => {
 });
 
 test('a few files are spread over the processes that run at a time', () => {
-  const few = files.filter((file) => file.startsWith('src/features/api-keys/'));
+  const few = files.filter((file) => file.startsWith('src/features/identity/api-keys/'));
   assert.equal(groupsOf(few, 3).length, few.length);
   assert.deepEqual(groupsOf([], 3), []);
 });

@@ -6,12 +6,12 @@ import { join, relative } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { waitFor } from '../test/harness/wait.ts';
+import { waitFor } from '../test/harness/wait-for.ts';
 import { ROOT } from './program.ts';
 
 const run = promisify(execFile);
 const STEP = pathToFileURL(join(import.meta.dirname, 'test-step.ts')).href;
-const LEFTOVERS = pathToFileURL(join(import.meta.dirname, 'test-leftovers.ts')).href;
+const LEFTOVERS = pathToFileURL(join(import.meta.dirname, 'orphan-processes.ts')).href;
 /** Starts a `sleep` whose id the file `name` has. */
 const START = `
 import { spawn } from 'node:child_process';

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { endProcesses, type FoundProcess, processesOf } from './test-leftovers.ts';
+import { endProcesses, type FoundProcess, processesOf } from './orphan-processes.ts';
 
 /** Test files that share a process. */
 export interface Group {
@@ -44,7 +44,11 @@ const LOOK_MS = 500;
  * @param path what the reporter writes; there may be nothing yet.
  * @returns how to end the watch, which gives the groups that had to be ended.
  */
-export function guardGroups(groups: readonly Group[], path: string, options: GuardOptions): () => HungGroup[] {
+export function guardGroups(
+  groups: readonly Group[],
+  path: string,
+  options: GuardOptions,
+): () => HungGroup[] {
   const watched = new Map(groups.map((group) => [group.path, watch(group)]));
   const hung: HungGroup[] = [];
   const readOn = reader(path);

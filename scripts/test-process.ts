@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { suite } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { markChildren } from './orphan-processes.ts';
 import { stopTracking } from './test-hook.ts';
-import { markChildren } from './test-leftovers.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 

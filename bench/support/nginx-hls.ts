@@ -3,7 +3,7 @@ import { copyFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { hasNginx, startNginx } from '../../test/harness/nginx.ts';
 import { freePort } from '../../test/harness/platform.ts';
-import { waitFor } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait-for.ts';
 
 export interface NginxHls {
   /** Where an encoder publishes. */

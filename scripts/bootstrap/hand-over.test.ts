@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
-import { waitFor } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait-for.ts';
 
 let folder: string;
 before(async () => {
@@ -21,7 +21,7 @@ before(async () => {
   );
   await writeFile(
     join(folder, 'bootstrap.mjs'),
-    `import { handOver } from ${JSON.stringify(join(import.meta.dirname, 'hand-over.mjs'))};
+    `import { handOver } from ${JSON.stringify(join(import.meta.dirname, 'handoff.mjs'))};
      handOver(process.execPath, [process.argv[2]], process.env);`,
   );
   await writeFile(

@@ -30,7 +30,7 @@ export default {
         media: source('main/media'),
         sender: source('main/sender'),
         cli: source('main/cli'),
-        'reading-worker': source('features/calendars/reading-worker'),
+        'reading-worker': source('features/booking/calendars/reading-worker'),
       },
       output: {
         entryFileNames: '[name].mjs',

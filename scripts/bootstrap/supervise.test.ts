@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { childrenOf } from '../../test/harness/processes.ts';
-import { waitFor } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait-for.ts';
 
 const SUPERVISOR = join(import.meta.dirname, 'supervise.sh');
-const PARENTS = join(import.meta.dirname, '../../src/main/parents.ts');
+const PARENTS = join(import.meta.dirname, '../../src/main/parent-watch.ts');
 
 let folder: string;
 before(async () => {

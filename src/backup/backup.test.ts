@@ -14,7 +14,7 @@ import { runCommandLine } from '../main/command-line.ts';
 import { createDiskStore } from '../media/storage/disk.ts';
 import { migrate } from '../platform/db/migrate.ts';
 import { createMediaCopy } from './media.ts';
-import { readMediaList } from './stored.ts';
+import { readMediaList } from './read-backup.ts';
 
 const FILES = { 'index.m3u8': '#EXTM3U\n', 'init.mp4': 'the head', 's_00001.m4s': 'a second' };
 const s3: TestS3 | null = await startS3();

@@ -5,8 +5,8 @@ import { createZstdCompress } from 'node:zlib';
 import type { Sql } from 'postgres';
 import type { Clock } from '../kernel/clock.ts';
 import type { BlobStore } from '../media/contract/index.ts';
-import { withBackupLock, type Snapshot, withSnapshot } from '../platform/db/dump.ts';
-import { listBackups, type Manifest, createHashingStream, tableKey, writeManifest } from './layout.ts';
+import { type Snapshot, withBackupLock, withSnapshot } from '../platform/db/dump.ts';
+import { createHashingStream, listBackups, type Manifest, tableKey, writeManifest } from './layout.ts';
 import { createMediaCopy } from './media.ts';
 import { prune } from './prune.ts';
 
@@ -34,7 +34,7 @@ export interface BackupReport {
 }
 
 /**
- * Makes a backup while the platform runs (docs/guides/operating.md#backup). Media come first and once more behind the
+ * Makes a backup while the platform runs (docs/guides/operations.md#backup). Media come first and once more behind the
  * database: a file that is removed meanwhile has lost its row before the snapshot, and one that is new then is found
  * by the second look.
  *

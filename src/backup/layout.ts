@@ -6,7 +6,7 @@ import Value from 'typebox/value';
 import type { BlobStore } from '../media/contract/index.ts';
 
 /**
- * How a backup lies in its folder or bucket (docs/guides/operating.md#backup-contents): what one of them has of its own
+ * How a backup lies in its folder or bucket (docs/guides/operations.md#backup-contents): what one of them has of its own
  * below `backups/<id>/`, its manifest last, and the media of all below `media/`, each content once, by its hash.
  */
 const BACKUPS = 'backups/';

@@ -2,10 +2,17 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdCompress } from 'node:zlib';
 import type { BlobStore } from '../media/contract/index.ts';
-import { forEachConcurrent } from './lanes.ts';
-import { blobKey, MEDIA, type MediaFile, type HashingStream, mediaListKey, createHashingStream } from './layout.ts';
+import { forEachConcurrent } from './for-each-concurrent.ts';
+import {
+  blobKey,
+  createHashingStream,
+  type HashingStream,
+  MEDIA,
+  type MediaFile,
+  mediaListKey,
+} from './layout.ts';
+import { discardStream, readMediaList } from './read-backup.ts';
 import { type Source, sourcesOf } from './sources.ts';
-import { discardStream, readMediaList } from './stored.ts';
 
 const PARALLEL = 4;
 /** A file that is written anew under its name while it is read is read again so often. */

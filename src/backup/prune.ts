@@ -1,6 +1,6 @@
 import type { BlobStore } from '../media/contract/index.ts';
 import { blobKey, folderOf, listBackups, MEDIA, removeManifest } from './layout.ts';
-import { readMediaList } from './stored.ts';
+import { readMediaList } from './read-backup.ts';
 
 /**
  * Removes all but the newest backups, what was broken off, and the media that none of those that stay has. A backup

@@ -8,10 +8,10 @@ import { contentTypeOf } from '../kernel/media-keys.ts';
 import type { BlobStore } from '../media/contract/index.ts';
 import { claimForRestore, loadTables } from '../platform/db/load.ts';
 import { knownMigrations, migrate } from '../platform/db/migrate.ts';
-import { forEachConcurrent } from './lanes.ts';
-import { blobKey, type Manifest, type MediaFile, createHashingStream } from './layout.ts';
+import { forEachConcurrent } from './for-each-concurrent.ts';
+import { blobKey, createHashingStream, type Manifest, type MediaFile } from './layout.ts';
+import { discardStream, mediaListOf, readMediaList, readVerified, tableOf } from './read-backup.ts';
 import { isDataPath } from './sources.ts';
-import { mediaListOf, discardStream, readVerified, readMediaList, tableOf } from './stored.ts';
 
 const PARALLEL = 4;
 
@@ -38,7 +38,7 @@ export interface RestoreReport {
 }
 
 /**
- * Restores a backup into an installation without a database (docs/guides/operating.md#restore). Broken off at any moment, it can be called again,
+ * Restores a backup into an installation without a database (docs/guides/operations.md#restore). Broken off at any moment, it can be called again,
  * and nothing else works on the database until it is whole.
  *
  * @throws {Error} one line that says what is in the way, or is damaged.

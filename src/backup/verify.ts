@@ -2,13 +2,13 @@ import type { BlobStore } from '../media/contract/index.ts';
 import { blobKey, type Manifest } from './layout.ts';
 import {
   DamagedError,
+  discardStream,
   type ExpectedFile,
   mediaListOf,
-  discardStream,
-  readVerified,
   readMediaList,
+  readVerified,
   tableOf,
-} from './stored.ts';
+} from './read-backup.ts';
 
 /** Reads a whole backup. @returns what is missing or damaged, in words; nothing when it can be restored. */
 export async function verifyBackup(target: BlobStore, manifest: Manifest): Promise<string[]> {

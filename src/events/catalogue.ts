@@ -1,5 +1,5 @@
 import type { Static, TObject } from 'typebox';
-import { compileSchema } from '../platform/shapes.ts';
+import { compileSchema } from '../platform/schema-validator.ts';
 
 /**
  * A declared event type. Features declare theirs in `events.ts`; the root gathers them. Whoever appends one or

@@ -7,7 +7,7 @@ import { brotliCompressSync, brotliDecompressSync, gzipSync } from 'node:zlib';
 import { fastify } from 'fastify';
 import { createLogger } from '../platform/logger.ts';
 import { loadAssets } from './assets.ts';
-import { landingPage } from './landing.ts';
+import { landingPage } from './landing-page.ts';
 
 const SCRIPT = 'export const answer = 42;\n';
 const MANIFEST = {

@@ -1,5 +1,5 @@
 import type { Caller } from '../kernel/access.ts';
-import type { ClientInfo } from '../kernel/visit.ts';
+import type { ClientInfo } from '../kernel/client-info.ts';
 import type { Logger } from '../platform/logger.ts';
 
 /** A file that came as a part of a multipart body. */

@@ -3,14 +3,14 @@ import { afterEach, beforeEach, mock, test } from 'node:test';
 import Type from 'typebox';
 import { needsOwnProcess } from '../../test/harness/needs.ts';
 import { noSessions } from '../../test/harness/no-sessions.ts';
-import { waitFor } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait-for.ts';
 import type { Caller } from '../kernel/access.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { AppError } from '../kernel/errors.ts';
 import { createLeases } from '../platform/leases.ts';
 import { createLogger } from '../platform/logger.ts';
 import { createApp } from './app.ts';
-import type { EventWriter, EventStreamHandler } from './event-stream.ts';
+import type { EventStreamHandler, EventWriter } from './event-stream.ts';
 import { defineRoute, NoBody, NoParams, NoQuery } from './route.ts';
 
 needsOwnProcess();

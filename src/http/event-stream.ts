@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../kernel/access.ts';
 import { AppError } from '../kernel/errors.ts';
 import type { ConcurrencyLease } from '../platform/leases.ts';
-import { type RevocationReason, type EventWriter, OpenStream } from './open-stream.ts';
+import { type EventWriter, OpenStream, type RevocationReason } from './open-stream.ts';
 import { identify } from './plugins/authenticate.ts';
 import { countRequest, recordRequest } from './plugins/request-log.ts';
 import type { HttpPorts } from './ports.ts';

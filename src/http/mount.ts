@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { AppError } from '../kernel/errors.ts';
-import { HandlerContext } from './asked.ts';
 import { isCsvRows, sendCsv, tableName } from './csv.ts';
-import type { EventStreams, EventStreamHandler } from './event-stream.ts';
-import { namedSchema } from './named.ts';
-import { replayOrRun, idempotencyKeyOf, JSON_TYPE } from './plugins/idempotency.ts';
+import type { EventStreamHandler, EventStreams } from './event-stream.ts';
+import { HandlerContext } from './handler-context.ts';
+import { namedSchema } from './named-schema.ts';
+import { idempotencyKeyOf, JSON_TYPE, replayOrRun } from './plugins/idempotency.ts';
 import { readUpload } from './plugins/upload.ts';
 import type { HttpPorts } from './ports.ts';
 import { ExistingResource, type Page, type Route } from './route.ts';
@@ -46,13 +46,18 @@ export function mountRoute(app: FastifyInstance, base: string, route: Route, por
         const handler = () => {
           const run = prepare();
           return async (operationId: string | null) =>
-            written(await run(operationId === null ? context : context.withOperationId(operationId)), request, reply);
+            written(
+              await run(operationId === null ? context : context.withOperationId(operationId)),
+              request,
+              reply,
+            );
         };
         const isLeased = route.idempotent === 'leased';
         return replayOrRun(ports, { key, caller, isLeased, request, reply, prepare: handler });
       }
       const run = prepare();
-      if (context.acceptsEventStream) return openTail({ request, reply, route, ports, tail: await run(context) });
+      if (context.acceptsEventStream)
+        return openTail({ request, reply, route, ports, tail: await run(context) });
       if (context.acceptsCsv) return openTable(reply, route, await run(context));
       const text = written(await run(context), request, reply);
       reply.header('content-type', JSON_TYPE);

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html, type SafeHtml } from '../platform/html.ts';
 import { NOT_BUILT, type PageAssets, type WebAssets } from './assets.ts';
-import { staticResponse } from './static-answer.ts';
+import { staticResponse } from './static-response.ts';
 
 /** One server-rendered page: complete before any script runs. */
 export interface Page {

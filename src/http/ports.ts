@@ -6,7 +6,7 @@ import type { Counter, WindowCount } from '../platform/counters.ts';
 import type { Idempotency } from '../platform/db/idempotency.ts';
 import type { Leases } from '../platform/leases.ts';
 import type { AccessLine, Logger } from '../platform/logger.ts';
-import type { SameOriginCheck } from './own-origin.ts';
+import type { SameOriginCheck } from './same-origin.ts';
 import type { SessionCookie } from './session-cookie.ts';
 
 /** What the wire needs from the rest of the program; the composition root fills it. */

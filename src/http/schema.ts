@@ -3,7 +3,7 @@ import { MODES, PERMISSIONS, SCOPES } from '../kernel/access.ts';
 import { badRequest } from '../kernel/errors.ts';
 import type { IdPrefix } from '../kernel/ids.ts';
 import { VISIBILITIES } from '../kernel/visibility.ts';
-import { namedSchema } from './named.ts';
+import { namedSchema } from './named-schema.ts';
 
 /** The JSON types a schema can be null beside, in the form that the serialiser handles fastest. */
 type Scalar = { type: 'string' | 'integer' | 'number' | 'boolean' };
@@ -73,10 +73,14 @@ export function IdParams(prefix: IdPrefix, noun: string) {
 }
 
 /** The answer of a DELETE that removes the resource. */
-export const Deleted = namedSchema('Deleted', Type.Object({ id: Type.String(), deleted: Type.Literal(true) }), {
-  id: exampleId('str'),
-  deleted: true,
-});
+export const Deleted = namedSchema(
+  'Deleted',
+  Type.Object({ id: Type.String(), deleted: Type.Literal(true) }),
+  {
+    id: exampleId('str'),
+    deleted: true,
+  },
+);
 
 /** Why something failed. */
 export const Problem = namedSchema(

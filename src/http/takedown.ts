@@ -1,12 +1,16 @@
 import Type, { type Static } from 'typebox';
-import { namedSchema } from './named.ts';
+import { namedSchema } from './named-schema.ts';
 import { Instant } from './schema.ts';
 
 /** What the operator has taken down, as its owner sees it (docs/concepts/videos.md#takedown). */
-export const Takedown = namedSchema('Takedown', Type.Object({ reason: Type.String(), takenDownAt: Instant }), {
-  reason: 'The music infringes third-party rights.',
-  takenDownAt: '2026-11-21T09:00:00.000Z',
-});
+export const Takedown = namedSchema(
+  'Takedown',
+  Type.Object({ reason: Type.String(), takenDownAt: Instant }),
+  {
+    reason: 'The music infringes third-party rights.',
+    takenDownAt: '2026-11-21T09:00:00.000Z',
+  },
+);
 
 export function toTakedown(row: {
   taken_down_at: Date | null;

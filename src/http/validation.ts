@@ -1,8 +1,8 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { Static, TSchema } from 'typebox';
 import { type AppError, badRequest, notFound } from '../kernel/errors.ts';
-import { schemaValidator } from '../platform/shapes.ts';
-import { validationMessage } from './input-words.ts';
+import { schemaValidator } from '../platform/schema-validator.ts';
+import { validationMessage } from './validation-message.ts';
 
 const options = { useDefaults: true, removeAdditional: false };
 /** Bodies are taken as they are: `"100"` is no integer (docs/decisions/lists-and-ids.md#bodies). */

@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts';
-import { waitFor } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait-for.ts';
 import { jobRows, type LabelRun, labelJob, openQueue } from '../../test/jobs/fixture.ts';
 import { startJobWorkers } from './worker.ts';
 

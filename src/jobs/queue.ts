@@ -1,6 +1,6 @@
 import type { Bus } from '../platform/bus.ts';
 import type { Tx } from '../platform/db/index.ts';
-import { compileSchema } from '../platform/shapes.ts';
+import { compileSchema } from '../platform/schema-validator.ts';
 import type { JobDefinition, JobQueue } from './job.ts';
 import * as repository from './repository.ts';
 

@@ -5,8 +5,8 @@
  * `canceled`. Each claim increments `fence`; a run proves with it that it still holds the job.
  */
 import { sql } from 'kysely';
+import { advisoryLock } from '../platform/db/advisory-lock.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
-import { advisoryLock } from '../platform/db/named-lock.ts';
 
 const RETENTION_DAYS = 3;
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { truncate } from '../kernel/cut.ts';
+import { truncate } from '../kernel/truncate.ts';
 import { inBackground } from '../platform/db/deadline.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
 import type { Logger } from '../platform/logger.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { sql } from 'kysely';
 import { createTestDatabase, type TestDatabase } from '../../test/harness/database.ts';
-import { waitFor } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait-for.ts';
 import { jobRows, type LabelRun, labelJob, openQueue } from '../../test/jobs/fixture.ts';
 import { type EnqueueOptions, JobDeferredError, JobPermanentError, JobStoppedError } from './job.ts';
 import { deleteEnded, depths, hasStalledQueue, pruneGroupTurns } from './repository.ts';

@@ -170,7 +170,9 @@ export function intersect(a: Authority, b: Authority): Authority {
   if (a.scope === 'FULL_ACCESS') return { scope, permissions: b.permissions };
   if (b.scope === 'FULL_ACCESS') return { scope, permissions: a.permissions };
   if (a.permissions.length + b.permissions.length === 0) return { scope, permissions: [] };
-  const permissions = PERMISSIONS.filter((permission) => hasPermission(a, permission) && hasPermission(b, permission));
+  const permissions = PERMISSIONS.filter(
+    (permission) => hasPermission(a, permission) && hasPermission(b, permission),
+  );
   return { scope, permissions: impliesContentReads(permissions) ? [...permissions, NOTHING] : permissions };
 }
 
@@ -190,6 +192,7 @@ export function expandPermissions(permissions: readonly string[]): readonly Perm
   return PERMISSIONS.filter(
     (permission) =>
       permissions.includes(permission) ||
-      ((isEmpty || isContentRead(permission)) && hasPermission({ scope: 'STANDARD', permissions }, permission)),
+      ((isEmpty || isContentRead(permission)) &&
+        hasPermission({ scope: 'STANDARD', permissions }, permission)),
   );
 }

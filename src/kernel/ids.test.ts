@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Clock, dateFromMs, systemClock } from './clock.ts';
-import { minIdAt, isUuidV4, newId, newUuid } from './ids.ts';
+import { isUuidV4, minIdAt, newId, newUuid } from './ids.ts';
 
 test('an id is a prefix and 26 characters that read as a UUIDv7', () => {
   const before = systemClock.ms();

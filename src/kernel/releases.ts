@@ -1,4 +1,4 @@
-import { BASELINE_ENDPOINTS } from './first-release.ts';
+import { BASELINE_ENDPOINTS } from './baseline-endpoints.ts';
 import type { Release } from './release.ts';
 
 /**

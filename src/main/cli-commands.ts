@@ -10,7 +10,7 @@ import { remoteCommands } from './cli-webhooks.ts';
 import type { CommandDefinition, Result } from './command.ts';
 import type { Container } from './container.ts';
 import type { OptionalModule } from './core.ts';
-import * as nouns from './nouns.ts';
+import * as nouns from './optional-modules.ts';
 
 const OPTIONS: ParseArgsOptionsConfig = {
   email: { type: 'string' },

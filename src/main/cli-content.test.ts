@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../test/harness/app.ts';
 import { commandLine, runCommand } from '../../test/harness/command-line.ts';
 import type { TestAccount } from '../../test/harness/factories.ts';
-import { waitFor } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait-for.ts';
 import { addVideo, FOLDER } from '../../test/videos/fixture.ts';
 
 let app: TestApp;

@@ -2,7 +2,7 @@ import { required, UsageError, type Values } from './cli-values.ts';
 import type { Result } from './command.ts';
 import type { Container } from './container.ts';
 
-/** What the operator does with content of whatever account (docs/guides/operating.md#content). */
+/** What the operator does with content of whatever account (docs/guides/operations.md#content). */
 interface ContentCommand {
   usage: string;
   run(container: Container, values: Values): Promise<Result>;

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { linkToken } from '../../test/auth/fixture.ts';
 import { startTestApp, type TestApp } from '../../test/harness/app.ts';
 import { commandLine } from '../../test/harness/command-line.ts';
-import { waitFor } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait-for.ts';
 import { startWorker } from './worker.ts';
 
 let app: TestApp;

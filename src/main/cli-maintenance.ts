@@ -11,8 +11,8 @@ import { openDatabase } from '../platform/db/index.ts';
 import { createSecrets, findSecretKey } from '../platform/secrets.ts';
 import { optional, required, UsageError, type Values } from './cli-values.ts';
 import type { Result } from './command.ts';
-import { type Disposers, connectOrStartServer, startOwnServer } from './database-server.ts';
-import { type CheckResult, problem } from './doctor/finding.ts';
+import { connectOrStartServer, type Disposers, startOwnServer } from './database-server.ts';
+import { type CheckResult, problem } from './doctor/check-result.ts';
 
 /** A command of the operator that builds nothing of the program: it works where that does not start, too. */
 export interface MaintenanceCommand {
@@ -122,7 +122,7 @@ const doctor: MaintenanceCommand = {
     ]),
   async run(config, _values, closers) {
     // Loaded only here, with all that it looks at.
-    const { runChecks } = await import('./doctor/examine.ts');
+    const { runChecks } = await import('./doctor/run-checks.ts');
     return shown(await runChecks(config, systemClock, closers));
   },
 };

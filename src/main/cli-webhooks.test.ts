@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import Stripe from 'stripe';
 import { startTestApp, type TestApp } from '../../test/harness/app.ts';
-import { waitFor } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait-for.ts';
 
 const CLI = join(import.meta.dirname, 'cli.ts');
 const { webhooks: verifier } = new Stripe('sk_test_unused');

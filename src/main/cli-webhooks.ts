@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EventSourceMessage, EventSourceParserStream } from 'eventsource-parser/stream';
-import { renderDelivery } from '../features/webhooks/index.ts';
+import { renderDelivery } from '../features/integration/webhooks/index.ts';
 import { BASE_PATH } from '../http/app.ts';
 import { systemClock } from '../kernel/clock.ts';
 import type { Config } from '../platform/config.ts';

@@ -10,7 +10,7 @@ import { OWN_ORIGIN } from '../../test/auth/browser.ts';
 import { startTestApp, type TestApp } from '../../test/harness/app.ts';
 import { BARE_ENVIRONMENT, type CommandOutcome, runCommand } from '../../test/harness/command-line.ts';
 import { createTestDatabase } from '../../test/harness/database.ts';
-import { waitFor } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait-for.ts';
 
 const CLI = join(import.meta.dirname, 'cli.ts');
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

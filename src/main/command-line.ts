@@ -10,9 +10,9 @@ import { UsageError, type Values } from './cli-values.ts';
 import { remoteCommands } from './cli-webhooks.ts';
 import type { Result } from './command.ts';
 import { createContainer } from './container.ts';
-import { type Disposers, connectOrStartServer } from './database-server.ts';
-import { describeStartupError } from './failure.ts';
-import { notifyMigrated } from './services.ts';
+import { connectOrStartServer, type Disposers } from './database-server.ts';
+import { describeStartupError } from './describe-error.ts';
+import { notifyMigrated } from './lifecycle.ts';
 
 /** Where a command prints. */
 interface Terminal {

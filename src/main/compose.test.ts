@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../test/harness/app.ts';
 import { insertReadyVideo } from '../../test/harness/videos.ts';
-import * as allNouns from './nouns.ts';
+import * as allNouns from './optional-modules.ts';
 import { startWorker } from './worker.ts';
 
 const { playlists: _playlists, imports: _imports, support: _support, ...others } = allNouns;

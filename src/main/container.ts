@@ -1,10 +1,13 @@
 import { buildCore, coreDeclarations, type OptionalModule } from './core.ts';
-import * as allNouns from './nouns.ts';
+import * as allNouns from './optional-modules.ts';
 import { openPorts, type Settings } from './ports.ts';
 import { createWiring } from './wiring.ts';
 
 /** The whole program, built once in each process; each role takes from its parts what it runs. */
-export async function createContainer(settings: Settings, nouns: readonly OptionalModule[] = Object.values(allNouns)) {
+export async function createContainer(
+  settings: Settings,
+  nouns: readonly OptionalModule[] = Object.values(allNouns),
+) {
   const { ports, close } = await openPorts(settings);
   const { connect, ...wiring } = createWiring(ports, {
     declared: [coreDeclarations, ...nouns],

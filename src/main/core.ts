@@ -1,32 +1,34 @@
-import type { Accounts } from '../features/accounts/index.ts';
-import { apiKeyEvents } from '../features/api-keys/index.ts';
-import { bookingEvents, cohortMovedJob } from '../features/bookings/index.ts';
-import { bridgeEvents } from '../features/bridges/index.ts';
-import { changelogEvents } from '../features/changelog/index.ts';
-import { checkoutEvents } from '../features/checkout/index.ts';
-import { cohortEvents } from '../features/cohorts/index.ts';
-import { discountCodeEvents } from '../features/discount-codes/index.ts';
-import { domainEvents } from '../features/domains/index.ts';
-import { payoutEvents } from '../features/ledger/index.ts';
-import type { Mailbox, MailCaps } from '../features/mail/index.ts';
+import { bookingEvents, cohortMovedJob } from '../features/booking/bookings/index.ts';
+import { cohortEvents } from '../features/booking/cohorts/index.ts';
+import { productEvents } from '../features/booking/products/index.ts';
+import { waitlistEvents } from '../features/booking/waitlist/index.ts';
+import { checkoutEvents } from '../features/commerce/checkout/index.ts';
+import { discountCodeEvents } from '../features/commerce/discount-codes/index.ts';
+import { payoutEvents } from '../features/commerce/ledger/index.ts';
 import {
   type CollectedCard,
   deleteCustomersJob,
   type Payments,
   paymentEvents,
   settleRefundJob,
-} from '../features/payments/index.ts';
-import { productEvents } from '../features/products/index.ts';
-import { recordingJob } from '../features/recordings/index.ts';
-import { restreamEvents } from '../features/restreams/index.ts';
+} from '../features/commerce/payments/index.ts';
+import { type Subscriptions, subscriptionEvents } from '../features/commerce/subscriptions/index.ts';
+import { tierEvents } from '../features/commerce/tiers/index.ts';
+import type { Accounts } from '../features/identity/accounts/index.ts';
+import { apiKeyEvents } from '../features/identity/api-keys/index.ts';
+import { domainEvents } from '../features/identity/domains/index.ts';
+import { teamEvents } from '../features/identity/team/index.ts';
+import { followerEvents } from '../features/identity/users/index.ts';
+import type { UsageAggregator } from '../features/insight/usage/index.ts';
+import { changelogEvents } from '../features/integration/changelog/index.ts';
+import type { Mailbox, MailCaps } from '../features/integration/mail/index.ts';
+import { webhookEvents } from '../features/integration/webhooks/index.ts';
+import { bridgeEvents } from '../features/live/bridges/index.ts';
+import { recordingJob } from '../features/live/recordings/index.ts';
+import { restreamEvents } from '../features/live/restreams/index.ts';
+import { streamEvents } from '../features/live/streams/index.ts';
 import { type Rooms, roomEvents, roomRecordingJob } from '../features/rooms/index.ts';
-import { streamEvents } from '../features/streams/index.ts';
-import { type Subscriptions, subscriptionEvents } from '../features/subscriptions/index.ts';
-import { teamEvents } from '../features/team/index.ts';
-import { tierEvents } from '../features/tiers/index.ts';
-import { uploadEvents } from '../features/uploads/index.ts';
-import type { UsageAggregator } from '../features/usage/index.ts';
-import { followerEvents } from '../features/users/index.ts';
+import { uploadEvents } from '../features/video/uploads/index.ts';
 import {
   createVideoIntake,
   createVideoPurge,
@@ -34,10 +36,8 @@ import {
   transcribeJob,
   type Videos,
   videoEvents,
-} from '../features/videos/index.ts';
-import { waitlistEvents } from '../features/waitlist/index.ts';
-import { webhookEvents } from '../features/webhooks/index.ts';
-import type { ModuleWithExports, Declarations, FeatureModule } from './part.ts';
+} from '../features/video/videos/index.ts';
+import type { Declarations, FeatureModule, ModuleWithExports } from './feature-module.ts';
 import { accountsPart, profilesPart } from './parts/accounts.ts';
 import { createPlaybackUrls } from './parts/addresses.ts';
 import { apiKeysPart } from './parts/api-keys.ts';
@@ -189,7 +189,9 @@ function buildMoney(base: MoneyDeps, register: Register) {
   const discountCodes = register(discountCodesPart(base));
   const onCardCollected = (card: CollectedCard): Promise<void> => subscriptions.subscriptions.giveCard(card);
   const payments = register(paymentsPart({ ...base, ...ledger, onCardCollected }));
-  const subscriptions: { subscriptions: Subscriptions } = register(subscriptionsPart({ ...base, ...tiers, ...payments }));
+  const subscriptions: { subscriptions: Subscriptions } = register(
+    subscriptionsPart({ ...base, ...tiers, ...payments }),
+  );
   return { ...ledger, ...tiers, ...discountCodes, ...payments, ...subscriptions };
 }
 
@@ -255,7 +257,9 @@ function buildMedia(base: BaseContext & MediaDeps & { tally: UsageAggregator }, 
   const live = register(streamsPart({ ...base, ...addresses, recordings }));
   const { liveChat } = register(chatPart({ ...base, ...fingerprints, ...addresses, ...live }));
   const nodes = register(liveNodesPart(base));
-  const playback = register(playbackPart({ ...base, ...fingerprints, ...addresses, ...nodes, recordings, liveChat }));
+  const playback = register(
+    playbackPart({ ...base, ...fingerprints, ...addresses, ...nodes, recordings, liveChat }),
+  );
   const restreams = register(restreamsPart(base));
   const whip = register(whipPart({ ...base, ...addresses, ...live }));
   const whep = register(whepPart({ ...base, ...fingerprints, ...addresses, ...playback }));

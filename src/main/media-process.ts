@@ -1,6 +1,6 @@
 import { type ChildProcess, fork, type SendHandle } from 'node:child_process';
 import type { FfmpegInfo } from '../media/ffmpeg/check.ts';
-import type { RoomEngineSelection } from '../media/rooms/choice.ts';
+import type { RoomEngineSelection } from '../media/rooms/engine-selection.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { MediaGauges } from '../platform/metrics.ts';
 import { programFile } from '../platform/root.ts';

@@ -4,12 +4,12 @@ import { migrate } from '../platform/db/migrate.ts';
 import { metricsServer } from '../platform/metrics.ts';
 import { type BuiltApi, buildApi } from './api.ts';
 import { type Container, createContainer } from './container.ts';
+import { banner, createOwner, type StartupWarning } from './first-run.ts';
 import type { HeldPort, HeldPorts } from './held-ports.ts';
+import { notifyMigrated, recover } from './lifecycle.ts';
 import type { MediaLaunch } from './media-process.ts';
 import { missingCodecs } from './media-tools.ts';
-import { banner, createOwner, type StartupWarning } from './owner.ts';
 import type { Settings } from './ports.ts';
-import { recover, notifyMigrated } from './services.ts';
 import { startWorker } from './worker.ts';
 
 type RunSettings = Required<Pick<Settings, 'config' | 'databaseUrl' | 'secretKey' | 'rooms'>> & {
@@ -79,7 +79,7 @@ async function findWeakness({ config, guard, log }: Container): Promise<StartupW
   const { weakness } = await guard();
   if (weakness === null) return null;
   log.warn({ reason: weakness }, 'ffmpeg runs without a sandbox');
-  return { name: 'No sandbox', text: `${weakness} (docs/guides/operating.md#sandbox)` };
+  return { name: 'No sandbox', text: `${weakness} (docs/guides/operations.md#sandbox)` };
 }
 
 /** What was asked for of encoders and is not to be had here, where this process tree encodes. */
@@ -103,7 +103,7 @@ async function findEncoderLacks({ config, checkTools, hardware, log }: Container
 function findRoomsLack({ roomChoice: { lack }, log }: Container): StartupWarning | null {
   if (lack === null) return null;
   log.warn({ reason: lack }, 'rooms have no media server: they are peer-to-peer and limited to four people');
-  const text = `at most four people: ${lack} (docs/guides/rooms-operator.md)`;
+  const text = `at most four people: ${lack} (docs/guides/room-engines.md)`;
   return { name: 'Small rooms', text };
 }
 

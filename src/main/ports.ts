@@ -7,7 +7,7 @@ import type { Release } from '../kernel/release.ts';
 import { RELEASES } from '../kernel/releases.ts';
 import type { BlobStore } from '../media/contract/index.ts';
 import type { Guard } from '../media/ffmpeg/guard.ts';
-import type { RoomEngineSelection } from '../media/rooms/choice.ts';
+import type { RoomEngineSelection } from '../media/rooms/engine-selection.ts';
 import { loadRoomEngine, type RoomEngineOpener } from '../media/rooms/open.ts';
 import { openBlobStore } from '../media/storage/index.ts';
 import { type Bus, createBus } from '../platform/bus.ts';

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import type { PushReport } from '../media/contract/index.ts';
-import type { VerifiedPush } from '../media/restream/known-good.ts';
 import type { SenderEvents, SenderProcess } from '../media/restream/restream-manager.ts';
+import type { VerifiedPush } from '../media/restream/verified-keys.ts';
 import { ownEnvironment } from '../platform/config.ts';
 import type { Logger } from '../platform/logger.ts';
 import { programFile } from '../platform/root.ts';

@@ -4,10 +4,10 @@ import { acquireInstanceLock } from '../platform/instance-lock.ts';
 import { createLogger } from '../platform/logger.ts';
 import { loadSecretKey } from '../platform/secrets.ts';
 import { readCertificate } from './certificate.ts';
-import { describeStartupError } from './failure.ts';
+import { describeStartupError } from './describe-error.ts';
 import { holdPorts } from './held-ports.ts';
 import { launchMedia } from './media-process.ts';
-import { parentsOf, signalReady, onParentExit } from './parents.ts';
+import { onParentExit, parentsOf, signalReady } from './parent-watch.ts';
 
 /** Undone in reverse order, so that nothing is closed under what still needs it. */
 const closers: (() => Promise<void> | void)[] = [];
@@ -72,7 +72,7 @@ async function start(): Promise<void> {
     import('./platform.ts'),
     server,
     loadSecretKey(config),
-    import('../media/rooms/choice.ts').then(({ selectRoomEngine }) => selectRoomEngine(config)),
+    import('../media/rooms/engine-selection.ts').then(({ selectRoomEngine }) => selectRoomEngine(config)),
   ]);
   await runPlatform({ config, databaseUrl, secretKey, rooms, media, ports, closers });
 }

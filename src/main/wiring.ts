@@ -1,8 +1,8 @@
 import { createCatalogue, type EventCatalogue } from '../events/catalogue.ts';
 import { createEvents, type EventConsumer, type Events } from '../events/index.ts';
-import { createUsageEvents, type UsageEvents } from '../features/facts/index.ts';
+import { createUsageEvents, type UsageEvents } from '../features/insight/usage-events/index.ts';
 import { createJobQueue, type Jobs } from '../jobs/queue.ts';
-import type { Declarations, FeatureModule } from './part.ts';
+import type { Declarations, FeatureModule } from './feature-module.ts';
 import type { Ports } from './ports.ts';
 
 /** What features reach each other by without knowing each other: events, jobs and facts. */

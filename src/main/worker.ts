@@ -2,7 +2,7 @@ import { type ScheduledTask, startSchedule } from '../jobs/schedule.ts';
 import { startJobWorkers } from '../jobs/worker.ts';
 import { inBackground } from '../platform/db/deadline.ts';
 import type { Container } from './container.ts';
-import { stopServices, startServices } from './services.ts';
+import { startServices, stopServices } from './lifecycle.ts';
 
 /** The worker role: jobs, webhook deliveries, mail, and what time does to all that has one. */
 export function startWorker(container: Container): { stop(): Promise<void> } {

@@ -1,4 +1,4 @@
-import { ConfigError, integer, type Key, type TrustProxy, text } from './config-kinds.ts';
+import { ConfigError, integer, type Key, type TrustProxy, text } from './config-parsers.ts';
 
 /** The variables of what is counted, for the table of all. */
 export const ANALYTICS_KEYS = {

@@ -1,4 +1,4 @@
-import { ConfigError, type Key, port, text, url } from './config-kinds.ts';
+import { ConfigError, type Key, port, text, url } from './config-parsers.ts';
 
 /** The variables of how nodes with the media role are reached, for the table of all. */
 export const MEDIA_KEYS = {
@@ -12,7 +12,7 @@ export const MEDIA_KEYS = {
   ),
   TLS_KEY_FILE: text('Private key of the RTMPS certificate, PEM.'),
   MEDIA_HOST: text(
-    'Address the media role binds for the nodes that serve its broadcasts to viewers: an address of a private network if they run on other machines. See `docs/guides/operating.md`.',
+    'Address the media role binds for the nodes that serve its broadcasts to viewers: an address of a private network if they run on other machines. See `docs/guides/operations.md`.',
     '127.0.0.1',
   ),
   MEDIA_PORT: port('Port for these nodes; 0 uses a free port.', 0),

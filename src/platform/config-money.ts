@@ -1,4 +1,4 @@
-import { ConfigError, type Key, text, url } from './config-kinds.ts';
+import { ConfigError, type Key, text, url } from './config-parsers.ts';
 
 const fee: Key<number> = {
   description:

@@ -1,13 +1,13 @@
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
-import { ConfigError, integer, type Key, list, text, url } from './config-kinds.ts';
+import { ConfigError, integer, type Key, list, text, url } from './config-parsers.ts';
 
 const ENGINES = ['auto', 'janus', 'livekit', 'mesh'] as const;
 type EngineChoice = (typeof ENGINES)[number];
 
 const engine: Key<EngineChoice> = {
   description:
-    'Room engine: `janus` on this machine, `livekit` on separate machines, `mesh` (peer-to-peer between browsers, at most four people), or `auto`: LiveKit if `LIVEKIT_URL` is set, otherwise Janus if installed, otherwise mesh. See `docs/guides/rooms-operator.md`.',
+    'Room engine: `janus` on this machine, `livekit` on separate machines, `mesh` (peer-to-peer between browsers, at most four people), or `auto`: LiveKit if `LIVEKIT_URL` is set, otherwise Janus if installed, otherwise mesh. See `docs/guides/room-engines.md`.',
   fallback: 'auto',
   parse: (value) => {
     const choice = ENGINES.find((known) => known === value);

@@ -1,5 +1,5 @@
 import { type EncoderChoice, HARDWARE_KINDS, VIDEO_CODECS, type VideoCodec } from '../kernel/video-codecs.ts';
-import { flag, integer, type Key, text } from './config-kinds.ts';
+import { flag, integer, type Key, text } from './config-parsers.ts';
 
 const codecs: Key<VideoCodec[]> = {
   description:

@@ -1,4 +1,4 @@
-import { destinations, integer, type Key, retrySeconds } from './config-kinds.ts';
+import { destinations, integer, type Key, retrySeconds } from './config-parsers.ts';
 
 /** The variables of webhooks, for the table of all. */
 export const WEBHOOK_KEYS = {

@@ -1,11 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import { PEOPLE_KEYS, type PeopleConfig, type PeopleKeys, readPeople } from './config-accounts.ts';
 import {
   ANALYTICS_KEYS,
   type AnalyticsConfig,
   type AnalyticsKeys,
   readAnalytics,
 } from './config-analytics.ts';
+import { MEDIA_KEYS, type MediaConfig, type MediaKeys, readMedia } from './config-media.ts';
+import { MONEY_KEYS, type MoneyConfig, type MoneyKeys, readMoney } from './config-money.ts';
 import {
   apiKey,
   ConfigError,
@@ -28,17 +31,14 @@ import {
   text,
   trustProxy,
   url,
-} from './config-kinds.ts';
-import { MEDIA_KEYS, type MediaConfig, type MediaKeys, readMedia } from './config-media.ts';
-import { MONEY_KEYS, type MoneyConfig, type MoneyKeys, readMoney } from './config-money.ts';
-import { PEOPLE_KEYS, type PeopleConfig, type PeopleKeys, readPeople } from './config-people.ts';
+} from './config-parsers.ts';
 import { ROOM_KEYS, type RoomConfig, type RoomKeys, readRooms } from './config-rooms.ts';
 import { readVideo, VIDEO_KEYS } from './config-video.ts';
 import { readWebhooks, WEBHOOK_KEYS } from './config-webhooks.ts';
 import type { DiskReserve } from './disk.ts';
 
-export type { RegistrationMode, TrustProxy } from './config-kinds.ts';
-export { ConfigError } from './config-kinds.ts';
+export type { RegistrationMode, TrustProxy } from './config-parsers.ts';
+export { ConfigError } from './config-parsers.ts';
 export type { RoomConfig } from './config-rooms.ts';
 
 /** Every variable the program reads, in the order of docs/configuration.md. */
@@ -148,7 +148,7 @@ export const KEYS = {
   FFMPEG_PATH: text('Path of ffmpeg, version 5.1 or newer.', 'ffmpeg'),
   FFPROBE_PATH: text('Path of ffprobe.', 'ffprobe'),
   REQUIRE_SANDBOX: flag(
-    'Fail to start if ffmpeg cannot run in a sandbox. See `docs/guides/operating.md`.',
+    'Fail to start if ffmpeg cannot run in a sandbox. See `docs/guides/operations.md`.',
     false,
   ),
   ...VIDEO_KEYS,

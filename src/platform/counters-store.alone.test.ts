@@ -3,7 +3,7 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import { Redis } from 'ioredis';
 import { TestClock } from '../../test/harness/clock.ts';
 import { redisProgram, startTestRedis, type TestRedis } from '../../test/harness/redis.ts';
-import { waitFor } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait-for.ts';
 import { type Counter, type CounterFactory, counterFactory } from './counters.ts';
 import { createLeases } from './leases.ts';
 import { createLogger } from './logger.ts';

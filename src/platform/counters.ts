@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import { RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
 import { DAY_MS, QUARTER_MS } from '../kernel/durations.ts';
 import type { DurableWindows } from './durable-windows.ts';
+import { type Counter, createFixedWindowCounter, type WindowCount } from './fixed-window-counter.ts';
 import type { RedisStore } from './redis.ts';
-import { type Counter, createFixedWindowCounter, type WindowCount } from './windows.ts';
 
-export type { Counter, WindowCount } from './windows.ts';
+export type { Counter, WindowCount } from './fixed-window-counter.ts';
 
 /**
  * What a shared counter does while its store is gone. `open`: it answers -1, for limits that must not stand in

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { Reader } from 'mmdb-lib';
-import { ConfigError } from './config-kinds.ts';
+import { ConfigError } from './config-parsers.ts';
 
 /** Where addresses are, offline. */
 export interface Countries {

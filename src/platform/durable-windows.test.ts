@@ -6,17 +6,17 @@ import { after, before, describe, test } from 'node:test';
 import { newAddress } from '../../test/auth/fixture.ts';
 import { startTestApp, type TestApp } from '../../test/harness/app.ts';
 import { TestClock } from '../../test/harness/clock.ts';
-import { runTask } from '../../test/harness/parts.ts';
+import { runTask } from '../../test/harness/modules.ts';
 import { redisProgram, startTestRedis } from '../../test/harness/redis.ts';
 import type { TestResponse } from '../../test/harness/response.ts';
-import { waitFor } from '../../test/harness/wait.ts';
+import { waitFor } from '../../test/harness/wait-for.ts';
 import { createChat } from '../../test/streams/chat.ts';
 import { DAY_MS, QUARTER_MS } from '../kernel/durations.ts';
 import { counterKey } from './counters.ts';
 import { purgeWindows } from './db/counter-windows.ts';
 import { createDurableWindows } from './durable-windows.ts';
+import { createFixedWindowCounter } from './fixed-window-counter.ts';
 import { createLogger } from './logger.ts';
-import { createFixedWindowCounter } from './windows.ts';
 
 const NODE = join(import.meta.dirname, '../../test/harness/node-main.ts');
 
@@ -281,7 +281,11 @@ describe('stored windows', () => {
     const { sql, secrets } = base.container;
     const durable = createDurableWindows({ sql, secrets, log, nowMs });
     const journal = durable.journal('crowd');
-    const counter = createFixedWindowCounter(() => DAY_MS - (nowMs() % DAY_MS), { maxKeys: 1500, nowMs, journal });
+    const counter = createFixedWindowCounter(() => DAY_MS - (nowMs() % DAY_MS), {
+      maxKeys: 1500,
+      nowMs,
+      journal,
+    });
     for (let n = 0; n < 10_000; n++) await counter.hit(`key ${n}`);
     await durable.flush();
     assert.equal(await storedHits('crowd'), 1500);

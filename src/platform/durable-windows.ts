@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from 'postgres';
 import { addHits, purgeWindows, readWindows, type StoredWindow } from './db/counter-windows.ts';
+import type { Window, WindowJournal } from './fixed-window-counter.ts';
 import type { Logger } from './logger.ts';
 import type { Secrets } from './secrets.ts';
-import type { Window, WindowJournal } from './windows.ts';
 
 /** Interval between two writes, and so what a crash forgives at most. */
 export const FLUSH_MS = 10_000;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { UsageEvent, Viewer } from '../../src/features/facts/index.ts';
+import type { UsageEvent, Viewer } from '../../src/features/insight/usage-events/index.ts';
 import type { PlayerEvent } from '../../src/platform/db/json-columns.ts';
 
 const MIDNIGHT = Date.parse('2026-11-21T00:00:00Z');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestApp } from '../harness/app.ts';
 import type { Shop } from '../money/shop.ts';
-import { bookingClient } from './desk.ts';
+import { bookingClient } from './booking-client.ts';
 
 /** Many customers at once who want what one can have. */
 export function runConcurrently(appOf: () => TestApp) {

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import {
+  type AvailabilityWindows,
   type Candidate,
   candidates,
-  type AvailabilityWindows,
   type SlotDurations,
   WEEKDAYS,
-} from '../../src/features/slots/rules.ts';
+} from '../../src/features/booking/slots/rules.ts';
 import { dateFromMs } from '../../src/kernel/clock.ts';
 import { DAY_MS, MINUTE_MS } from '../../src/kernel/durations.ts';
 
@@ -51,7 +51,11 @@ export function wallsAround(timezone: string, dayMs: number): Walls {
 }
 
 /** What is to be offered, found by going through all minutes. */
-function byMinute({ firstMs, walls, firsts }: Walls, weekly: AvailabilityWindows['weekly'], lengths: SlotDurations): Candidate[] {
+function byMinute(
+  { firstMs, walls, firsts }: Walls,
+  weekly: AvailabilityWindows['weekly'],
+  lengths: SlotDurations,
+): Candidate[] {
   const days = Array.from({ length: 7 }, (_, i) => dateFromMs(firstMs + (i - 1) * DAY_MS));
   const found: Candidate[] = [];
   for (const day of days) {

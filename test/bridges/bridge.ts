@@ -6,7 +6,7 @@ import type { BridgeReport, PublishGrant } from '../../src/media/contract/index.
 import { openFfmpeg } from '../../src/media/ffmpeg/program.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { createOutbound, type Outbound } from '../../src/platform/outbound/index.ts';
-import { waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { type FlvReader, openFlv } from '../rtmp/flv-reader.ts';
 import { startIngest, type TestIngest } from '../rtmp/ingest.ts';
 

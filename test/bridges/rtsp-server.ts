@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { TlsOptions } from 'node:tls';
 import { freePort } from '../harness/platform.ts';
-import { waitFor } from '../harness/wait.ts';
-import { startTcp } from '../restream/far-ends.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { startTcp } from '../restream/destinations.ts';
 import { FPS } from './hls.ts';
 
 const REALM = 'camera';

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { violationsOf } from '../harness/axe.ts';
 import { launchBrowser, type TestBrowser } from '../harness/browser.ts';
-import { waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { startSite, type TestSite } from './site.ts';
 
 let site: TestSite;

@@ -8,9 +8,9 @@ import type { Page } from 'playwright-core';
 import { violationsInDarkScheme, violationsOf } from '../harness/axe.ts';
 import type { OpenOptions, WatchedPage } from '../harness/browser.ts';
 import { assertAccessibleInBothSchemes, startDashboard, type TestDashboard } from '../harness/dashboard.ts';
-import { runTask } from '../harness/parts.ts';
+import { runTask } from '../harness/modules.ts';
 import { freePort } from '../harness/platform.ts';
-import { waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { addVideo, madeUpFiles } from '../videos/fixture.ts';
 
 let dashboard: TestDashboard;
@@ -261,7 +261,7 @@ async function unfinishedAccount(page: Page): Promise<void> {
   await page.reload();
   await page.getByText('individual.dob.day').waitFor(SLOW);
   await page.getByRole('button', { name: 'Complete the account' }).waitFor();
-  await page.getByRole('button', { name: "Open Stripe dashboard" }).waitFor();
+  await page.getByRole('button', { name: 'Open Stripe dashboard' }).waitFor();
   await assertAccessibleInBothSchemes(page, 'an account to complete');
 }
 

@@ -10,7 +10,7 @@ import { startTestApp, type TestApp } from '../harness/app.ts';
 import { FAKE_DEVICES, launchBrowser, type TestBrowser, type WatchedPage } from '../harness/browser.ts';
 import { assertAccessible } from '../harness/dashboard.ts';
 import { freePort } from '../harness/platform.ts';
-import { waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait-for.ts';
 
 const SLOW = { timeout: 30_000 };
 const ROOM_NAME = 'Rehearsal with Ada Lovelace';

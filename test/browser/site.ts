@@ -8,9 +8,9 @@ import {
   liveWatchPages,
   type StreamSnapshot,
   type VideoSnapshot,
-} from '../../src/features/playback/index.ts';
+} from '../../src/features/audience/playback/index.ts';
 import { loadAssets } from '../../src/http/assets.ts';
-import { landingPage } from '../../src/http/landing.ts';
+import { landingPage } from '../../src/http/landing-page.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { createSecrets } from '../../src/platform/secrets.ts';
@@ -73,7 +73,10 @@ export async function startSite(): Promise<TestSite> {
     beacons: createBeacons({
       ...{ streams, videos, sessions, clock: systemClock },
       viewers: { seen: () => {} },
-      arrivals: { fingerprint: () => ({ ...NOBODY, ipAgentHash: '' }), viewerOf: async () => ({ ...NOBODY, hash: '' }) },
+      arrivals: {
+        fingerprint: () => ({ ...NOBODY, ipAgentHash: '' }),
+        viewerOf: async () => ({ ...NOBODY, hash: '' }),
+      },
       facts: {
         isDuplicate: async () => false,
         lastNumber: async () => null,

@@ -4,13 +4,13 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { after, before, test } from 'node:test';
 import type { Frame, Page } from 'playwright-core';
-import { VIDEO_TOPIC } from '../../src/features/videos/locked.ts';
+import { VIDEO_TOPIC } from '../../src/features/video/videos/with-locked-video.ts';
 import { startTestApp, type TestApp } from '../harness/app.ts';
 import { violationsInDarkScheme, violationsOf } from '../harness/axe.ts';
 import { launchBrowser, type OpenOptions, type TestBrowser, type WatchedPage } from '../harness/browser.ts';
 import type { TestAccount } from '../harness/factories.ts';
 import { NO_S3, startS3 } from '../harness/s3.ts';
-import { waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { addCaption, addVideo, av1Renditions, encodedFiles, type VideoFixture } from '../videos/fixture.ts';
 
 const CHAPTERS = [
@@ -159,7 +159,9 @@ test('a viewer plays, seeks, sees the storyboard and captions, changes quality a
 
       await page.locator('media-time-range').hover({ position: { x: 100, y: 10 } });
       const preview = page.locator('media-time-range');
-      await waitFor(async () => (await preview.getAttribute('mediapreviewimage'))?.includes('/img/sb_001.jpg'));
+      await waitFor(async () =>
+        (await preview.getAttribute('mediapreviewimage'))?.includes('/img/sb_001.jpg'),
+      );
       assert.equal(await preview.getAttribute('mediapreviewchapter'), 'Tuning');
 
       await page.locator('media-captions-button').click();

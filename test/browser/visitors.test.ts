@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Locator, Page } from 'playwright-core';
-import { bookingClient } from '../booking/desk.ts';
+import { bookingClient } from '../booking/booking-client.ts';
 import { startTestApp, type TestApp } from '../harness/app.ts';
 import { violationsInDarkScheme, violationsOf } from '../harness/axe.ts';
 import { launchBrowser, type TestBrowser } from '../harness/browser.ts';
-import { waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { createChat } from '../streams/chat.ts';
 
 let app: TestApp;

@@ -3,7 +3,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { violationsInDarkScheme, violationsOf } from '../harness/axe.ts';
 import { launchBrowser, type OpenOptions, type TestBrowser, type WatchedPage } from '../harness/browser.ts';
-import { waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { playableSnapshot } from '../videos/playable-snapshot.ts';
 import { FRAME_RATE } from './broadcast.ts';
 import { startSite, type TestSite, testStream } from './site.ts';
@@ -202,7 +202,9 @@ test('a planned start is counted down in the zone of the visitor, follows a new 
       assert.match(first, /^01:01:\d\d$/);
       await waitFor(async () => (await left()) !== first, { message: 'the next second' });
       site.stream.scheduledStartAt = new Date(startMs + 2 * 86_400_000);
-      await waitFor(async () => /^2 days 01:01:\d\d$/.test((await left()) ?? ''), { message: 'the new plan' });
+      await waitFor(async () => /^2 days 01:01:\d\d$/.test((await left()) ?? ''), {
+        message: 'the new plan',
+      });
       site.stream.scheduledStartAt = null;
       await page.locator('.player-panel-countdown').waitFor({ state: 'hidden' });
       goLive();

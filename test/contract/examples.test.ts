@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { request } from 'undici';
-import { signatureHeader } from '../../src/features/webhooks/delivery/signature.ts';
+import { signatureHeader } from '../../src/features/integration/webhooks/delivery/signature.ts';
 import { startTestApp, type TestApp } from '../harness/app.ts';
 import { type Operation, readOperations } from './document.ts';
 

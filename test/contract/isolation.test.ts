@@ -5,10 +5,10 @@ import { startTestDns, type TestDns } from '../harness/dns.ts';
 import { addressOf, type Operation, readOperations, sampleOf } from './document.ts';
 import {
   ACCOUNT_LEVEL,
-  PUBLIC_NAMES,
   FROM_PLATFORM,
   makeResources,
   type PathValues,
+  PUBLIC_NAMES,
   TEST_MODE_ONLY,
   valuesFor,
 } from './resources.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { newKey } from '../../src/features/api-keys/rules.ts';
+import { newKey } from '../../src/features/identity/api-keys/rules.ts';
 import { Browser } from '../auth/browser.ts';
 import { type AuthFixture, newAddress, type Person, startAuthFixture } from '../auth/fixture.ts';
 import type { TestApp } from '../harness/app.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { assertAccessible, startDashboard, type TestDashboard } from '../harness/dashboard.ts';
-import { runTask } from '../harness/parts.ts';
+import { runTask } from '../harness/modules.ts';
 
 const SLOW = { timeout: 30_000 };
 

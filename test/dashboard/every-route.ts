@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import ts from 'typescript';
-import { assertNoOverflow, type DashboardUser, startDashboard, type TestDashboard } from '../harness/dashboard.ts';
+import {
+  assertNoOverflow,
+  type DashboardUser,
+  startDashboard,
+  type TestDashboard,
+} from '../harness/dashboard.ts';
 import { samplePaths } from './sample-paths.ts';
 
 const DASHBOARD = join(import.meta.dirname, '../../web/dashboard');

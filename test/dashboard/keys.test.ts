@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { linkToken } from '../auth/fixture.ts';
 import { assertAccessible, startDashboard, type TestDashboard } from '../harness/dashboard.ts';
-import { runTask } from '../harness/parts.ts';
-import { waitFor } from '../harness/wait.ts';
+import { runTask } from '../harness/modules.ts';
+import { waitFor } from '../harness/wait-for.ts';
 
 const PHONE = { width: 390, height: 844 };
 

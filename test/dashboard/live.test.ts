@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Frame, Page } from 'playwright-core';
-import { assertAccessibleInBothSchemes, type MediaPlatform, startMediaPlatform } from '../harness/dashboard.ts';
-import { waitFor } from '../harness/wait.ts';
+import {
+  assertAccessibleInBothSchemes,
+  type MediaPlatform,
+  startMediaPlatform,
+} from '../harness/dashboard.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { startPublisher } from '../rtmp/publisher.ts';
 
 const TITLE = `${'ليلة الجمعة على الهواء '.repeat(5)}${'星期五晚上直播'.repeat(8)} ${'🎬🎉'.repeat(3)}`;

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { linkToken, totp } from '../auth/fixture.ts';
 import { type DashboardUser, startDashboard, type TestDashboard } from '../harness/dashboard.ts';
-import { waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { insertVideos } from './many-videos.ts';
 
 let dashboard: TestDashboard;
@@ -231,7 +231,9 @@ test('everything by the keyboard: sign-in, palette, skip link, focus on the head
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await heading(page, 'Usage').waitFor();
-    await waitFor(async () => (await focused(page)) === 'Usage', { message: 'the heading to have the focus' });
+    await waitFor(async () => (await focused(page)) === 'Usage', {
+      message: 'the heading to have the focus',
+    });
     await page.keyboard.press('Control+k');
     await page.getByPlaceholder('Search pages and commands').waitFor();
     await page.keyboard.type('new stream');

@@ -7,8 +7,12 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { makeClip } from '../harness/clip.ts';
-import { assertAccessibleInBothSchemes, type MediaPlatform, startMediaPlatform } from '../harness/dashboard.ts';
-import { waitFor } from '../harness/wait.ts';
+import {
+  assertAccessibleInBothSchemes,
+  type MediaPlatform,
+  startMediaPlatform,
+} from '../harness/dashboard.ts';
+import { waitFor } from '../harness/wait-for.ts';
 
 const TITLE = `${'ليلة الجمعة '.repeat(7)}${'星期五晚上'.repeat(12)} ${'🎬🎉'.repeat(6)} A night at the opera`;
 const SLOW = { timeout: 120_000 };

@@ -9,15 +9,15 @@ import type { Release } from '../../src/kernel/release.ts';
 import { startApi } from '../../src/main/api.ts';
 import { type Container, createContainer } from '../../src/main/container.ts';
 import type { OptionalModule } from '../../src/main/core.ts';
-import * as allNouns from '../../src/main/nouns.ts';
-import type { RoomEngineSelection } from '../../src/media/rooms/choice.ts';
+import * as allNouns from '../../src/main/optional-modules.ts';
+import type { RoomEngineSelection } from '../../src/media/rooms/engine-selection.ts';
 import { loadConfig } from '../../src/platform/config.ts';
+import { eventWatcher, recordErrorCode, untrackedEvents } from './contract-coverage.ts';
 import { createTestDatabase } from './database.ts';
-import { assertDeclaredResponse } from './declared.ts';
 import { type AccountOptions, insertAccount, type KeyOptions, type TestAccount } from './factories.ts';
 import { moneyCheck, watchedLog } from './money-fields.ts';
 import { TestResponse } from './response.ts';
-import { eventWatcher, untrackedEvents, recordErrorCode } from './seen.ts';
+import { assertDeclaredResponse } from './response-contract.ts';
 
 export interface RequestOptions {
   key?: string;

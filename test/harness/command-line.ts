@@ -1,6 +1,6 @@
 import { runCommandLine } from '../../src/main/command-line.ts';
 import { SECRET_KEY, type TestApp } from './app.ts';
-import { recordDatabaseEvents } from './seen.ts';
+import { recordDatabaseEvents } from './contract-coverage.ts';
 
 /** What a command line has of the environment of its test: with the cache of compiled files it starts in half the time. */
 export const BARE_ENVIRONMENT: NodeJS.ProcessEnv = {

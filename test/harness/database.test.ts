@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import postgres from 'postgres';
 import { createTestDatabase } from './database.ts';
-import { waitFor } from './wait.ts';
+import { waitFor } from './wait-for.ts';
 
 test('a test database is migrated, separate from others, and gone after close', async () => {
   const [one, two] = await Promise.all([createTestDatabase(), createTestDatabase()]);

@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import postgres, { type Sql } from 'postgres';
-import { unmarked } from '../../scripts/test-leftovers.ts';
+import { unmarked } from '../../scripts/orphan-processes.ts';
 import { type Db, waitForDatabase } from '../../src/platform/db/index.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { migrationsHash } from './migrations.ts';
 import { SERVER_SOCKET } from './paths.ts';
-import { waitFor } from './wait.ts';
+import { waitFor } from './wait-for.ts';
 
 /** Any constant: it serialises the making of templates. */
 const TEMPLATE_LOCK = 7_220_412;

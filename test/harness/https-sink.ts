@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { createTestCa, type TestCa } from './certificates.ts';
-import { waitFor } from './wait.ts';
+import { waitFor } from './wait-for.ts';
 
 /** One request as it arrived. */
 export interface SinkRequest {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Route } from '../../src/http/route.ts';
 import { createLogger, type Logger } from '../../src/platform/logger.ts';
-import { routeFinder } from './declared.ts';
 import type { TestResponse } from './response.ts';
+import { routeFinder } from './response-contract.ts';
 
 /** A member with this name holds an amount of money. */
 const MONEY_NAME =

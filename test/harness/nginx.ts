@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './platform.ts';
-import { waitFor } from './wait.ts';
+import { waitFor } from './wait-for.ts';
 
 export interface RunningNginx {
   url: string;

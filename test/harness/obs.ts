@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { WebSocket } from 'ws';
 import { makeClip } from './clip.ts';
 import { freePort } from './platform.ts';
-import { waitFor } from './wait.ts';
+import { waitFor } from './wait-for.ts';
 
 /** Its configuration, as OBS itself writes it; the address, the key and the clip are filled in. */
 const CONFIGURATION = join(import.meta.dirname, '../obs');
@@ -40,7 +40,7 @@ export function obsUnavailableReason(): string | null {
 
 /** The same of the OBS that publishes by WHIP. */
 export function lackOfWhipObs(): string | null {
-  if (!existsSync(TREE)) return 'no OBS with WHIP; on Debian type: node scripts/peers.mjs obs-whip';
+  if (!existsSync(TREE)) return 'no OBS with WHIP; on Debian type: node scripts/test-tools.mjs obs-whip';
   const [program = '', ...args] = inTree(tmpdir(), ['obs', '--version']);
   const { status } = spawnSync(program, args, { stdio: 'ignore' });
   return status === 0 ? null : 'OBS does not run in bubblewrap here';
@@ -85,7 +85,8 @@ export async function startObs(service: ObsService): Promise<RunningObs> {
   });
   return {
     isRunning: () => obs.exitCode === null && obs.signalCode === null,
-    press: (button) => waitFor(() => ask(port, button).then(() => true), { timeoutMs: 20_000 }).then(() => {}),
+    press: (button) =>
+      waitFor(() => ask(port, button).then(() => true), { timeoutMs: 20_000 }).then(() => {}),
     async log() {
       const folder = join(home, '.config/obs-studio/logs');
       const names = await readdir(folder).catch(() => []);

@@ -1,5 +1,5 @@
 import { headersOf, OWNER_KEY, type RunningPlatform } from './platform.ts';
-import { waitFor } from './wait.ts';
+import { waitFor } from './wait-for.ts';
 
 /** The fields of a stream that tests look at. */
 export interface StreamData {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { seedCluster } from './cluster.ts';
-import { waitFor } from './wait.ts';
+import { waitFor } from './wait-for.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** The FULL_ACCESS key of the owner of every platform started here. */

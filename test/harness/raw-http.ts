@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { recordErrorCode } from './contract-coverage.ts';
 import { TestResponse } from './response.ts';
-import { recordErrorCode } from './seen.ts';
-import { waitFor } from './wait.ts';
+import { waitFor } from './wait-for.ts';
 
 /** A bare TCP connection to an HTTP server, for what no client would send. */
 export interface RawSocket {

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { freePort } from './platform.ts';
-import { waitFor } from './wait.ts';
+import { waitFor } from './wait-for.ts';
 
 /** A Valkey or Redis server of its own, without persistence. */
 export interface TestRedis {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ERRORS, type ErrorCode } from '../../src/kernel/errors.ts';
-import { recordObserved } from './seen.ts';
+import { recordObserved } from './contract-coverage.ts';
 
 type RawHeaders = Record<string, string | string[] | undefined>;
 

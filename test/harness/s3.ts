@@ -6,12 +6,12 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './platform.ts';
-import { waitFor } from './wait.ts';
+import { waitFor } from './wait-for.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../.cache/peers/s3');
 
 /** The reason that a skipped test shows. */
-export const NO_S3 = 'no S3 server for the tests; with Go installed type: node scripts/peers.mjs s3';
+export const NO_S3 = 'no S3 server for the tests; with Go installed type: node scripts/test-tools.mjs s3';
 
 /** An S3 server of its own with one empty bucket; path-style addresses. */
 export interface TestS3 {

@@ -1,5 +1,5 @@
 import { type EventSourceMessage, EventSourceParserStream } from 'eventsource-parser/stream';
-import { waitFor } from './wait.ts';
+import { waitFor } from './wait-for.ts';
 
 interface TailOptions {
   key?: string;

@@ -1,6 +1,6 @@
 import type { TestApp } from './app.ts';
 import { type SdpAnswer, sdpCaller } from './sdp-request.ts';
-import { waitFor } from './wait.ts';
+import { waitFor } from './wait-for.ts';
 
 /** Somebody who publishes by WHIP, to a media node that is the test. */
 export async function publishTo(

@@ -9,7 +9,7 @@ import { AppError, notFound } from '../../src/kernel/errors.ts';
 import { type Container, createContainer } from '../../src/main/container.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import type { Db } from '../../src/platform/db/index.ts';
-import { violatedConstraint, isTransientError } from '../../src/platform/db/index.ts';
+import { isTransientError, violatedConstraint } from '../../src/platform/db/index.ts';
 import { SECRET_KEY } from '../harness/app.ts';
 import { noSessions } from '../harness/no-sessions.ts';
 import { TestResponse } from '../harness/response.ts';

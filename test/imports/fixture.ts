@@ -1,7 +1,7 @@
 import { type JobWorkers, startJobWorkers } from '../../src/jobs/worker.ts';
 import { startTestApp } from '../harness/app.ts';
-import { jobWorker } from '../harness/parts.ts';
-import { waitFor } from '../harness/wait.ts';
+import { jobWorker } from '../harness/modules.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { file, type Source, startSource } from './source.ts';
 
 export type ImportFixture = Awaited<ReturnType<typeof startImportFixture>>;

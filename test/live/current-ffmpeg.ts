@@ -8,4 +8,4 @@ export const CURRENT_FFMPEG = join(CURRENT_FFMPEG_DIR, 'ffmpeg');
 /** Why tests with it are skipped; false when they are not. */
 export const NO_CURRENT_FFMPEG = existsSync(CURRENT_FFMPEG)
   ? false
-  : 'no current ffmpeg; with Python installed type: node scripts/peers.mjs ffmpeg-current';
+  : 'no current ffmpeg; with Python installed type: node scripts/test-tools.mjs ffmpeg-current';

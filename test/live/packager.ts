@@ -10,9 +10,9 @@ import { type LadderInput, planLadder } from '../../src/media/live/ladder.ts';
 import { createPackager, type Packager, type PackagerOptions } from '../../src/media/live/packager.ts';
 import { type MediaPlaylist, parseMediaPlaylist } from '../../src/media/live/playlist.ts';
 import { createLogger } from '../../src/platform/logger.ts';
+import { eventually } from './eventually.ts';
 import { OLD_ABILITIES, testFfmpeg } from './ffmpeg.ts';
 import { type FlvSource, type FlvSourceOptions, startFlvSource } from './flv-source.ts';
-import { eventually } from './poll.ts';
 
 export const run = promisify(execFile);
 const log = createLogger('silent');

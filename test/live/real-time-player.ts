@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait-for.ts';
 
 /** Whether the player of a watch page shows the broadcast by WebRTC. */
 export const HAS_WEBRTC =

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Sql } from 'postgres';
-import type { Catalog } from './sales-deeds.ts';
+import type { Catalog } from './sales-actions.ts';
 
 interface Charged {
   subscription: string;

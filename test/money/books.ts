@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { createLedgerCheck, createPayouts } from '../../src/features/ledger/index.ts';
+import { createLedgerCheck, createPayouts } from '../../src/features/commerce/ledger/index.ts';
 import { DAY_MS } from '../../src/kernel/durations.ts';
 import { createLogger } from '../../src/platform/logger.ts';
+import type { PaymentsSimulation } from './payments-simulation.ts';
 import { ATTACKS, actions, play } from './sequences.ts';
-import type { PaymentsSimulation } from './world.ts';
 
 /** Whatever happens in whatever order, and wherever the program is killed: no cent is lost or counted twice. */
 export async function assertLedgerInvariants(

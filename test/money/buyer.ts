@@ -1,4 +1,4 @@
-import type { PendingCharge, NewCharge } from '../../src/features/payments/index.ts';
+import type { NewCharge, PendingCharge } from '../../src/features/commerce/payments/index.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import type { PaymentMethod } from '../../src/platform/db/json-columns.ts';
 import type { TestApp } from '../harness/app.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { TestApp } from '../harness/app.ts';
-import { runTask } from '../harness/parts.ts';
+import { runTask } from '../harness/modules.ts';
 
 /** What a browser does with the page of a creator's members. @param base its path. */
 export function memberPage(appOf: () => TestApp, base: () => string) {

@@ -1,6 +1,6 @@
 import { after, before, test } from 'node:test';
 import { assertLedgerInvariants } from './books.ts';
-import { createPaymentsSimulation, type PaymentsSimulation } from './world.ts';
+import { createPaymentsSimulation, type PaymentsSimulation } from './payments-simulation.ts';
 
 let world: PaymentsSimulation;
 before(async () => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type {
-  PaymentResult,
   ChargeRequest,
   PaymentProvider,
+  PaymentResult,
   SavedChargeRequest,
-} from '../../src/features/payments/index.ts';
+} from '../../src/features/commerce/payments/index.ts';
 import { type Clock, dateFromMs } from '../../src/kernel/clock.ts';
 import { newId } from '../../src/kernel/ids.ts';
 
@@ -79,7 +79,11 @@ const handle = ({ key, workspaceId, accountRef }: ChargeRequest) => ({
 });
 
 /** Asks, and does what the buyer does. @returns what became of it. */
-async function pay(under: ProviderUnderTest, asked: ChargeRequest, card: Card): Promise<PaymentResult | null> {
+async function pay(
+  under: ProviderUnderTest,
+  asked: ChargeRequest,
+  card: Card,
+): Promise<PaymentResult | null> {
   const answer = await under.provider().charge(asked);
   if (answer.status !== 'ACTION') return answer;
   await under.onThePage(answer.ref, card);

@@ -3,9 +3,9 @@ import {
   createCheckoutConsumers,
   createCheckoutPayments,
   createCheckouts,
-} from '../../src/features/checkout/index.ts';
-import { createDiscountCodes } from '../../src/features/discount-codes/index.ts';
-import { memberPath } from '../../src/features/members/index.ts';
+} from '../../src/features/commerce/checkout/index.ts';
+import { createDiscountCodes } from '../../src/features/commerce/discount-codes/index.ts';
+import { memberPath } from '../../src/features/commerce/members/index.ts';
 import {
   type CardService,
   type Payments,
@@ -15,9 +15,12 @@ import {
   paymentRefunded,
   paymentSucceeded,
   testCardOf,
-} from '../../src/features/payments/index.ts';
-import { createSubscriptionConsumers, createSubscriptions } from '../../src/features/subscriptions/index.ts';
-import { createTiers, tierCapacity, tierUpdated } from '../../src/features/tiers/index.ts';
+} from '../../src/features/commerce/payments/index.ts';
+import {
+  createSubscriptionConsumers,
+  createSubscriptions,
+} from '../../src/features/commerce/subscriptions/index.ts';
+import { createTiers, tierCapacity, tierUpdated } from '../../src/features/commerce/tiers/index.ts';
 import { notFound } from '../../src/kernel/errors.ts';
 import type { TestClock } from '../harness/clock.ts';
 import type { TestDatabase } from '../harness/database.ts';

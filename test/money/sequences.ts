@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { PurchaseRow } from '../../src/features/payments/index.ts';
+import type { PurchaseRow } from '../../src/features/commerce/payments/index.ts';
 import { AppError } from '../../src/kernel/errors.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { insertAccount } from '../harness/factories.ts';
 import { moneyIn } from '../harness/money-fields.ts';
 import { assertAgreed } from './agreed.ts';
 import { assertConsistent } from './invariants.ts';
-import { isSale, type Sale, type Catalog, sale, sell, stock } from './sales-deeds.ts';
-import { Crash, type PaymentsSimulation } from './world.ts';
+import { Crash, type PaymentsSimulation } from './payments-simulation.ts';
+import { type Catalog, isSale, type Sale, sale, sell, stock } from './sales-actions.ts';
 
 const MINUTE_MS = 60_000;
 const CARDS = [

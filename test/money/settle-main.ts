@@ -1,5 +1,5 @@
 /** Settles a payment in a process of its own, which is killed when the provider has answered and nothing is written. */
-import { createPayments } from '../../src/features/payments/index.ts';
+import { createPayments } from '../../src/features/commerce/payments/index.ts';
 import { createContainer } from '../../src/main/container.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { SECRET_KEY } from '../harness/app.ts';

@@ -4,10 +4,10 @@ import { Browser } from '../auth/browser.ts';
 import { PASSWORD } from '../auth/fixture.ts';
 import { startTestApp, type TestApp } from '../harness/app.ts';
 import type { TestClock } from '../harness/clock.ts';
-import { runTask } from '../harness/parts.ts';
+import { runTask } from '../harness/modules.ts';
 import { type StripeServer, startStripeServer } from '../harness/stripe-server.ts';
 import { memberPage } from './member-page.ts';
-import { type Shop, checkoutClient } from './shop.ts';
+import { checkoutClient, type Shop } from './shop.ts';
 
 /** A creator whose account with Stripe is complete. */
 export type StripeShop = Shop & { accountRef: string };

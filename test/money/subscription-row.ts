@@ -1,4 +1,4 @@
-import * as rules from '../../src/features/subscriptions/rules.ts';
+import * as rules from '../../src/features/commerce/subscriptions/rules.ts';
 import { dateFromMs } from '../../src/kernel/clock.ts';
 
 /** For tests of the rules alone: a monthly subscription that was paid when it began. */

@@ -10,7 +10,7 @@ const PROGRAM = join(ROOT, '.cache/peers/oasdiff');
 /** Where a release keeps its document: `openapi-0.2.0.json`. */
 const RELEASES = join(ROOT, 'docs/releases');
 
-export const NO_OASDIFF = 'oasdiff is not there; with Go installed type: node scripts/peers.mjs oasdiff';
+export const NO_OASDIFF = 'oasdiff is not there; with Go installed type: node scripts/test-tools.mjs oasdiff';
 export const hasOasdiff = () => existsSync(PROGRAM);
 
 /** A change that a client of the earlier document may not survive. */

@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { type MediaPlatform, startMediaPlatform } from '../harness/dashboard.ts';
 import { createPartner, type Partner } from '../harness/partner.ts';
 import { unlimitedHeaders } from '../harness/platform.ts';
-import { waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { assertNear } from '../transcode/result.ts';
 import { FRAME_RATE, ODD_FILES, type OddFile, ONE_FRAME_MORE, PATCHES } from './odd-files.ts';
 

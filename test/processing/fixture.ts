@@ -4,16 +4,16 @@ import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
 import { createCatalogue } from '../../src/events/catalogue.ts';
 import { createEvents } from '../../src/events/index.ts';
-import { createUsageEvents } from '../../src/features/facts/index.ts';
-import { transcribeJob, videoEvents } from '../../src/features/videos/index.ts';
-import { createVideoIntake } from '../../src/features/videos/intake/service.ts';
-import { createTranscodeNode } from '../../src/features/videos/processing/nodes.ts';
+import { createUsageEvents } from '../../src/features/insight/usage-events/index.ts';
+import { transcribeJob, videoEvents } from '../../src/features/video/videos/index.ts';
+import { createVideoIntake } from '../../src/features/video/videos/intake/service.ts';
+import { createTranscodeNode } from '../../src/features/video/videos/processing/nodes.ts';
 import {
   createVideoProcessing,
   processingJobs,
-} from '../../src/features/videos/processing/processing.service.ts';
-import type { VideoRow } from '../../src/features/videos/repository.ts';
-import * as transitions from '../../src/features/videos/transitions.ts';
+} from '../../src/features/video/videos/processing/processing.service.ts';
+import type { VideoRow } from '../../src/features/video/videos/repository.ts';
+import * as transitions from '../../src/features/video/videos/transitions.ts';
 import { type JobWorkers, startJobWorkers } from '../../src/jobs/worker.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { Plan } from '../../src/kernel/plans.ts';
@@ -26,10 +26,10 @@ import type {
   Transcoder,
 } from '../../src/media/contract/index.ts';
 import { createDiskStore } from '../../src/media/storage/disk.ts';
+import { eventWatcher } from '../harness/contract-coverage.ts';
 import { createTestDatabase } from '../harness/database.ts';
 import { insertAccount } from '../harness/factories.ts';
-import { eventWatcher } from '../harness/seen.ts';
-import { waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { openQueue } from '../jobs/fixture.ts';
 import { writeRendition } from './fake-rendition.ts';
 import { fakeSource } from './fake-source.ts';

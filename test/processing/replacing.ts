@@ -2,10 +2,10 @@ import {
   insertReplacement,
   lastReplacement,
   type ReplacementRow,
-} from '../../src/features/videos/replacement/repository.ts';
+} from '../../src/features/video/videos/replacement/repository.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { newId } from '../../src/kernel/ids.ts';
-import { waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import type { ProcessingRig } from './fixture.ts';
 
 /** Another file for a READY video, which has just been stored. @returns its key. */

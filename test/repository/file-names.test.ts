@@ -29,7 +29,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
 };
 /** Declarations that stand elsewhere, and why. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  'src/features/uploads/tus.ts':
+  'src/features/video/uploads/tus.ts':
     'the tus endpoint: a protocol outside the base URL, whose creations are as a route',
 };
 
@@ -51,11 +51,15 @@ function fault(path: string): string | null {
 }
 
 test('the grammar of names refuses what it should', () => {
-  for (const path of ['src/features/videos/a.pages.ts', 'src/http/rate-limit.alone.test.ts'])
+  for (const path of ['src/features/video/videos/a.pages.ts', 'src/http/rate-limit.alone.test.ts'])
     assert.equal(fault(path), null);
-  for (const path of ['src/features/videos/a.utils.ts', 'src/http/a.service.ts', 'src/http/camelCase.ts'])
+  for (const path of [
+    'src/features/video/videos/a.utils.ts',
+    'src/http/a.service.ts',
+    'src/http/camelCase.ts',
+  ])
     assert.match(fault(path) ?? '', /no name of ours/);
-  assert.match(fault('src/features/videos/gone.pages.test.ts') ?? '', /there is no gone[.]pages[.]ts/);
+  assert.match(fault('src/features/video/videos/gone.pages.test.ts') ?? '', /there is no gone[.]pages[.]ts/);
 });
 
 test('files are named by subject and layer, and tests by what they test', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { ARTIFACTS } from '../../scripts/generate/artefacts.ts';
+import { ARTIFACTS } from '../../scripts/generate/artifacts.ts';
 import { schemaSnapshot } from '../../scripts/generate/schema-snapshot.ts';
 import { tableTypes } from '../../scripts/generate/tables.ts';
 import { MODES, SCOPES } from '../../src/kernel/access.ts';

@@ -32,7 +32,8 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'src/media/rooms/janus/process.ts': 'opens a server for a moment, to find a free port',
   'src/media/rooms/janus/tap.ts':
     'hands packets to bridges/room-source.ts, which has the budget of each track',
-  'src/media/rooms/livekit/visitor.ts': 'reads the LiveKit server that the operator has configured',
+  'src/media/rooms/livekit/hidden-participant.ts':
+    'reads the LiveKit server that the operator has configured',
   'src/media/whep/whep-manager.ts': 'notes that a packet came, and reads nothing of it',
 };
 

@@ -51,7 +51,7 @@ test('no endpoint has changed since the last release without an entry of the cha
   assert.equal(
     withoutEntry(changedEndpoints(kept, document), RELEASES, keptVersion).join('\n'),
     '',
-    'name it in an entry of src/kernel/first-release.ts (or of the release to come, src/kernel/releases.ts)',
+    'name it in an entry of src/kernel/baseline-endpoints.ts (or of the release to come, src/kernel/releases.ts)',
   );
 });
 

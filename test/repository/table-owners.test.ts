@@ -35,7 +35,7 @@ function accesses(source: string): { writes: Set<string>; reads: Set<string> } {
   return { writes: find(WRITES), reads: find(READS) };
 }
 
-/** `features/videos` of `features/videos/processing/repository.ts`, `events` of `events/index.ts`. */
+/** `features/video/videos` of `features/video/videos/processing/repository.ts`, `events` of `events/index.ts`. */
 function folderOf(path: string): string {
   const [first = '', second = ''] = path.split('/');
   return first === 'features' || first === 'platform' ? `${first}/${second}` : first;

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import type { TestContext } from 'node:test';
-import type { PushReport, DesiredPush } from '../../src/media/contract/index.ts';
+import type { DesiredPush, PushReport } from '../../src/media/contract/index.ts';
 import { openFfmpeg } from '../../src/media/ffmpeg/program.ts';
 import { createMuxer } from '../../src/media/restream/muxer.ts';
 import { Sender } from '../../src/media/restream/sender.ts';

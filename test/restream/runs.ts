@@ -1,4 +1,4 @@
-import type { IngestSession, PushReport, DesiredPush } from '../../src/media/contract/index.ts';
+import type { DesiredPush, IngestSession, PushReport } from '../../src/media/contract/index.ts';
 import type { TestApp } from '../harness/app.ts';
 import type { TestClock } from '../harness/clock.ts';
 import { ingestSession, insertAccount, type TestAccount } from '../harness/factories.ts';

@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws';
 import type { TestApp } from '../harness/app.ts';
-import { waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait-for.ts';
 
 type Message = Record<string, unknown> & { type: string };
 

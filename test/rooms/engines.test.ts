@@ -8,16 +8,20 @@ import { after, before, describe, test } from 'node:test';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { InvalidSignalError, type RoomEngine, type RoomEngineEvent } from '../../src/media/rooms/engine.ts';
 import { JanusClient } from '../../src/media/rooms/janus/client.ts';
-import { type JanusLink, readLink } from '../../src/media/rooms/janus/link.ts';
-import { type JanusProcess, janusUnavailableReason, startJanus } from '../../src/media/rooms/janus/process.ts';
+import { type JanusLink, readLink } from '../../src/media/rooms/janus/link-file.ts';
+import {
+  type JanusProcess,
+  janusUnavailableReason,
+  startJanus,
+} from '../../src/media/rooms/janus/process.ts';
 import { loadRoomEngine } from '../../src/media/rooms/open.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../harness/browser.ts';
-import { waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { livekitUnavailableReason, openLivekit } from './livekit.ts';
 import { openStudio, type Studio } from './studio.ts';
-import { openTraps } from './traps.ts';
+import { openTraps } from './udp-canaries.ts';
 
 const log = createLogger('silent', { process: 'test' });
 const PORTS = { first: 21_000, last: 21_199 };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startJanus } from '../../src/media/rooms/janus/process.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { startTestApp, type TestApp } from '../harness/app.ts';
-import { waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait-for.ts';
 
 /** The API in this process, and a Janus that carries its rooms. */
 export interface JanusApp {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { createRoom, joinRoom, type RoomClient } from './client.ts';
 import { NO_JANUS } from './janus.ts';
 import { type JanusApp, startJanusApp } from './janus-app.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { writeLink } from '../../src/media/rooms/janus/link.ts';
+import { writeLink } from '../../src/media/rooms/janus/link-file.ts';
 
 /** What the platform asks of a Janus, without one: it agrees to everything, and says what the test lets a peer do. */
 export interface JanusStub {

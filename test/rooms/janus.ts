@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { readLink } from '../../src/media/rooms/janus/link.ts';
+import { readLink } from '../../src/media/rooms/janus/link-file.ts';
 import { janusUnavailableReason } from '../../src/media/rooms/janus/process.ts';
 
 /** For `skip`: why Janus cannot be run here, or false. */

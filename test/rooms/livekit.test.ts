@@ -8,7 +8,7 @@ import type { RoomEngineEvent, RoomPermissions } from '../../src/media/rooms/eng
 import { startTestApp, type TestApp } from '../harness/app.ts';
 import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../harness/browser.ts';
 import { freePort } from '../harness/platform.ts';
-import { waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { createRoom, joinRoom, mintToken } from './client.ts';
 import { livekitUnavailableReason, openLivekit, startLivekit, type TestLivekit } from './livekit.ts';
 import { type Guest, openStudio } from './studio.ts';
@@ -152,7 +152,10 @@ test('a viewer sends nothing, and a mute holds against older tokens, later track
   await call('join', 'eve', url, older);
   // Before LiveKit has told of her it may be taken.
   await call('send', 'eve', 'video', 'camera');
-  await waitFor(async () => (await sentBy('eve')) === 0, { timeoutMs: 10_000, message: 'her camera is gone' });
+  await waitFor(async () => (await sentBy('eve')) === 0, {
+    timeoutMs: 10_000,
+    message: 'her camera is gone',
+  });
   for (const [kind, source] of [
     ['video', 'camera'],
     ['audio', 'microphone'],
@@ -183,7 +186,10 @@ async function intrude(ref: string, { page }: Guest, { url, token }: { url: stri
     await room.localParticipant.publishTrack(track, { source: 'camera' });
   })()`);
   const message = async () => `${ref} refuses its tracks: ${await state()}`;
-  await waitFor(async () => (await state())[1] === 2, { timeoutMs: 15_000, message: String(await message()) });
+  await waitFor(async () => (await state())[1] === 2, {
+    timeoutMs: 15_000,
+    message: String(await message()),
+  });
   assert.deepEqual(await state(), [0, 2]);
   await page.evaluate('window.intruder.leave()');
 }

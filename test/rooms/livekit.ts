@@ -14,7 +14,7 @@ import { loadRoomEngine } from '../../src/media/rooms/open.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { freePort } from '../harness/platform.ts';
-import { waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait-for.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../.cache/peers/livekit');
 
@@ -24,7 +24,7 @@ export function livekitUnavailableReason(): string | null {
     accessSync(PROGRAM, constants.X_OK);
     return null;
   } catch {
-    return 'no LiveKit server for the tests; with Go installed type: node scripts/peers.mjs livekit';
+    return 'no LiveKit server for the tests; with Go installed type: node scripts/test-tools.mjs livekit';
   }
 }
 

@@ -140,7 +140,11 @@ export async function writeMjr(
   await writeFile(path, mjrOf(codec, arrivals, way));
 }
 
-function mjrOf(codec: string, arrivals: readonly Sent[], { startMs, extension, description }: TransportConditions): Buffer {
+function mjrOf(
+  codec: string,
+  arrivals: readonly Sent[],
+  { startMs, extension, description }: TransportConditions,
+): Buffer {
   const first = arrivals[0]?.ms ?? 0;
   const extensions = extension === undefined ? {} : { x: { [EXTENSION_ID]: extension.name } };
   const startedUs = Math.round((startMs + first) * 1000);

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { openRoomTap } from '../../src/media/rooms/janus/tap.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { launchBrowser, type TestBrowser } from '../harness/browser.ts';
-import { waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { createRoom, joinRoom, type RoomClient } from './client.ts';
 import { NO_JANUS } from './janus.ts';
 import { type JanusApp, startJanusApp } from './janus-app.ts';

@@ -4,10 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readLink } from '../../src/media/rooms/janus/link.ts';
+import { readLink } from '../../src/media/rooms/janus/link-file.ts';
 import { janusUnavailableReason } from '../../src/media/rooms/janus/process.ts';
 import { startPlatform } from '../harness/platform.ts';
-import { waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait-for.ts';
 
 const skip = (await janusUnavailableReason('janus')) ?? false;
 

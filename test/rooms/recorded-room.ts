@@ -6,16 +6,16 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import type {
+  DesiredRoomRecordings,
   RecordedRoomTrack,
   RoomLayout,
   RoomRecordingPort,
-  DesiredRoomRecordings,
 } from '../../src/media/contract/index.ts';
 import { createGuard } from '../../src/media/ffmpeg/guard.ts';
 import { createRoomComposer } from '../../src/media/rooms/compose/composer.ts';
 import type { RoomEngine } from '../../src/media/rooms/engine.ts';
 import { createJanusEngine } from '../../src/media/rooms/janus/engine.ts';
-import { readLink } from '../../src/media/rooms/janus/link.ts';
+import { readLink } from '../../src/media/rooms/janus/link-file.ts';
 import { startJanus } from '../../src/media/rooms/janus/process.ts';
 import { createJanusRecorder, type JanusRecorder } from '../../src/media/rooms/janus/recorder.ts';
 import { createLivekitMirror, type RoomMirror } from '../../src/media/rooms/livekit/mirror.ts';
@@ -24,9 +24,9 @@ import { createDiskStore } from '../../src/media/storage/disk.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../harness/browser.ts';
-import { waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { fakeDevices } from './fake-devices.ts';
 import { onJanusNetwork, openLivekit } from './livekit.ts';
-import { fakeDevices } from './made-up-devices.ts';
 import { beepsIn } from './measure.ts';
 import { openStudio } from './studio.ts';
 

@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { EngineConnection, RoomEngine, RoomPermissions } from '../../src/media/rooms/engine.ts';
 import type { OpenOptions, TestBrowser } from '../harness/browser.ts';
-import { waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait-for.ts';
 
 const CLIENT = join(import.meta.dirname, '../../web/room/client');
 const LIVEKIT_CLIENT = join(

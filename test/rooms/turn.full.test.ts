@@ -9,13 +9,13 @@ import { after, before, type TestContext, test } from 'node:test';
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { RoomEngine } from '../../src/media/rooms/engine.ts';
 import { createJanusEngine } from '../../src/media/rooms/janus/engine.ts';
-import { readLink } from '../../src/media/rooms/janus/link.ts';
+import { readLink } from '../../src/media/rooms/janus/link-file.ts';
 import { janusUnavailableReason, startJanus } from '../../src/media/rooms/janus/process.ts';
 import { createIceServers } from '../../src/media/rooms/turn.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { FAKE_DEVICES, findChromium, launchBrowser } from '../harness/browser.ts';
 import { freePort } from '../harness/platform.ts';
-import { waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { devices, livekitUnavailableReason, openLivekit } from './livekit.ts';
 import { openStudio } from './studio.ts';
 

@@ -1,4 +1,4 @@
-import { encodeMessage, MessageType, setChunkSize } from '../../src/media/ingest/rtmp/messages.ts';
+import { encodeMessage, MessageType, setChunkSize } from '../../src/media/protocols/rtmp/messages.ts';
 
 const MEDIA_STREAM = 1;
 const AUDIO_CHUNK_STREAM = 4;

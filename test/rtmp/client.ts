@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { type AmfValue, decodeAmf0, isAmfObject } from '../../src/media/ingest/rtmp/amf0.ts';
-import { ChunkReader, PUBLISHING_LIMITS } from '../../src/media/ingest/rtmp/chunk-reader.ts';
+import { type AmfValue, decodeAmf0, isAmfObject } from '../../src/media/protocols/rtmp/amf0.ts';
+import { ChunkReader, PUBLISHING_LIMITS } from '../../src/media/protocols/rtmp/chunk-reader.ts';
 import {
   command,
   encodeMessage,
   MessageType,
   type RtmpMessage,
   setChunkSize,
-} from '../../src/media/ingest/rtmp/messages.ts';
+} from '../../src/media/protocols/rtmp/messages.ts';
 
 const HANDSHAKE_BYTES = 1 + 2 * 1536;
 

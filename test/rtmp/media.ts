@@ -1,4 +1,4 @@
-import { encodeAmf0 } from '../../src/media/ingest/rtmp/amf0.ts';
+import { encodeAmf0 } from '../../src/media/protocols/rtmp/amf0.ts';
 
 /** Configuration records as x264, x265 and ffmpeg's AAC encoder wrote them. */
 export const AVC_360P30 = '0142c01effe100196742c01eda0280bfe5c044000003000400000300f23c58ba8001000468ce0fc8';

@@ -1,4 +1,4 @@
-import type { VideoSnapshot } from '../../src/features/playback/index.ts';
+import type { VideoSnapshot } from '../../src/features/audience/playback/index.ts';
 
 /** What playback knows of a video that can be played. */
 export function playableSnapshot(changes: Partial<VideoSnapshot> = {}): VideoSnapshot {

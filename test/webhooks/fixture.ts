@@ -2,7 +2,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import Type from 'typebox';
 import { createCatalogue, defineEvent } from '../../src/events/catalogue.ts';
 import { createEvents, type Events } from '../../src/events/index.ts';
-import { createUsageEvents, type UsageEvents } from '../../src/features/facts/index.ts';
+import { createUsageEvents, type UsageEvents } from '../../src/features/insight/usage-events/index.ts';
 import {
   createDeliveryWorker,
   createWebhooks,
@@ -11,18 +11,18 @@ import {
   enqueueDeliveries,
   type Webhooks,
   webhookEvents,
-} from '../../src/features/webhooks/index.ts';
+} from '../../src/features/integration/webhooks/index.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { type Bus, createBus } from '../../src/platform/bus.ts';
 import type { Db } from '../../src/platform/db/index.ts';
 import { createLogger, type Logger } from '../../src/platform/logger.ts';
 import { createOutbound, type Outbound } from '../../src/platform/outbound/index.ts';
 import { createSecrets, type Secrets } from '../../src/platform/secrets.ts';
+import { eventWatcher, untrackedEvents } from '../harness/contract-coverage.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { insertAccount } from '../harness/factories.ts';
 import { type HttpsSink, startHttpsSink } from '../harness/https-sink.ts';
-import { eventWatcher, untrackedEvents } from '../harness/seen.ts';
-import { waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait-for.ts';
 
 const forTests = { description: 'For tests.', data: Type.Object({ n: Type.Integer() }), sample: { n: 1 } };
 export const thingMade = defineEvent({ type: 'thing.made', ...forTests });

@@ -4,9 +4,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { signatureHeader } from '../../src/features/webhooks/delivery/signature.ts';
+import { signatureHeader } from '../../src/features/integration/webhooks/delivery/signature.ts';
 import { freePort } from '../harness/platform.ts';
-import { waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait-for.ts';
 
 const GUIDE = join(import.meta.dirname, '../../docs/guides/getting-started.md');
 const SECRET = 'whsec_of_the_guide';

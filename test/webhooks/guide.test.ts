@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import Stripe from 'stripe';
-import { signatureHeader } from '../../src/features/webhooks/delivery/signature.ts';
+import { signatureHeader } from '../../src/features/integration/webhooks/delivery/signature.ts';
 
 const DOCS = join(import.meta.dirname, '../../docs');
 const VECTORS = join(DOCS, 'vectors/signatures.json');

@@ -1,4 +1,4 @@
-import { relativeTime } from '../player/words.ts';
+import { relativeTime } from '../player/messages.ts';
 import { appendText } from './links.ts';
 import { type ChatMessage, createReader } from './reader.ts';
 

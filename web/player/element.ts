@@ -1,19 +1,19 @@
 import './player.css';
 import { AudioTrackList } from './audio-tracks.ts';
 import { type Beacons, createBeacons } from './beacons.ts';
-import { listenToKeys } from './keys.ts';
+import { listenToKeys } from './keyboard-shortcuts.ts';
 import { followLive } from './live-bar.ts';
+import { type Kind, NO_REAL_TIME } from './messages.ts';
 import { openPanel } from './panels.ts';
 import { followPlan } from './plan.ts';
 import { createPlayback, type Engine, type EngineEvent, type Phase, type Playback } from './playback.ts';
 import { probe } from './probe.ts';
-import { createSeekableRange, type SeekableRange } from './reach.ts';
 import { createRealTime, type RealTime } from './real-time.ts';
 import { showRecordingLink } from './recording.ts';
 import { RenditionList } from './renditions.ts';
+import { createSeekableRange, type SeekableRange } from './seekable-range.ts';
 import { createView, type View } from './view.ts';
 import { countView } from './view-count.ts';
-import { type Kind, NO_REAL_TIME } from './words.ts';
 
 const COUNTDOWN_MS = 1000;
 /** Who watches what was so long ago is left there. */

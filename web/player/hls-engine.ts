@@ -147,7 +147,11 @@ function factsOf(hls: Hls): EngineState {
 }
 
 /** Stays near to the newest picture, unless the viewer goes back. @returns what ends it. */
-function followBroadcast(hls: Hls, video: HTMLVideoElement, onViewers: EngineReport['onViewers']): () => void {
+function followBroadcast(
+  hls: Hls,
+  video: HTMLVideoElement,
+  onViewers: EngineReport['onViewers'],
+): () => void {
   const { config } = hls;
   let isBehind = false;
   let lastSec = 0;

@@ -1,5 +1,5 @@
-import { areKeysOfPage, isUseful, SHORTCUTS, setKeysOfPage } from './keys.ts';
-import type { SeekableRange } from './reach.ts';
+import { areKeysOfPage, isUseful, SHORTCUTS, setKeysOfPage } from './keyboard-shortcuts.ts';
+import type { SeekableRange } from './seekable-range.ts';
 
 const LIST = `
 <form method="dialog">

@@ -1,6 +1,6 @@
-import type { SeekableRange } from './reach.ts';
+import { formatViewerCount } from './messages.ts';
+import type { SeekableRange } from './seekable-range.ts';
 import type { View } from './view.ts';
-import { formatViewerCount } from './words.ts';
 
 /** Who is no further behind where one is live than that is live: so far behind nobody is but by choice. */
 const LIVE_SEC = 6;

@@ -1,4 +1,4 @@
-import type { Panel, SeekableRange } from './reach.ts';
+import type { Panel, SeekableRange } from './seekable-range.ts';
 
 /** Shows it over the picture, or takes it away. Its code is loaded when somebody wants it. */
 export async function openPanel(panel: Panel, reach: SeekableRange): Promise<void> {

@@ -22,7 +22,11 @@ interface Changing {
  * @param changing null for a video.
  * @returns what ends it.
  */
-export function renderQualityMenu(hls: Hls, renditions: RenditionList, changing: Changing | null): () => void {
+export function renderQualityMenu(
+  hls: Hls,
+  renditions: RenditionList,
+  changing: Changing | null,
+): () => void {
   let offered: readonly { level: Level; size: Size }[] = [];
   /** As the master says since the encoder has changed its size. */
   let sizes: ReadonlyMap<string, Size> | null = null;

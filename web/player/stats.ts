@@ -1,5 +1,5 @@
 import { bufferedAheadSec } from './progress.ts';
-import type { SeekableRange } from './reach.ts';
+import type { SeekableRange } from './seekable-range.ts';
 
 const LOOK_MS = 1000;
 const UNKNOWN = '–';

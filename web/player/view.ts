@@ -1,5 +1,5 @@
+import { countdown, type Kind, localTime, MESSAGES, NO_NETWORK, RETRY, UNMUTE } from './messages.ts';
 import type { Phase } from './playback.ts';
-import { countdown, type Kind, localTime, NO_NETWORK, RETRY, UNMUTE, MESSAGES } from './words.ts';
 
 /** No value of anybody's goes in here: what is said of the broadcast is set as text. */
 const START = `

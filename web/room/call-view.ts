@@ -1,5 +1,5 @@
 import type { RoomState } from './client/room-state.ts';
-import { el, part, announce } from './dom.ts';
+import { announce, el, part } from './dom.ts';
 
 const NOTICE_MS = 6000;
 

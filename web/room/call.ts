@@ -1,19 +1,19 @@
+import { AudioOutput } from './audio-output.ts';
 import { CallView, openSettings } from './call-view.ts';
 import type { EngineLoaders, TrackSource } from './client/media-engine.ts';
 import type { MediaKind, Participant } from './client/protocol.ts';
 import { RoomClient } from './client/room-client.ts';
 import type { Phase, RoomListener, RoomState } from './client/room-state.ts';
 import { DevicePicker } from './device-picker.ts';
+import type { Pass } from './join-token.ts';
 import { Levels } from './levels.ts';
 import type { LocalMedia } from './local-media.ts';
-import type { Pass } from './pass.ts';
+import { type Device, endingOf, leaveMessage, MUTED_MESSAGES, nameOf } from './messages.ts';
 import { Presence } from './presence.ts';
 import { ask, type ConfirmDialog } from './screen.ts';
-import { SidePanel, type SideName } from './side.ts';
-import { AudioOutput } from './sound.ts';
+import { type SideName, SidePanel } from './side-panel.ts';
 import { Stage } from './stage.ts';
 import { type Action, Toolbar } from './toolbar.ts';
-import { type Device, endingOf, leaveMessage, MUTED_MESSAGES, nameOf } from './words.ts';
 
 interface CallOptions {
   root: HTMLElement;

@@ -1,7 +1,7 @@
-import { el, icon, announce } from './dom.ts';
+import { announce, el, icon } from './dom.ts';
 import { Levels } from './levels.ts';
 import type { LocalMedia } from './local-media.ts';
-import type { Device } from './words.ts';
+import type { Device } from './messages.ts';
 
 const WORDS = {
   CAMERA: { on: 'Turn on the camera', off: 'Turn off the camera', choice: 'Camera', icon: 'camera' },

@@ -1,7 +1,7 @@
 import { DevicePicker } from './device-picker.ts';
-import { part, announce } from './dom.ts';
+import { announce, part } from './dom.ts';
+import { type JoinTokens, type Pass, storedName, storeName } from './join-token.ts';
 import type { LocalMedia } from './local-media.ts';
-import { storeName, storedName, type Pass, type JoinTokens } from './pass.ts';
 
 const NAME_MAX = 80;
 

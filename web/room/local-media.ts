@@ -1,5 +1,5 @@
 import type { TrackSource } from './client/media-engine.ts';
-import { type Device, deviceProblem } from './words.ts';
+import { type Device, deviceProblem } from './messages.ts';
 
 const PICTURE = { width: { ideal: 1280 }, height: { ideal: 720 }, frameRate: { ideal: 30 } };
 const KEPT = 'marquee-room-devices';

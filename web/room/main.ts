@@ -2,9 +2,9 @@ import './room.css';
 import { Call } from './call.ts';
 import type { EngineLoaders } from './client/media-engine.ts';
 import { part } from './dom.ts';
+import { JoinTokens } from './join-token.ts';
 import { Lobby } from './lobby.ts';
 import { LocalMedia } from './local-media.ts';
-import { JoinTokens } from './pass.ts';
 import { ConfirmDialog } from './screen.ts';
 
 /** The engines that this page can speak to; each is loaded when a room has it. */

@@ -1,4 +1,4 @@
-import { el, part, announce } from './dom.ts';
+import { announce, el, part } from './dom.ts';
 
 interface Choice {
   words: string;

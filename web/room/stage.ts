@@ -1,8 +1,8 @@
 import type { TrackSource } from './client/media-engine.ts';
 import type { Participant } from './client/protocol.ts';
-import { el, icon, announce } from './dom.ts';
+import { announce, el, icon } from './dom.ts';
 import { SILENCE_THRESHOLD } from './levels.ts';
-import { nameOf } from './words.ts';
+import { nameOf } from './messages.ts';
 
 export type View = 'grid' | 'speaker';
 

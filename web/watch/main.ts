@@ -1,7 +1,7 @@
 import '../player/element.ts';
 import { startChat } from '../chat/panel.ts';
+import { formatViewerCount, localDate, localTime, MESSAGES, relativeTime } from '../player/messages.ts';
 import type { Phase } from '../player/playback.ts';
-import { localDate, localTime, relativeTime, formatViewerCount, MESSAGES } from '../player/words.ts';
 import { showIssues } from './issues.ts';
 
 const REFRESH_MS = 30_000;

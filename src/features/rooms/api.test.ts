@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
-import { runTask } from '../../../test/harness/parts.ts';
+import { runTask } from '../../../test/harness/modules.ts';
 
 const NOW = '2026-11-20T09:00:00.000Z';
 const clock = new TestClock(NOW);

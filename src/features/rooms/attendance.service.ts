@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { splitByMinute } from '../../kernel/minutes.ts';
+import { splitByMinute } from '../../kernel/minute-buckets.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import type { UsageEvent, UsageEvents } from '../facts/index.ts';
+import type { UsageEvent, UsageEvents } from '../insight/usage-events/index.ts';
 import * as repository from './attendance.repository.ts';
 import type { ParticipantRow } from './participants.repository.ts';
 

@@ -30,7 +30,11 @@ export async function bookingsOf(db: Db, roomIds: readonly string[]): Promise<Ma
 }
 
 /** The newest stay of a bridge in a room. */
-export function findBridgeParticipant(db: Db, roomId: string, bridgeId: string): Promise<ParticipantRow | undefined> {
+export function findBridgeParticipant(
+  db: Db,
+  roomId: string,
+  bridgeId: string,
+): Promise<ParticipantRow | undefined> {
   return db
     .selectFrom('room_participant')
     .selectAll()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { connectRoom, createRoom, mintToken, type RoomClient } from '../../../test/rooms/client.ts';
 
 /** Whose address a request comes from, a test says by a header. */
@@ -31,7 +31,9 @@ test('500 at once find as many seats as there are, and the room goes on', async 
   const clients = tokens.map((token, n) =>
     connectRoom(n % 2 === 0 ? first : second, id, [token], { from: `10.0.${n % 10}.1` }),
   );
-  await waitFor(() => clients.every((client) => isIn(client) || client.closed !== null), { timeoutMs: 30_000 });
+  await waitFor(() => clients.every((client) => isIn(client) || client.closed !== null), {
+    timeoutMs: 30_000,
+  });
   const seated = clients.filter(isIn);
   assert.equal(seated.length, 4);
   assert.ok(clients.every((client) => isIn(client) || client.closed?.code === 4409));

@@ -1,6 +1,6 @@
 import { type AppendEvent, nextSequence } from '../../events/index.ts';
 import type { Tx } from '../../platform/db/index.ts';
-import type { UsageEvents } from '../facts/index.ts';
+import type { UsageEvents } from '../insight/usage-events/index.ts';
 import type {
   participantJoined,
   participantLeft,

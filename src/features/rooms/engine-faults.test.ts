@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { fastify } from 'fastify';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { connectRoom, createRoom, mintToken } from '../../../test/rooms/client.ts';
 import { routeUpgrades } from '../../http/web-socket.ts';
 import type { EngineParticipant, RoomEngine, RoomEngineEvent } from '../../media/contract/index.ts';

@@ -7,7 +7,7 @@ const MAX_BYTES = 64 * 1024;
 
 /**
  * `POST /rtc/livekit/webhook`, where a LiveKit server tells what happens in its rooms
- * (docs/guides/rooms-operator.md#livekit). 204, or 401 for what is not signed by it. Where the engine tells nothing, there
+ * (docs/guides/room-engines.md#livekit). 204, or 401 for what is not signed by it. Where the engine tells nothing, there
  * is no such page.
  */
 export function roomEngineWebhookPage({ engine }: { engine: RoomEngine }): (app: FastifyInstance) => void {

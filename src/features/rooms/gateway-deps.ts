@@ -1,7 +1,7 @@
-import type { SameOriginCheck } from '../../http/own-origin.ts';
+import type { SameOriginCheck } from '../../http/same-origin.ts';
 import type { RoomEngine } from '../../media/contract/index.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { RoomAdmission } from './entrance.service.ts';
+import type { RoomAdmission } from './admission.service.ts';
 import type { RoomDeps } from './locked.ts';
 import type { RoomModeration } from './moderation.service.ts';
 import type { RoomRelay } from './relay.ts';

@@ -1,11 +1,11 @@
 import { AppError } from '../../kernel/errors.ts';
 import { InvalidSignalError } from '../../media/contract/index.ts';
-import type { Connection } from './connection.ts';
 import type { RoomGatewayDeps } from './gateway-deps.ts';
 import type { Incoming, Moderation } from './gateway-messages.ts';
 import type { LocalRoom } from './local-room.ts';
 import type { ParticipantRow } from './participants.repository.ts';
 import { hasVisibleText } from './rules.ts';
+import type { Connection } from './websocket-connection.ts';
 
 type Deps = Pick<RoomGatewayDeps, 'rooms' | 'entrance' | 'moderation' | 'clock' | 'log'>;
 

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { compileSchema } from '../../platform/shapes.ts';
+import { compileSchema } from '../../platform/schema-validator.ts';
 import type { ParticipantRow } from './participants.repository.ts';
 
 /** What browsers send (docs/concepts/rooms.md#the-gateway). */

@@ -1,21 +1,21 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import { requestedSubprotocols, webSocketRoute } from '../../http/web-socket.ts';
-import { ipBlock } from '../../kernel/address.ts';
 import { createConcurrencyLimiter } from '../../kernel/cache.ts';
+import { ipBlock } from '../../kernel/ip-block.ts';
+import { RoomJoinError } from './admission.service.ts';
 import { streamsOf } from './bridges.repository.ts';
-import { Connection } from './connection.ts';
-import { RoomJoinError } from './entrance.service.ts';
 import type { RoomGatewayDeps } from './gateway-deps.ts';
 import { createMessageHandler } from './gateway-handler.ts';
 import type { CloseReason } from './gateway-messages.ts';
 import { LocalRoom, type LocalRoomPorts } from './local-room.ts';
 import { capacityNow, ROOM_TOPIC } from './locked.ts';
-import { createNodeHeartbeat } from './node-life.ts';
+import { createNodeHeartbeat } from './node-heartbeat.ts';
 import type { ParticipantRow } from './participants.repository.ts';
 import * as participants from './participants.repository.ts';
 import * as repository from './repository.ts';
 import type { RoomGrant } from './tokens.ts';
+import { Connection } from './websocket-connection.ts';
 
 const PROTOCOL = 'marquee.room.v1';
 /** Room for the answer to a session description with some hundred people in it. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { OWN_ORIGIN } from '../../../test/auth/browser.ts';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
-import { runTask } from '../../../test/harness/parts.ts';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { runTask } from '../../../test/harness/modules.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { connectRoom, createRoom, joinRoom, mintToken, type RoomClient } from '../../../test/rooms/client.ts';
 import { writeSdp } from '../../media/protocols/sdp/write.ts';
 

@@ -6,12 +6,12 @@
  * browsers are connected to, the *engine* what carries sound and pictures.
  */
 
+export { createRoomAdmission, type RoomAdmission } from './admission.service.ts';
 export { createAttendance } from './attendance.service.ts';
+export { type BridgeParticipants, createRoomGuests } from './bridge-participants.service.ts';
 export { roomEngineWebhookPage } from './engine-webhook.pages.ts';
-export { createRoomAdmission, type RoomAdmission } from './entrance.service.ts';
 export { participantJoined, roomEvents, roomRecordingReady } from './events.ts';
 export { roomGatewayPage } from './gateway.pages.ts';
-export { createRoomGuests, type BridgeParticipants } from './guests.service.ts';
 export { roomJoinPage } from './join.pages.ts';
 export { lobbyPage } from './lobby.pages.ts';
 export type { RoomDeps } from './locked.ts';

@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { SameOriginCheck } from '../../http/own-origin.ts';
 import { limitByIp } from '../../http/plugins/limits.ts';
 import type { Limit } from '../../http/route.ts';
+import type { SameOriginCheck } from '../../http/same-origin.ts';
 import { compileInput } from '../../http/validation.ts';
 import { AppError, notFound } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Counter } from '../../platform/counters.ts';
-import { signToken, verifyToken } from '../../platform/sealed-text.ts';
 import type { Secrets } from '../../platform/secrets.ts';
+import { signToken, verifyToken } from '../../platform/signed-token.ts';
 import { serverUrlOf } from './schemas.ts';
 import type { Rooms } from './service.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { decodeJwt, jwtVerify } from 'jose';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { connectRoom, createRoom, joinRoom, type RoomClient } from '../../../test/rooms/client.ts';
 import { type LivekitStub, type StubPerson, startLivekitStub } from '../../../test/rooms/livekit-stub.ts';
 import { ROOM_RECORDER_TOPIC } from './index.ts';

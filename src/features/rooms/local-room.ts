@@ -1,11 +1,11 @@
 import type { EngineParticipant, RoomEngine, RoomEngineEvent } from '../../media/contract/index.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { Connection } from './connection.ts';
-import { attachEngine, detachEngine, permissionsIn } from './engine-seat.ts';
+import { attachEngine, detachEngine, permissionsIn } from './engine-connection.ts';
 import { type CloseReason, closeOf, KINDS, mutesOf, viewOf } from './gateway-messages.ts';
 import type { ParticipantRow } from './participants.repository.ts';
 import type { RoomRelay } from './relay.ts';
 import type { RoomRow } from './repository.ts';
+import type { Connection } from './websocket-connection.ts';
 
 /** What is read of a room: undefined when it is gone. */
 export interface RoomSnapshot {

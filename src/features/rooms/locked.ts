@@ -5,7 +5,7 @@ import { PLANS } from '../../kernel/plans.ts';
 import type { Bus } from '../../platform/bus.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
 import { getWorkspaceOwner } from '../../platform/db/workspace.ts';
-import type { UsageEvents } from '../facts/index.ts';
+import type { UsageEvents } from '../insight/usage-events/index.ts';
 import type { RoomEventContext } from './emit.ts';
 import type { RoomRow } from './repository.ts';
 import * as repository from './repository.ts';

@@ -1,13 +1,13 @@
 import { AppError, notFound } from '../../kernel/errors.ts';
+import { countActive } from './admission.service.ts';
 import { emitParticipant, type RoomEventContext } from './emit.ts';
-import { countActive } from './entrance.service.ts';
 import { participantJoined } from './events.ts';
 import { capacityNow, changeLocked, ROOM_TOPIC, type RoomDeps, type RoomRef } from './locked.ts';
 import type { ParticipantRow } from './participants.repository.ts';
 import * as participants from './participants.repository.ts';
 import type { RoomRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { removeParticipant, reconcilePresence } from './transitions.ts';
+import { reconcilePresence, removeParticipant } from './transitions.ts';
 
 export type MuteKind = 'AUDIO' | 'VIDEO' | 'SCREEN';
 

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
-import { runTask } from '../../../test/harness/parts.ts';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { runTask } from '../../../test/harness/modules.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { connectRoom, createRoom, joinRoom, mintToken, type RoomClient } from '../../../test/rooms/client.ts';
 import { writeSdp } from '../../media/protocols/sdp/write.ts';
 

@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { pagePerCombination } from '../../platform/db/listed.ts';
+import { pagePerCombination } from '../../platform/db/page-filters.ts';
 import {
   type RoomParticipantState,
   type RoomParticipantTable,
@@ -235,7 +235,11 @@ export async function markDisconnected(db: Db, since: Date, now: Date): Promise<
 }
 
 /** The node has them after all. */
-export async function markReconnected(db: Db, nodeId: string, connectionIds: readonly string[]): Promise<void> {
+export async function markReconnected(
+  db: Db,
+  nodeId: string,
+  connectionIds: readonly string[],
+): Promise<void> {
   if (connectionIds.length === 0) return;
   await db
     .updateTable('room_participant')

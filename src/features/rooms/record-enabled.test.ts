@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
-import { withLockContention } from '../../../test/harness/behind-lock.ts';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
+import { withLockContention } from '../../../test/harness/with-lock-contention.ts';
 import { createRoom, joinRoom } from '../../../test/rooms/client.ts';
 import { type LivekitStub, startLivekitStub } from '../../../test/rooms/livekit-stub.ts';
 import { PLANS } from '../../kernel/plans.ts';

@@ -15,7 +15,7 @@ import type { Db, Tx } from '../../platform/db/index.ts';
 import { getWorkspaceOwner } from '../../platform/db/workspace.ts';
 import { isDiskError } from '../../platform/disk.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { VideoIntake } from '../videos/index.ts';
+import type { VideoIntake } from '../video/videos/index.ts';
 import { roomRecordingReady } from './events.ts';
 import { roomRecordingJob } from './recording.jobs.ts';
 import type { RoomRecordingRow } from './recording.repository.ts';

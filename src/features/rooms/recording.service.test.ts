@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
-import { jobWorker } from '../../../test/harness/parts.ts';
+import { jobWorker } from '../../../test/harness/modules.ts';
 import { createRoom, joinRoom } from '../../../test/rooms/client.ts';
 import { beeps, flashes, writeMjr } from '../../../test/rooms/mjr-files.ts';
 import { newId } from '../../kernel/ids.ts';

@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
 import type { Db, Tx } from '../../platform/db/index.ts';
-import { pagePerCombination } from '../../platform/db/listed.ts';
+import { pagePerCombination } from '../../platform/db/page-filters.ts';
 import { type RoomStatus, type RoomTable, VALUES } from '../../platform/db/tables.generated.ts';
 import { isAccountActive } from '../../platform/db/workspace.ts';
 

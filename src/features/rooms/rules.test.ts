@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { capacityOf, isName, hasVisibleText, permissionsOf, applyPresence } from './rules.ts';
+import { applyPresence, capacityOf, hasVisibleText, isName, permissionsOf } from './rules.ts';
 
 const all = { canPublish: true, canSubscribe: true, canPublishData: true, canScreenShare: true };
 

@@ -81,7 +81,9 @@ export function waitsUntil(
 }
 
 /** When the last time with somebody in a room that has ended was over; null when nobody ever came. */
-export function lastOccupiedAt(room: Pick<RoomState, 'started_at' | 'empty_since'> & { ended_at: Date | null }) {
+export function lastOccupiedAt(
+  room: Pick<RoomState, 'started_at' | 'empty_since'> & { ended_at: Date | null },
+) {
   return room.started_at === null ? null : (room.empty_since ?? room.ended_at);
 }
 

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { namedSchema } from '../../http/named.ts';
+import { namedSchema } from '../../http/named-schema.ts';
 import { IdOf, Instant, Metadata, Nullable, OneOf } from '../../http/schema.ts';
 import { MODES, type Mode } from '../../kernel/access.ts';
 import { HOUR_SEC } from '../../kernel/durations.ts';

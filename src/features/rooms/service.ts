@@ -8,14 +8,14 @@ import { getWorkspaceOwner } from '../../platform/db/workspace.ts';
 import { bookingsOf, streamsOf } from './bridges.repository.ts';
 import { emitRoom } from './emit.ts';
 import { roomCreated, roomDeleted } from './events.ts';
-import { changeLocked, ROOM_TOPIC, type RoomDeps, type RoomRef, type RoomDetails } from './locked.ts';
+import { changeLocked, ROOM_TOPIC, type RoomDeps, type RoomDetails, type RoomRef } from './locked.ts';
 import type { ParticipantFilter, ParticipantRow } from './participants.repository.ts';
 import * as participants from './participants.repository.ts';
-import { type RoomRecorder, assertRecordable } from './recorder.ts';
+import { assertRecordable, type RoomRecorder } from './recorder.ts';
 import { retainRoomId } from './recording.repository.ts';
 import type { RoomFilter, RoomRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { lastOccupiedAt, isName } from './rules.ts';
+import { isName, lastOccupiedAt } from './rules.ts';
 import type { RoomIn, RoomPatch, TokenIn } from './schemas.ts';
 import { columnsOf, DEFAULTS } from './settings.ts';
 import type { RoomGrant, RoomTokens } from './tokens.ts';
@@ -125,7 +125,10 @@ export function createRooms(deps: Deps): Rooms {
   };
 }
 
-async function shownAll(deps: Pick<Deps, 'db' | 'recorder'>, rows: readonly RoomRow[]): Promise<RoomDetails[]> {
+async function shownAll(
+  deps: Pick<Deps, 'db' | 'recorder'>,
+  rows: readonly RoomRow[],
+): Promise<RoomDetails[]> {
   const { db } = deps;
   const ids = rows.map(({ id }) => id);
   const counts = await participants.countParticipants(db, ids);

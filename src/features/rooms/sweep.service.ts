@@ -10,7 +10,7 @@ import * as relay from './relay.repository.ts';
 import type { RoomRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { dueTransition, waitsUntil } from './rules.ts';
-import { endRoom, markIdle, removeParticipant, reconcilePresence } from './transitions.ts';
+import { endRoom, markIdle, reconcilePresence, removeParticipant } from './transitions.ts';
 
 /** A node that has not been heard of for so long is gone, and so are the connections to it. */
 export const NODE_TIMEOUT_MS = 10_000;

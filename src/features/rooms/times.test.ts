@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { TestClock } from '../../../test/harness/clock.ts';
-import { runTask } from '../../../test/harness/parts.ts';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { runTask } from '../../../test/harness/modules.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { connectRoom, createRoom, joinRoom, mintToken } from '../../../test/rooms/client.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00.000Z');

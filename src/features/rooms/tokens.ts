@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { type Clock, dateFromMs } from '../../kernel/clock.ts';
-import { signToken, verifyToken } from '../../platform/sealed-text.ts';
+import { compileSchema } from '../../platform/schema-validator.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import { compileSchema } from '../../platform/shapes.ts';
+import { signToken, verifyToken } from '../../platform/signed-token.ts';
 
 const Permission = Type.Optional(Type.Boolean());
 const Grant = Type.Object({

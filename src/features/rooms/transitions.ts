@@ -14,7 +14,11 @@ import * as repository from './repository.ts';
 import { applyPresence } from './rules.ts';
 
 /** Brings the room in line with who is in it, under its lock. @param emptySince as in `withPresence`. */
-export async function reconcilePresence(told: RoomEventContext, room: RoomRow, emptySince?: Date): Promise<RoomRow> {
+export async function reconcilePresence(
+  told: RoomEventContext,
+  room: RoomRow,
+  emptySince?: Date,
+): Promise<RoomRow> {
   const count = await participants.countPeople(told.tx, room.id);
   const settled = applyPresence(room, count, told.now, emptySince);
   const isSame =
@@ -48,7 +52,11 @@ export async function removeParticipant(
 }
 
 /** The end of a room, for good. One that has ended before stays as it is. */
-export async function endRoom(told: RoomEventContext, room: RoomRow, reason: RoomEndReason): Promise<RoomRow> {
+export async function endRoom(
+  told: RoomEventContext,
+  room: RoomRow,
+  reason: RoomEndReason,
+): Promise<RoomRow> {
   if (room.status === 'ENDED') return room;
   for (const row of await participants.presentIn(told.tx, room.id)) {
     await removeParticipant(told, room, row, 'ROOM_ENDED');

@@ -1,4 +1,4 @@
-import { namedSchemas } from '../named.ts';
+import { namedSchemas } from '../named-schema.ts';
 import { LATEST_VERSION } from '../plugins/version.ts';
 import type { Route } from '../route.ts';
 import { ErrorResponses } from './errors.ts';

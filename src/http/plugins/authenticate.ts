@@ -3,8 +3,8 @@ import type { Caller } from '../../kernel/access.ts';
 import { AppError } from '../../kernel/errors.ts';
 import { bearerOf } from '../bearer.ts';
 import type { HttpPorts } from '../ports.ts';
-import { type SessionRequest, assertSameOrigin, verifySession } from './session.ts';
-import { isUnroutable } from './unroutable.ts';
+import { isUnroutable } from './not-found.ts';
+import { assertSameOrigin, type SessionRequest, verifySession } from './session.ts';
 
 /**
  * The key of `Authorization: Bearer`, else of `X-API-Key`; never of the query

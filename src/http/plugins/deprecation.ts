@@ -15,7 +15,10 @@ const GONE = 410;
 const midnight = (day: string) => Temporal.PlainDate.from(day).toZonedDateTime('UTC').epochMilliseconds;
 
 /** @throws {Error} for an announcement that breaks the policy: a mistake in the program. */
-export function assertDeprecationPolicy({ operationId, deprecated }: Pick<Route, 'operationId' | 'deprecated'>): void {
+export function assertDeprecationPolicy({
+  operationId,
+  deprecated,
+}: Pick<Route, 'operationId' | 'deprecated'>): void {
   if (deprecated === undefined) return;
   const earliest = Temporal.PlainDate.from(deprecated.since).add({ months: NOTICE_MONTHS });
   if (Temporal.PlainDate.compare(deprecated.sunset, earliest) < 0) {

@@ -4,7 +4,7 @@ import { fastify } from 'fastify';
 import { pino } from 'pino';
 import { startTestApp } from '../../../test/harness/app.ts';
 import { openRawSocket } from '../../../test/harness/raw-http.ts';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { errorHandler } from './errors.ts';
 
 describe('what is not HTTP enough for the chain still gets the envelope', { concurrency: false }, () => {

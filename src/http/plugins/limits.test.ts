@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type FastifyInstance, fastify } from 'fastify';
-import { ipBlock } from '../../kernel/address.ts';
+import { ipBlock } from '../../kernel/ip-block.ts';
 import { type Counter, memoryCounter } from '../../platform/counters.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { defineRoute, type Limit, NoBody, NoParams, NoQuery } from '../route.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { ipBlock } from '../../kernel/address.ts';
 import { tooManyRequests } from '../../kernel/errors.ts';
+import { ipBlock } from '../../kernel/ip-block.ts';
 import { counterKey, type WindowCount } from '../../platform/counters.ts';
 import type { HttpPorts } from '../ports.ts';
 import type { Limit } from '../route.ts';

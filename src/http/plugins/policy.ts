@@ -1,5 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type Caller, PASSWORD_CONFIRMATION_TTL_MS, hasPermission, keyIdOf, type Mode } from '../../kernel/access.ts';
+import {
+  type Caller,
+  hasPermission,
+  keyIdOf,
+  type Mode,
+  PASSWORD_CONFIRMATION_TTL_MS,
+} from '../../kernel/access.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { HttpPorts } from '../ports.ts';
 import type { Gate, Route } from '../route.ts';
@@ -78,7 +84,8 @@ function inPerson({ actor }: Caller, message: string): { message?: string } {
 /** @throws {AppError} PASSWORD_REQUIRED. */
 function assertFresh({ recentPassword }: Route, { actor }: Caller, nowMs: number): void {
   if (recentPassword !== true || actor.kind === 'key') return;
-  if (nowMs - actor.passwordCheckedMs >= PASSWORD_CONFIRMATION_TTL_MS) throw new AppError('PASSWORD_REQUIRED');
+  if (nowMs - actor.passwordCheckedMs >= PASSWORD_CONFIRMATION_TTL_MS)
+    throw new AppError('PASSWORD_REQUIRED');
 }
 
 /**

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
 import { insertAccount } from '../../../test/harness/factories.ts';
 import { redisProgram, startTestRedis, type TestRedis } from '../../../test/harness/redis.ts';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { startTestNode, type TestNode } from '../../../test/idempotency/node.ts';
 
 const skip = redisProgram === null && 'neither valkey-server nor redis-server is installed';

@@ -24,7 +24,11 @@ export function rateLimit(app: FastifyInstance, ports: Ports): void {
     }
     // Counted in this process, by the minute alone: nothing to wait for.
     announce(reply, MINUTE, caller.rateLimitPerMinute, counted, now);
-    done(counted.count > caller.rateLimitPerMinute ? tooManyRequests('RATE_LIMITED', counted.resetInMs) : undefined);
+    done(
+      counted.count > caller.rateLimitPerMinute
+        ? tooManyRequests('RATE_LIMITED', counted.resetInMs)
+        : undefined,
+    );
   });
 }
 

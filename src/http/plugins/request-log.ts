@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { keyIdOf } from '../../kernel/access.ts';
 import type { HttpPorts, RequestRecorder } from '../ports.ts';
 import { redactPath, roundedMs } from './access-log.ts';
-import { isBelow } from './answer-headers.ts';
+import { isBelow } from './security-headers.ts';
 
 /**
  * Hands what was answered to a known caller to the request log (docs/concepts/requests.md#logged-requests). What is noted

@@ -51,7 +51,12 @@ function chosenAccount(headers: SessionRequest['headers']): string | null {
   return typeof sent === 'string' ? sent : null;
 }
 
-function admit(ports: Ports, request: SessionRequest, session: Session | null, { open, personal }: SessionRequirements): Caller {
+function admit(
+  ports: Ports,
+  request: SessionRequest,
+  session: Session | null,
+  { open, personal }: SessionRequirements,
+): Caller {
   if (session === null) throw new AppError('UNAUTHORIZED', { message: NO_SESSION });
   if (!SAFE.has(request.method)) assertOwnPage(ports, request, session);
   if (!open && !session.emailVerified) throw new AppError('EMAIL_NOT_VERIFIED');

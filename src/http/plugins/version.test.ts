@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
-import { newKey } from '../../features/api-keys/rules.ts';
+import { newKey } from '../../features/identity/api-keys/rules.ts';
 import { newUuid } from '../../kernel/ids.ts';
 import { resolveVersion } from './version.ts';
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { isIsoDate } from '../../kernel/day.ts';
 import { badRequest } from '../../kernel/errors.ts';
+import { isIsoDate } from '../../kernel/iso-date.ts';
 import { latestPublished, publishedReleases } from '../../kernel/release.ts';
 import { RELEASES } from '../../kernel/releases.ts';
 

@@ -17,7 +17,7 @@ import { systemClock } from '../../kernel/clock.ts';
 import { loadConfig } from '../../platform/config.ts';
 import { acquireInstanceLock } from '../../platform/instance-lock.ts';
 import { runCommandLine } from '../command-line.ts';
-import { runChecks } from './examine.ts';
+import { runChecks } from './run-checks.ts';
 
 let folder: string;
 let database: TestDatabase;

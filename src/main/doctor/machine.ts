@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { newUuid } from '../../kernel/ids.ts';
 import type { FfmpegInfo } from '../../media/ffmpeg/check.ts';
 import type { HardwareProbeResult } from '../../media/ffmpeg/hardware-probe.ts';
-import { selectRoomEngine } from '../../media/rooms/choice.ts';
+import { selectRoomEngine } from '../../media/rooms/engine-selection.ts';
 import type { Config } from '../../platform/config.ts';
 import { reservedBytes } from '../../platform/disk.ts';
 import { createLogger } from '../../platform/logger.ts';
@@ -14,23 +14,23 @@ import { readCertificate } from '../certificate.ts';
 import { type HeldPort, holdPorts } from '../held-ports.ts';
 import {
   codecEncoders,
-  missingCodecs,
   createGuardCheck,
   createHardwareCheck,
   createToolCheck,
+  missingCodecs,
 } from '../media-tools.ts';
 import {
   type Check,
   type CheckContext,
   type CheckResult,
-  ok,
   checkCertificateExpiry,
+  ok,
   problem,
   reasonOf,
   warning,
-} from './finding.ts';
+} from './check-result.ts';
 
-const GUIDE = 'docs/guides/operating.md';
+const GUIDE = 'docs/guides/operations.md';
 const REACH_MS = 3000;
 const GIB = 2 ** 30;
 const OTHERS = 0o077;
@@ -114,7 +114,7 @@ function encoderFindings(config: Config, info: FfmpegInfo, found: HardwareProbeR
 }
 
 const rooms: Check = async ({ config }) => {
-  const remedy = 'see docs/guides/rooms-operator.md, or set ROOMS_ENGINE';
+  const remedy = 'see docs/guides/room-engines.md, or set ROOMS_ENGINE';
   try {
     const { name, lack } = await selectRoomEngine(config);
     if (lack === null) return [ok('rooms', `rooms are carried by ${name}`)];

@@ -12,14 +12,14 @@ import { probe } from '../../platform/outbound/index.ts';
 import { openRedis } from '../../platform/redis.ts';
 import {
   type Check,
-  compareClocks,
   type CheckResult,
-  ok,
   checkCertificateExpiry,
+  compareClocks,
+  ok,
   problem,
   reasonOf,
   warning,
-} from './finding.ts';
+} from './check-result.ts';
 
 const LOOK_MS = 5000;
 const OLDEST_POSTGRES = 15;

@@ -5,11 +5,11 @@ import {
   createProfiles,
   meRoutes,
   type Profiles,
-} from '../../features/accounts/index.ts';
-import type { ApiKeys } from '../../features/api-keys/index.ts';
-import type { Auth } from '../../features/auth/index.ts';
+} from '../../features/identity/accounts/index.ts';
+import type { ApiKeys } from '../../features/identity/api-keys/index.ts';
+import type { Auth } from '../../features/identity/auth/index.ts';
 import { keyIdOf } from '../../kernel/access.ts';
-import type { ModuleWithExports } from '../part.ts';
+import type { ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 export function accountsPart(base: BaseContext): ModuleWithExports<{ accounts: Accounts }> {
@@ -17,7 +17,9 @@ export function accountsPart(base: BaseContext): ModuleWithExports<{ accounts: A
 }
 
 /** What partners see and change of their own account: it tells of the key that asks, and of how one signs in. */
-export function profilesPart(base: BaseContext & { apiKeys: ApiKeys; auth: Auth }): ModuleWithExports<{ profiles: Profiles }> {
+export function profilesPart(
+  base: BaseContext & { apiKeys: ApiKeys; auth: Auth },
+): ModuleWithExports<{ profiles: Profiles }> {
   const { apiKeys, auth, config } = base;
   const profiles = createProfiles(base);
   const part = {

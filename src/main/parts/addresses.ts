@@ -1,10 +1,4 @@
 import {
-  createMemberCookie,
-  createMemberEntitlements,
-  createSellers,
-  type MemberCookie,
-} from '../../features/members/index.ts';
-import {
   type Access,
   anyEntitlement,
   createAccess,
@@ -15,12 +9,18 @@ import {
   type PlaybackTokens,
   type Sellers,
   type VideoLinks,
-} from '../../features/playback/index.ts';
-import type { StreamLinks } from '../../features/streams/index.ts';
-import { createFollowerEntitlements, type Follows } from '../../features/users/index.ts';
-import { watchWhep } from '../../features/whep/index.ts';
-import { watchWhip } from '../../features/whip/index.ts';
-import type { PageViewers } from '../../http/visitor.ts';
+} from '../../features/audience/playback/index.ts';
+import {
+  createMemberCookie,
+  createMemberEntitlements,
+  createSellers,
+  type MemberCookie,
+} from '../../features/commerce/members/index.ts';
+import { createFollowerEntitlements, type Follows } from '../../features/identity/users/index.ts';
+import type { StreamLinks } from '../../features/live/streams/index.ts';
+import { watchWhep } from '../../features/live/whep/index.ts';
+import { watchWhip } from '../../features/live/whip/index.ts';
+import type { PageViewers } from '../../http/page-viewer.ts';
 import type { BaseContext } from '../wiring.ts';
 
 /** The addresses of what viewers see, the tokens in them, and who may watch. */
@@ -40,7 +40,9 @@ export interface PlaybackUrls {
   bareVideoLinks: VideoLinks;
 }
 
-export function createPlaybackUrls(needs: BaseContext & { follows: Follows; visitors: PageViewers }): PlaybackUrls {
+export function createPlaybackUrls(
+  needs: BaseContext & { follows: Follows; visitors: PageViewers },
+): PlaybackUrls {
   const { db, config, secrets, clock, bus } = needs;
   const { PUBLIC_URL: publicUrl, RTMP_URL: rtmpUrl, RTMPS_URL } = config;
   const playbackTokens = createPlaybackTokens({ secrets, clock });

@@ -1,13 +1,13 @@
+import { createRevenue } from '../../features/commerce/ledger/index.ts';
+import { memberMetrics } from '../../features/commerce/subscriptions/index.ts';
+import { followerAdded, followerRemoved, followers } from '../../features/identity/users/index.ts';
 import {
   analyticsRoutes,
   createAnalyticsConsumers,
-  createFinanceAnalytics,
   createAnalyticsQueries,
-} from '../../features/analytics/index.ts';
-import { createRevenue } from '../../features/ledger/index.ts';
-import { listBroadcasts } from '../../features/streams/index.ts';
-import { memberMetrics } from '../../features/subscriptions/index.ts';
-import { followerAdded, followerRemoved, followers } from '../../features/users/index.ts';
+  createFinanceAnalytics,
+} from '../../features/insight/analytics/index.ts';
+import { listBroadcasts } from '../../features/live/streams/index.ts';
 import type { Core, OptionalModule } from '../core.ts';
 import { namesIn } from './revenue.ts';
 

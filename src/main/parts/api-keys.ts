@@ -3,13 +3,15 @@ import {
   apiKeyRoutes,
   createApiKeys,
   createKeySecurityEmails,
-} from '../../features/api-keys/index.ts';
-import type { Mailbox } from '../../features/mail/index.ts';
+} from '../../features/identity/api-keys/index.ts';
+import type { Mailbox } from '../../features/integration/mail/index.ts';
 import { HOUR_SEC } from '../../kernel/durations.ts';
-import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
-export function apiKeysPart(base: BaseContext & { mailbox: Mailbox }): ModuleWithExports<{ apiKeys: ApiKeys }> {
+export function apiKeysPart(
+  base: BaseContext & { mailbox: Mailbox },
+): ModuleWithExports<{ apiKeys: ApiKeys }> {
   const { caps, cursors, mailbox } = base;
   const apiKeys = createApiKeys({
     ...base,
@@ -19,7 +21,9 @@ export function apiKeysPart(base: BaseContext & { mailbox: Mailbox }): ModuleWit
     exports: { apiKeys },
     module: {
       routes: () => apiKeyRoutes({ apiKeys, cursors }),
-      tasks: () => [{ name: 'expiring keys', everyMs: INTERVALS.hour, run: () => apiKeys.announceExpiring() }],
+      tasks: () => [
+        { name: 'expiring keys', everyMs: INTERVALS.hour, run: () => apiKeys.announceExpiring() },
+      ],
       close: () => apiKeys.close(),
     },
   };

@@ -1,5 +1,10 @@
-import { type ViewerFingerprints, createViewerFingerprints, createSalts, type Salts } from '../../features/arrivals/index.ts';
-import type { PageViewers } from '../../http/visitor.ts';
+import {
+  createSalts,
+  createViewerFingerprints,
+  type Salts,
+  type ViewerFingerprints,
+} from '../../features/audience/viewer-fingerprints/index.ts';
+import type { PageViewers } from '../../http/page-viewer.ts';
 import { createCountries } from '../../platform/countries.ts';
 import type { BaseContext } from '../wiring.ts';
 
@@ -9,7 +14,9 @@ export interface FingerprintServices {
   arrivals: ViewerFingerprints;
 }
 
-export function createFingerprintServices(base: BaseContext & { visitors: PageViewers }): FingerprintServices {
+export function createFingerprintServices(
+  base: BaseContext & { visitors: PageViewers },
+): FingerprintServices {
   const { config, platformHosts: hosts, visitors } = base;
   const salts = createSalts(base);
   const arrivals = createViewerFingerprints({

@@ -1,5 +1,5 @@
-import type { Accounts } from '../../features/accounts/index.ts';
-import type { ApiKeys } from '../../features/api-keys/index.ts';
+import type { Accounts } from '../../features/identity/accounts/index.ts';
+import type { ApiKeys } from '../../features/identity/api-keys/index.ts';
 import {
   type Auth,
   authPages,
@@ -7,9 +7,9 @@ import {
   createAuth,
   credentialRoutes,
   twoFactorRoutes,
-} from '../../features/auth/index.ts';
-import type { Mailbox, MailCaps } from '../../features/mail/index.ts';
-import { type ModuleWithExports, INTERVALS } from '../part.ts';
+} from '../../features/identity/auth/index.ts';
+import type { Mailbox, MailCaps } from '../../features/integration/mail/index.ts';
+import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 interface Needs extends BaseContext {

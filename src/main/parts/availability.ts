@@ -2,8 +2,8 @@ import {
   type Availability,
   availabilityRoutes,
   createAvailability,
-} from '../../features/availability/index.ts';
-import type { ModuleWithExports } from '../part.ts';
+} from '../../features/booking/availability/index.ts';
+import type { ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 export function availabilityPart(base: BaseContext): ModuleWithExports<{ availability: Availability }> {

@@ -1,18 +1,18 @@
-import type { Availability } from '../../features/availability/index.ts';
-import { type BookingPagePorts, bookingPages } from '../../features/booking-pages/index.ts';
+import type { Availability } from '../../features/booking/availability/index.ts';
+import { type BookingPagePorts, bookingPages } from '../../features/booking/booking-pages/index.ts';
 import {
   type BookingCalendar,
   type BookingLinks,
   type Bookings,
   refundableUntil,
-} from '../../features/bookings/index.ts';
-import { type Checkouts, successUrl } from '../../features/checkout/index.ts';
-import type { Cohorts } from '../../features/cohorts/index.ts';
-import type { MailCaps } from '../../features/mail/index.ts';
-import type { Products } from '../../features/products/index.ts';
-import type { Slots } from '../../features/slots/index.ts';
-import type { Waitlist } from '../../features/waitlist/index.ts';
-import type { FeatureModule } from '../part.ts';
+} from '../../features/booking/bookings/index.ts';
+import type { Cohorts } from '../../features/booking/cohorts/index.ts';
+import type { Products } from '../../features/booking/products/index.ts';
+import type { Slots } from '../../features/booking/slots/index.ts';
+import type { Waitlist } from '../../features/booking/waitlist/index.ts';
+import { type Checkouts, successUrl } from '../../features/commerce/checkout/index.ts';
+import type { MailCaps } from '../../features/integration/mail/index.ts';
+import type { FeatureModule } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 interface Needs extends BaseContext {

@@ -1,4 +1,4 @@
-import type { Availability } from '../../features/availability/index.ts';
+import type { Availability } from '../../features/booking/availability/index.ts';
 import {
   type BookingCalendar,
   type BookingEvents,
@@ -15,6 +15,7 @@ import {
   type ClassSeats,
   createBookingCalendar,
   createBookingConsumers,
+  createBookingEmails,
   createBookingLinks,
   createBookingRooms,
   createBookingSales,
@@ -23,23 +24,22 @@ import {
   createBookings,
   createClassSeats,
   createCohortNotifier,
-  createBookingEmails,
-} from '../../features/bookings/index.ts';
-import { calendar } from '../../features/calendars/index.ts';
+} from '../../features/booking/bookings/index.ts';
+import { calendar } from '../../features/booking/calendars/index.ts';
 import {
   type Cohorts,
   cohortCanceled,
   cohortCompleted,
   cohortRescheduled,
-} from '../../features/cohorts/index.ts';
-import type { Mailbox, MailCaps } from '../../features/mail/index.ts';
-import type { Payments } from '../../features/payments/index.ts';
-import type { Products } from '../../features/products/index.ts';
+} from '../../features/booking/cohorts/index.ts';
+import type { Products } from '../../features/booking/products/index.ts';
+import type { Slots } from '../../features/booking/slots/index.ts';
+import type { Waitlist } from '../../features/booking/waitlist/index.ts';
+import type { Payments } from '../../features/commerce/payments/index.ts';
+import type { Mailbox, MailCaps } from '../../features/integration/mail/index.ts';
 import { participantJoined, type Rooms, roomRecordingReady } from '../../features/rooms/index.ts';
-import type { Slots } from '../../features/slots/index.ts';
-import type { Waitlist } from '../../features/waitlist/index.ts';
 import { writeCalendar } from '../../platform/icalendar.ts';
-import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 interface Needs extends BaseContext {

@@ -3,16 +3,16 @@ import {
   bridgeRoutes,
   createBridgeRuns,
   createBridges,
-} from '../../features/bridges/index.ts';
-import type { BridgeParticipants } from '../../features/rooms/index.ts';
+} from '../../features/live/bridges/index.ts';
 import {
   countEncoders,
   findBridgedTitle,
   lockBridgeTarget,
   type StreamSignals,
-} from '../../features/streams/index.ts';
+} from '../../features/live/streams/index.ts';
+import type { BridgeParticipants } from '../../features/rooms/index.ts';
 import type { RoomEngine } from '../../media/contract/index.ts';
-import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 interface Needs extends BaseContext {

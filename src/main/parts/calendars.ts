@@ -3,9 +3,9 @@ import {
   createBookingFeed,
   createExternalCalendars,
   feedPage,
-} from '../../features/calendars/index.ts';
+} from '../../features/booking/calendars/index.ts';
 import type { OptionalModule } from '../core.ts';
-import { INTERVALS } from '../part.ts';
+import { INTERVALS } from '../feature-module.ts';
 
 const LOOK_MS = 20 * INTERVALS.second;
 

@@ -1,9 +1,15 @@
-import type { Accounts } from '../../features/accounts/index.ts';
-import { type Changelog, changelogRoutes, createChangelog } from '../../features/changelog/index.ts';
-import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import type { Accounts } from '../../features/identity/accounts/index.ts';
+import {
+  type Changelog,
+  changelogRoutes,
+  createChangelog,
+} from '../../features/integration/changelog/index.ts';
+import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
-export function changelogPart(base: BaseContext & { accounts: Accounts }): ModuleWithExports<{ changelog: Changelog }> {
+export function changelogPart(
+  base: BaseContext & { accounts: Accounts },
+): ModuleWithExports<{ changelog: Changelog }> {
   const changelog = createChangelog(base);
   return {
     exports: { changelog },

@@ -1,14 +1,14 @@
-import { avatarUrl, createProfiles } from '../../features/accounts/index.ts';
 import {
   bannerPages,
   channelPages,
   channelRoutes,
   createChannels,
   createContent,
-} from '../../features/channels/index.ts';
-import { memberPath } from '../../features/members/index.ts';
-import { listPublicPlaylists } from '../../features/playlists/index.ts';
-import { toLinked } from '../../features/videos/index.ts';
+} from '../../features/audience/channels/index.ts';
+import { memberPath } from '../../features/commerce/members/index.ts';
+import { avatarUrl, createProfiles } from '../../features/identity/accounts/index.ts';
+import { listPublicPlaylists } from '../../features/video/playlists/index.ts';
+import { toLinked } from '../../features/video/videos/index.ts';
 import type { Mode } from '../../kernel/access.ts';
 import { workspaceOf } from '../../platform/db/workspace.ts';
 import type { Core, OptionalModule } from '../core.ts';

@@ -1,6 +1,13 @@
 import { STREAM_LOG_TOPIC } from '../../events/stream-log.ts';
-import { avatarUrl, createProfiles } from '../../features/accounts/index.ts';
-import { displayNameOf, findChannel } from '../../features/channels/index.ts';
+import { displayNameOf, findChannel } from '../../features/audience/channels/index.ts';
+import {
+  type AccessRequest,
+  createSnapshots,
+  type LiveChat,
+  STREAM_ID,
+  type Viewer,
+} from '../../features/audience/playback/index.ts';
+import { avatarUrl, createProfiles } from '../../features/identity/accounts/index.ts';
 import {
   chatPanel,
   chatRoutes,
@@ -10,22 +17,15 @@ import {
   guestChatPages,
   RESTRICTED_MODES,
   toMessage,
-} from '../../features/chat/index.ts';
-import {
-  type AccessRequest,
-  createSnapshots,
-  type LiveChat,
-  STREAM_ID,
-  type Viewer,
-} from '../../features/playback/index.ts';
-import type { StreamTails } from '../../features/stream-tails/index.ts';
+} from '../../features/live/chat/index.ts';
+import type { StreamTails } from '../../features/live/stream-tails/index.ts';
 import {
   createStreamSnapshots,
   STREAM_TOPIC,
   type Streams,
   streamUpdated,
-} from '../../features/streams/index.ts';
-import { type ModuleWithExports, INTERVALS } from '../part.ts';
+} from '../../features/live/streams/index.ts';
+import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 import type { PlaybackUrls } from './addresses.ts';
 import type { FingerprintServices } from './arrivals.ts';
@@ -33,7 +33,10 @@ import type { FingerprintServices } from './arrivals.ts';
 /** Chats that a process remembers for half a second, some 20 kB each. */
 const RECENT_CHATS = 500;
 
-interface Needs extends BaseContext, Pick<PlaybackUrls, 'access' | 'entitlements'>, Pick<FingerprintServices, 'arrivals'> {
+interface Needs
+  extends BaseContext,
+    Pick<PlaybackUrls, 'access' | 'entitlements'>,
+    Pick<FingerprintServices, 'arrivals'> {
   streams: Streams;
   streamTails: StreamTails;
 }

@@ -1,4 +1,10 @@
-import type { BookingSales } from '../../features/bookings/index.ts';
+import {
+  purchasableAt,
+  type Snapshots,
+  type StreamSnapshot,
+  type VideoSnapshot,
+} from '../../features/audience/playback/index.ts';
+import type { BookingSales } from '../../features/booking/bookings/index.ts';
 import {
   buyPages,
   type CheckoutPayments,
@@ -10,29 +16,23 @@ import {
   createCheckoutPayments,
   createCheckoutSimulations,
   createCheckouts,
-} from '../../features/checkout/index.ts';
-import type { DiscountCodes } from '../../features/discount-codes/index.ts';
-import type { Domains } from '../../features/domains/index.ts';
-import type { Mailbox, MailCaps } from '../../features/mail/index.ts';
-import { memberPath } from '../../features/members/index.ts';
+} from '../../features/commerce/checkout/index.ts';
+import type { DiscountCodes } from '../../features/commerce/discount-codes/index.ts';
+import { memberPath } from '../../features/commerce/members/index.ts';
 import {
   type CardService,
   type PaymentEvents,
   type Payments,
   STRIPE_PAGES,
   testCardOf,
-} from '../../features/payments/index.ts';
-import {
-  type Snapshots,
-  type StreamSnapshot,
-  purchasableAt,
-  type VideoSnapshot,
-} from '../../features/playback/index.ts';
-import type { Subscriptions } from '../../features/subscriptions/index.ts';
-import type { TierCapacity, Tiers } from '../../features/tiers/index.ts';
-import type { Videos } from '../../features/videos/index.ts';
-import { createSameOriginCheck } from '../../http/own-origin.ts';
-import { type ModuleWithExports, INTERVALS } from '../part.ts';
+} from '../../features/commerce/payments/index.ts';
+import type { Subscriptions } from '../../features/commerce/subscriptions/index.ts';
+import type { TierCapacity, Tiers } from '../../features/commerce/tiers/index.ts';
+import type { Domains } from '../../features/identity/domains/index.ts';
+import type { Mailbox, MailCaps } from '../../features/integration/mail/index.ts';
+import type { Videos } from '../../features/video/videos/index.ts';
+import { createSameOriginCheck } from '../../http/same-origin.ts';
+import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 interface Needs extends BaseContext {

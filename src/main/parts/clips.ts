@@ -1,13 +1,13 @@
-import { createLiveHistory } from '../../features/dvr/index.ts';
-import { createStreamSnapshots } from '../../features/streams/index.ts';
+import { createLiveHistory } from '../../features/live/dvr/index.ts';
+import { createStreamSnapshots } from '../../features/live/streams/index.ts';
 import {
   type ClippedStreams,
   clipJob,
   clipRoutes,
   createClipCutting,
   createClips,
-} from '../../features/videos/index.ts';
-import { nullIfNotFound } from '../../kernel/missing.ts';
+} from '../../features/video/videos/index.ts';
+import { nullIfNotFound } from '../../kernel/not-found.ts';
 import { createBroadcastSegments } from '../../media/dvr/broadcast-segments.ts';
 import { createRecordingJoiner } from '../../media/recording/join.ts';
 import { createVideoCutter } from '../../media/transcode/cut.ts';

@@ -1,15 +1,15 @@
-import type { Availability } from '../../features/availability/index.ts';
-import { calendar } from '../../features/calendars/index.ts';
+import type { Availability } from '../../features/booking/availability/index.ts';
+import { calendar } from '../../features/booking/calendars/index.ts';
 import {
   type Cohorts,
   cohortRoutes,
   createCohortConsumers,
   createCohorts,
   createStates,
-} from '../../features/cohorts/index.ts';
-import { type Products, productDeleted, productUpdated } from '../../features/products/index.ts';
-import { hasVideo } from '../../features/videos/index.ts';
-import { type ModuleWithExports, INTERVALS } from '../part.ts';
+} from '../../features/booking/cohorts/index.ts';
+import { type Products, productDeleted, productUpdated } from '../../features/booking/products/index.ts';
+import { hasVideo } from '../../features/video/videos/index.ts';
+import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 /** What is due begins, opens and ends this soon. */

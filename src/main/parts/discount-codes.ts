@@ -1,10 +1,10 @@
+import { hasProduct } from '../../features/booking/products/index.ts';
 import {
   createDiscountCodes,
   type DiscountCodes,
   discountCodeRoutes,
-} from '../../features/discount-codes/index.ts';
-import { hasProduct } from '../../features/products/index.ts';
-import { type ModuleWithExports, INTERVALS } from '../part.ts';
+} from '../../features/commerce/discount-codes/index.ts';
+import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 export function discountCodesPart(base: BaseContext): ModuleWithExports<{ discountCodes: DiscountCodes }> {

@@ -1,6 +1,11 @@
-import { createDomains, createDomainVerifier, type Domains, domainRoutes } from '../../features/domains/index.ts';
+import {
+  createDomains,
+  createDomainVerifier,
+  type Domains,
+  domainRoutes,
+} from '../../features/identity/domains/index.ts';
 import { createTxtResolver } from '../../platform/outbound/index.ts';
-import type { ModuleWithExports } from '../part.ts';
+import type { ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 const CHECK_MS = 15_000;

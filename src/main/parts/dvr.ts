@@ -1,13 +1,15 @@
-import { createDvr, type Dvr } from '../../features/dvr/index.ts';
-import type { Recordings } from '../../features/recordings/index.ts';
-import type { VideoIntake } from '../../features/videos/index.ts';
-import type { ModuleWithExports } from '../part.ts';
+import { createDvr, type Dvr } from '../../features/live/dvr/index.ts';
+import type { Recordings } from '../../features/live/recordings/index.ts';
+import type { VideoIntake } from '../../features/video/videos/index.ts';
+import type { ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 const SWEEP_MS = 5000;
 
 /** What viewers can go back to while a stream is live. */
-export function dvrPart(needs: BaseContext & { intake: VideoIntake; recordings: Recordings }): ModuleWithExports<{ dvr: Dvr }> {
+export function dvrPart(
+  needs: BaseContext & { intake: VideoIntake; recordings: Recordings },
+): ModuleWithExports<{ dvr: Dvr }> {
   const dvr = createDvr({ ...needs, isRecordingComing: needs.recordings.isComing });
   return {
     exports: { dvr },

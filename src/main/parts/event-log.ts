@@ -1,5 +1,5 @@
-import { createEventLog, eventLogRoutes } from '../../features/event-log/index.ts';
-import type { FeatureModule } from '../part.ts';
+import { createEventLog, eventLogRoutes } from '../../features/integration/event-log/index.ts';
+import type { FeatureModule } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 export function eventLogPart(base: BaseContext): FeatureModule {

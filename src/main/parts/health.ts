@@ -8,16 +8,16 @@ import {
   healthRoutes,
   paymentsProbe,
   type ReadinessCheck,
-} from '../../features/health/index.ts';
-import { countLiveSlots } from '../../features/videos/index.ts';
-import { attemptsSince, oldestWaitSec } from '../../features/webhooks/index.ts';
+} from '../../features/insight/health/index.ts';
+import { attemptsSince, oldestWaitSec } from '../../features/integration/webhooks/index.ts';
+import { countLiveSlots } from '../../features/video/videos/index.ts';
 import { hasStalledQueue } from '../../jobs/repository.ts';
 import { newUuid } from '../../kernel/ids.ts';
 import { missingFeatures } from '../../media/ffmpeg/check.ts';
 import type { Config } from '../../platform/config.ts';
 import { isReachable } from '../../platform/outbound/index.ts';
+import type { ApiRole, FeatureModule } from '../feature-module.ts';
 import { codecEncoders, missingCodecs } from '../media-tools.ts';
-import type { ApiRole, FeatureModule } from '../part.ts';
 import type { BaseContext } from '../wiring.ts';
 import type { RoomsPart } from './rooms.ts';
 

@@ -4,14 +4,14 @@ import {
   importEvents,
   importJob,
   importRoutes,
-} from '../../features/imports/index.ts';
+} from '../../features/video/imports/index.ts';
 import {
   videoDeleted,
   videoProcessingCompleted,
   videoProcessingFailed,
   videoReplaced,
   videoReplacementFailed,
-} from '../../features/videos/index.ts';
+} from '../../features/video/videos/index.ts';
 import type { OptionalModule } from '../core.ts';
 
 /** They wait for other servers most of the time. */

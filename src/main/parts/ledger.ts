@@ -1,5 +1,5 @@
-import { createLedger, type Ledger } from '../../features/ledger/index.ts';
-import type { ModuleWithExports } from '../part.ts';
+import { createLedger, type Ledger } from '../../features/commerce/ledger/index.ts';
+import type { ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 /** The books, which everything that moves money writes. */

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import { createSnapshots, STREAM_ID } from '../../features/playback/index.ts';
-import { createMediaNodes, type MediaNodes } from '../../features/streams/index.ts';
-import { createSourceSelector } from '../../media/nodes/chosen-source.ts';
+import { createSnapshots, STREAM_ID } from '../../features/audience/playback/index.ts';
+import { createMediaNodes, type MediaNodes } from '../../features/live/streams/index.ts';
 import type { LiveSource } from '../../media/nodes/live-source.ts';
 import { createLocalSource } from '../../media/nodes/local-source.ts';
 import { createNodeClient } from '../../media/nodes/node-client.ts';
 import { createRemoteSources, type RemoteSources } from '../../media/nodes/remote-source.ts';
+import { createSourceSelector } from '../../media/nodes/source-selector.ts';
+import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import { createNodeIdReader } from '../node-id.ts';
-import { type ModuleWithExports, INTERVALS } from '../part.ts';
 import type { BaseContext } from '../wiring.ts';
 
 interface Gives {

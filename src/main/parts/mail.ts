@@ -1,13 +1,13 @@
 import {
+  createEmailSender,
   createMailbox,
   createMailCaps,
-  createEmailSender,
   type Mailbox,
   type MailCaps,
   mailRoutes,
-} from '../../features/mail/index.ts';
+} from '../../features/integration/mail/index.ts';
 import { createMailer, type Mailer } from '../../platform/mailer.ts';
-import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 export function mailPart(base: BaseContext): ModuleWithExports<{ mailbox: Mailbox; mailCaps: MailCaps }> {

@@ -1,8 +1,8 @@
-import type { Mailbox, MailCaps } from '../../features/mail/index.ts';
-import { createMembers, memberPages } from '../../features/members/index.ts';
-import { type CardService, type Payments, STRIPE_PAGES } from '../../features/payments/index.ts';
-import type { Subscriptions } from '../../features/subscriptions/index.ts';
-import { INTERVALS, type FeatureModule } from '../part.ts';
+import { createMembers, memberPages } from '../../features/commerce/members/index.ts';
+import { type CardService, type Payments, STRIPE_PAGES } from '../../features/commerce/payments/index.ts';
+import type { Subscriptions } from '../../features/commerce/subscriptions/index.ts';
+import type { Mailbox, MailCaps } from '../../features/integration/mail/index.ts';
+import { type FeatureModule, INTERVALS } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 import type { PlaybackUrls } from './addresses.ts';
 

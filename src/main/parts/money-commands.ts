@@ -1,5 +1,5 @@
-import type { Accounts } from '../../features/accounts/index.ts';
-import type { LedgerCheck } from '../../features/ledger/index.ts';
+import type { LedgerCheck } from '../../features/commerce/ledger/index.ts';
+import type { Accounts } from '../../features/identity/accounts/index.ts';
 import { MODES } from '../../kernel/access.ts';
 import type { Db } from '../../platform/db/index.ts';
 import { workspaceOf } from '../../platform/db/workspace.ts';

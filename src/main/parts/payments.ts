@@ -1,6 +1,4 @@
-import type { Accounts } from '../../features/accounts/index.ts';
-import type { Ledger } from '../../features/ledger/index.ts';
-import type { Mailbox, MailCaps } from '../../features/mail/index.ts';
+import type { Ledger } from '../../features/commerce/ledger/index.ts';
 import {
   type CardService,
   type CollectedCard,
@@ -27,10 +25,12 @@ import {
   sandboxPages,
   settleRefundJob,
   stripeWebhookPage,
-} from '../../features/payments/index.ts';
-import type { Videos } from '../../features/videos/index.ts';
+} from '../../features/commerce/payments/index.ts';
+import type { Accounts } from '../../features/identity/accounts/index.ts';
+import type { Mailbox, MailCaps } from '../../features/integration/mail/index.ts';
+import type { Videos } from '../../features/video/videos/index.ts';
 import type { JobRun } from '../../jobs/job.ts';
-import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 /** What others hear of payments by. */

@@ -2,7 +2,7 @@ import { maintainPartitions } from '../../events/partitions.ts';
 import { requeueRunning } from '../../jobs/worker.ts';
 import { purgeWindows } from '../../platform/db/counter-windows.ts';
 import { type DurableWindows, FLUSH_MS } from '../../platform/durable-windows.ts';
-import { INTERVALS, type FeatureModule, type Service } from '../part.ts';
+import { type FeatureModule, INTERVALS, type Service } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 /** Maintains the tables that all features use: events, counters and stored responses; running jobs at a restart. */

@@ -1,11 +1,10 @@
-import { createLiveHistory } from '../../features/dvr/index.ts';
 import {
   beaconPage,
   createAdmissions,
   createBeacons,
   createDownloads,
-  createPlaybackSessions,
   createImpressions,
+  createPlaybackSessions,
   createSnapshots,
   createWatching,
   type Downloads,
@@ -13,15 +12,15 @@ import {
   downloadRoutes,
   embeddableStream,
   embeddableVideo,
-  type RenderFollowBox,
   type LiveChat,
   liveFilePages,
   liveWatchPages,
+  type OnBytesSent,
   oembedPage,
   type PlaybackSessions,
   playbackTokenRoutes,
+  type RenderFollowBox,
   SESSION_ID,
-  type OnBytesSent,
   type Snapshots,
   STREAM_ID,
   type StreamSnapshot,
@@ -29,23 +28,30 @@ import {
   type VideoSnapshot,
   videoFilePages,
   videoWatchPages,
-} from '../../features/playback/index.ts';
-import type { Recordings } from '../../features/recordings/index.ts';
+} from '../../features/audience/playback/index.ts';
+import type { UsageAggregator } from '../../features/insight/usage/index.ts';
+import { createLiveHistory } from '../../features/live/dvr/index.ts';
+import type { Recordings } from '../../features/live/recordings/index.ts';
 import {
   createStreamSnapshots,
   createViewers,
   VIEWER_FLUSH_MS,
   type Viewers,
-} from '../../features/streams/index.ts';
-import type { UsageAggregator } from '../../features/usage/index.ts';
-import { createVideoSnapshots } from '../../features/videos/index.ts';
+} from '../../features/live/streams/index.ts';
+import { createVideoSnapshots } from '../../features/video/videos/index.ts';
 import { startSchedule } from '../../jobs/schedule.ts';
 import type { VideoFiles } from '../../media/contract/index.ts';
 import type { LiveSource } from '../../media/nodes/live-source.ts';
 import { createLiveFiles, createVideoFiles } from '../../media/playback/index.ts';
 import type { Logger } from '../../platform/logger.ts';
+import {
+  INTERVALS,
+  type ModuleWithExports,
+  type Page,
+  type PageRole,
+  type Service,
+} from '../feature-module.ts';
 import { mediaOriginsOf } from '../media-origins.ts';
-import { type ModuleWithExports, INTERVALS, type Page, type PageRole, type Service } from '../part.ts';
 import type { BaseContext } from '../wiring.ts';
 import type { PlaybackUrls } from './addresses.ts';
 import type { FingerprintServices } from './arrivals.ts';

@@ -1,12 +1,12 @@
-import type { VideoLinks } from '../../features/playback/index.ts';
+import type { VideoLinks } from '../../features/audience/playback/index.ts';
 import {
   createPlaylists,
   type PlaylistVideo,
   playlistEvents,
   playlistRoutes,
-} from '../../features/playlists/index.ts';
-import { canBePlayed, hasVideo, toLinked, type Videos } from '../../features/videos/index.ts';
-import { nullIfNotFound } from '../../kernel/missing.ts';
+} from '../../features/video/playlists/index.ts';
+import { canBePlayed, hasVideo, toLinked, type Videos } from '../../features/video/videos/index.ts';
+import { nullIfNotFound } from '../../kernel/not-found.ts';
 import type { OptionalModule } from '../core.ts';
 
 export const playlists: OptionalModule = {

@@ -1,4 +1,4 @@
-import type { Erasure } from '../../features/privacy/index.ts';
+import type { Erasure } from '../../features/identity/privacy/index.ts';
 import { required } from '../cli-values.ts';
 import type { CommandRunner } from '../command.ts';
 
@@ -7,7 +7,7 @@ const customer = { name: 'customer erase', usage: 'customer erase --email E' };
 
 export const privacyCommands = [account, customer];
 
-/** Erasure that a person has asked the operator for (docs/guides/operating.md#erase-personal-data). */
+/** Erasure that a person has asked the operator for (docs/guides/operations.md#erase-personal-data). */
 export function privacyRunners({ erasure }: { erasure: Erasure }): CommandRunner[] {
   return [
     {

@@ -1,4 +1,5 @@
-import { credentialCaps } from '../../features/auth/index.ts';
+import { createLinks, createSubscribers } from '../../features/audience/subscribers/index.ts';
+import { credentialCaps } from '../../features/identity/auth/index.ts';
 import {
   createEraser,
   createErasure,
@@ -7,15 +8,14 @@ import {
   downloadPages,
   erasureJob,
   exportJob,
-  undoDeletionPages,
   privacyRoutes,
-} from '../../features/privacy/index.ts';
-import { createLinks, createSubscribers } from '../../features/subscribers/index.ts';
+  undoDeletionPages,
+} from '../../features/identity/privacy/index.ts';
 import { deleteJobsReferencing } from '../../jobs/repository.ts';
 import { createVideoFiles } from '../../media/playback/index.ts';
 import { workspaceOf } from '../../platform/db/workspace.ts';
 import type { OptionalModule } from '../core.ts';
-import { INTERVALS } from '../part.ts';
+import { INTERVALS } from '../feature-module.ts';
 import { privacyCommands, privacyRunners } from './privacy-commands.ts';
 
 export const privacy: OptionalModule = {

@@ -2,10 +2,10 @@ import {
   createTranscodeNode,
   createVideoProcessing,
   type VideoProcessor,
-} from '../../features/videos/index.ts';
+} from '../../features/video/videos/index.ts';
 import { createTranscoder } from '../../media/transcode/index.ts';
+import { type FeatureModule, INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import { missingCodecs } from '../media-tools.ts';
-import { type ModuleWithExports, INTERVALS, type FeatureModule } from '../part.ts';
 import type { BaseContext } from '../wiring.ts';
 import type { PlaybackUrls } from './addresses.ts';
 

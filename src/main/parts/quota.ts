@@ -2,19 +2,19 @@ import {
   createQuota,
   createQuotaNotifications,
   type Heights,
-  type ResourceMeter,
   quotaEvents,
   quotaRoutes,
-} from '../../features/quota/index.ts';
-import { livePlan } from '../../features/streams/index.ts';
-import { videoMs } from '../../features/summary/index.ts';
-import { topHeight } from '../../features/videos/index.ts';
-import { wholeMinutes } from '../../kernel/minutes.ts';
+  type ResourceMeter,
+} from '../../features/insight/quota/index.ts';
+import { videoMs } from '../../features/insight/summary/index.ts';
+import { livePlan } from '../../features/live/streams/index.ts';
+import { topHeight } from '../../features/video/videos/index.ts';
+import { wholeMinutes } from '../../kernel/minute-buckets.ts';
 import { startOfNextMonth } from '../../kernel/months.ts';
 import type { ResourceKey } from '../../kernel/plans.ts';
 import { getWorkspaceOwner } from '../../platform/db/workspace.ts';
 import type { Core, OptionalModule } from '../core.ts';
-import { INTERVALS } from '../part.ts';
+import { INTERVALS } from '../feature-module.ts';
 
 /** What each plan counts, by the feature that refuses what is over it. */
 function metersOf(core: Core): ResourceMeter[] {

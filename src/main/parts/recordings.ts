@@ -3,17 +3,19 @@ import {
   createRecordingReady,
   createRecordings,
   type Recordings,
-} from '../../features/recordings/index.ts';
-import { emitRecordingReady, stopRecording } from '../../features/streams/index.ts';
-import type { VideoIntake } from '../../features/videos/index.ts';
+} from '../../features/live/recordings/index.ts';
+import { emitRecordingReady, stopRecording } from '../../features/live/streams/index.ts';
+import type { VideoIntake } from '../../features/video/videos/index.ts';
 import { createRecordingJoiner } from '../../media/recording/join.ts';
-import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 const SWEEP_MS = 15_000;
 
 /** Recordings, and the worker that makes videos of them. */
-export function recordingsPart(needs: BaseContext & { intake: VideoIntake }): ModuleWithExports<{ recordings: Recordings }> {
+export function recordingsPart(
+  needs: BaseContext & { intake: VideoIntake },
+): ModuleWithExports<{ recordings: Recordings }> {
   const { config, encoderThreads, jobs, log } = needs;
   const recordings = createRecordings({ ...needs, queue: jobs, refuse: stopRecording });
   return {

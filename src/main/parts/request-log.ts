@@ -1,11 +1,13 @@
-import { createRequestLog, requestLogRoutes } from '../../features/request-log/index.ts';
-import type { UsageAggregator } from '../../features/usage/index.ts';
+import type { UsageAggregator } from '../../features/insight/usage/index.ts';
+import { createRequestLog, requestLogRoutes } from '../../features/integration/request-log/index.ts';
 import { BASE_PATH } from '../../http/app.ts';
 import type { RequestRecorder } from '../../http/ports.ts';
-import type { ModuleWithExports } from '../part.ts';
+import type { ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
-export function requestLogPart(base: BaseContext & { tally: UsageAggregator }): ModuleWithExports<{ requestLog: RequestRecorder }> {
+export function requestLogPart(
+  base: BaseContext & { tally: UsageAggregator },
+): ModuleWithExports<{ requestLog: RequestRecorder }> {
   const { config, metrics, cursors, tally } = base;
   const requestLog = createRequestLog({
     ...base,

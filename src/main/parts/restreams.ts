@@ -6,13 +6,15 @@ import {
   type RestreamRuns,
   type Restreams,
   restreamRoutes,
-} from '../../features/restreams/index.ts';
-import { attachRestream, detachRestream, streamDeleted } from '../../features/streams/index.ts';
-import { type ModuleWithExports, INTERVALS } from '../part.ts';
+} from '../../features/live/restreams/index.ts';
+import { attachRestream, detachRestream, streamDeleted } from '../../features/live/streams/index.ts';
+import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 /** Restreams; what they send is the media role's. */
-export function restreamsPart(base: BaseContext): ModuleWithExports<{ restreams: Restreams; restreamRuns: RestreamRuns }> {
+export function restreamsPart(
+  base: BaseContext,
+): ModuleWithExports<{ restreams: Restreams; restreamRuns: RestreamRuns }> {
   const { cursors, clock } = base;
   const deps = { ...base, streams: { attach: attachRestream, detach: detachRestream } };
   const restreams = createRestreams(deps);

@@ -4,10 +4,10 @@ import {
   createRevenue,
   type NamesOf,
   revenueRoutes,
-} from '../../features/ledger/index.ts';
+} from '../../features/commerce/ledger/index.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { Core, OptionalModule } from '../core.ts';
-import { INTERVALS } from '../part.ts';
+import { INTERVALS } from '../feature-module.ts';
 import { moneyCommands, moneyRunners } from './money-commands.ts';
 
 /** What is read from the books, what leaves them to the creators' banks, and the operator's look at them. */

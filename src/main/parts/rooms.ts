@@ -1,7 +1,8 @@
 import {
+  type BridgeParticipants,
   createAttendance,
-  createRoomAssembly,
   createRoomAdmission,
+  createRoomAssembly,
   createRoomGuests,
   createRoomModeration,
   createRoomRecordingReady,
@@ -12,7 +13,6 @@ import {
   createRoomTokens,
   lobbyPage,
   ROOM_RECORDER_TOPIC,
-  type BridgeParticipants,
   type RoomRecordings,
   type Rooms,
   roomEngineWebhookPage,
@@ -20,13 +20,13 @@ import {
   roomJoinPage,
   roomRoutes,
 } from '../../features/rooms/index.ts';
-import type { VideoIntake } from '../../features/videos/index.ts';
-import { createSameOriginCheck } from '../../http/own-origin.ts';
+import type { VideoIntake } from '../../features/video/videos/index.ts';
+import { createSameOriginCheck } from '../../http/same-origin.ts';
 import type { RoomEngine } from '../../media/contract/index.ts';
 import { createRoomComposer } from '../../media/rooms/compose/composer.ts';
 import type { RoomChangeNotifier } from '../../media/rooms/livekit/engine.ts';
 import { createIceServers } from '../../media/rooms/turn.ts';
-import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 export interface RoomsPart {

@@ -1,6 +1,6 @@
-import { Profile, type Profiles, toProfile } from '../../features/accounts/index.ts';
-import { type Auth, sessionRoutes } from '../../features/auth/index.ts';
-import type { FeatureModule } from '../part.ts';
+import { Profile, type Profiles, toProfile } from '../../features/identity/accounts/index.ts';
+import { type Auth, sessionRoutes } from '../../features/identity/auth/index.ts';
+import type { FeatureModule } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 /** The session of the dashboard: it shows the account, which another feature knows. */

@@ -1,8 +1,8 @@
-import type { Availability } from '../../features/availability/index.ts';
-import { calendar } from '../../features/calendars/index.ts';
-import type { Products } from '../../features/products/index.ts';
-import { createSlots, type Slots, slotRoutes } from '../../features/slots/index.ts';
-import type { ModuleWithExports } from '../part.ts';
+import type { Availability } from '../../features/booking/availability/index.ts';
+import { calendar } from '../../features/booking/calendars/index.ts';
+import type { Products } from '../../features/booking/products/index.ts';
+import { createSlots, type Slots, slotRoutes } from '../../features/booking/slots/index.ts';
+import type { ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 export function slotsPart(

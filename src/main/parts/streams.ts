@@ -1,7 +1,8 @@
 import { STREAM_LOG_TOPIC } from '../../events/stream-log.ts';
-import type { Recordings } from '../../features/recordings/index.ts';
-import { syncWithStream, restreamSnapshot } from '../../features/restreams/index.ts';
-import { createStreamTails, type StreamTails } from '../../features/stream-tails/index.ts';
+import { assertOwnTiers } from '../../features/commerce/tiers/index.ts';
+import type { Recordings } from '../../features/live/recordings/index.ts';
+import { restreamSnapshot, syncWithStream } from '../../features/live/restreams/index.ts';
+import { createStreamTails, type StreamTails } from '../../features/live/stream-tails/index.ts';
 import {
   createAirtime,
   createHealthSeries,
@@ -19,10 +20,9 @@ import {
   type StreamTakedowns,
   streamRoutes,
   streamTailRoutes,
-} from '../../features/streams/index.ts';
-import { assertOwnTiers } from '../../features/tiers/index.ts';
-import { endWhipSessionsOf } from '../../features/whip/index.ts';
-import { type ModuleWithExports, INTERVALS } from '../part.ts';
+} from '../../features/live/streams/index.ts';
+import { endWhipSessionsOf } from '../../features/live/whip/index.ts';
+import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 import type { PlaybackUrls } from './addresses.ts';
 

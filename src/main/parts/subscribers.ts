@@ -4,9 +4,9 @@ import {
   subscriberEvents,
   subscriberPages,
   subscriberRoutes,
-} from '../../features/subscribers/index.ts';
+} from '../../features/audience/subscribers/index.ts';
 import type { OptionalModule } from '../core.ts';
-import { INTERVALS } from '../part.ts';
+import { INTERVALS } from '../feature-module.ts';
 
 export const subscribers: OptionalModule = {
   events: subscriberEvents,

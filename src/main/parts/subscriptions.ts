@@ -1,15 +1,15 @@
-import type { Mailbox, MailCaps } from '../../features/mail/index.ts';
-import { memberPath } from '../../features/members/index.ts';
-import type { CardService, PaymentEvents, Payments } from '../../features/payments/index.ts';
+import { memberPath } from '../../features/commerce/members/index.ts';
+import type { CardService, PaymentEvents, Payments } from '../../features/commerce/payments/index.ts';
 import {
   createSimulations,
   createSubscriptionConsumers,
   createSubscriptions,
   type Subscriptions,
   subscriptionRoutes,
-} from '../../features/subscriptions/index.ts';
-import { type TierCapacity, tierUpdated } from '../../features/tiers/index.ts';
-import { type ModuleWithExports, INTERVALS } from '../part.ts';
+} from '../../features/commerce/subscriptions/index.ts';
+import { type TierCapacity, tierUpdated } from '../../features/commerce/tiers/index.ts';
+import type { Mailbox, MailCaps } from '../../features/integration/mail/index.ts';
+import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 interface Needs extends BaseContext {

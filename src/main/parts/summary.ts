@@ -1,10 +1,10 @@
-import { mergeCounterRows, recount, summaryRoutes } from '../../features/summary/index.ts';
+import { mergeCounterRows, recount, summaryRoutes } from '../../features/insight/summary/index.ts';
 import type { OptionalModule } from '../core.ts';
-import { INTERVALS } from '../part.ts';
+import { INTERVALS } from '../feature-module.ts';
 
 const counts = { name: 'counts check', usage: 'counts check' };
 
-/** What there is, in numbers, and for the operator a count of all of it (docs/guides/operating.md#counts). */
+/** What there is, in numbers, and for the operator a count of all of it (docs/guides/operations.md#counts). */
 export const summary: OptionalModule = {
   commands: [counts],
   build: (core) => ({

@@ -1,7 +1,7 @@
-import { createRollups } from '../../features/analytics/index.ts';
+import { createRollups } from '../../features/insight/analytics/index.ts';
 import { optional } from '../cli-values.ts';
 import type { OptionalModule } from '../core.ts';
-import { INTERVALS } from '../part.ts';
+import { INTERVALS } from '../feature-module.ts';
 
 const RUN_MS = 10 * INTERVALS.second;
 
@@ -11,7 +11,7 @@ const rebuild = {
   options: ['from', 'to'],
 };
 
-/** Adds up facts, again and again, and for the operator anew (docs/guides/operating.md#analytics). */
+/** Adds up facts, again and again, and for the operator anew (docs/guides/operations.md#analytics). */
 export const analyticsRollups: OptionalModule = {
   commands: [rebuild],
   build({ db, clock, config, metrics, facts }) {

@@ -1,11 +1,11 @@
-import type { Accounts } from '../../features/accounts/index.ts';
+import type { Accounts } from '../../features/identity/accounts/index.ts';
 import {
   type Support,
   type TicketRow,
   toMessage,
   toTicket,
   toTicketWithMessages,
-} from '../../features/support/index.ts';
+} from '../../features/integration/support/index.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import { oneOf, optional, required } from '../cli-values.ts';
 import type { CommandRunner } from '../command.ts';
@@ -51,7 +51,7 @@ interface Deps {
   accounts: Pick<Accounts, 'byId' | 'byEmail'>;
 }
 
-/** What the operator does with tickets of whatever account (docs/guides/operating.md#support-tickets). */
+/** What the operator does with tickets of whatever account (docs/guides/operations.md#support-tickets). */
 export function supportRunners({ support, accounts }: Deps): CommandRunner[] {
   /** A report is nobody's; whoever made it may have left an address. */
   const emailOf = async ({ account_id: id, reporter_email: email }: TicketRow) =>

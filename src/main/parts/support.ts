@@ -5,10 +5,10 @@ import {
   reportPages,
   supportEvents,
   supportRoutes,
-} from '../../features/support/index.ts';
+} from '../../features/integration/support/index.ts';
 import { AppError } from '../../kernel/errors.ts';
 import type { OptionalModule } from '../core.ts';
-import { INTERVALS } from '../part.ts';
+import { INTERVALS } from '../feature-module.ts';
 import { supportCommands, supportRunners } from './support-commands.ts';
 
 export const support: OptionalModule = {
@@ -31,7 +31,9 @@ export const support: OptionalModule = {
         ...adminSupportRoutes({ support, cursors, emailOf, publicUrl: config.PUBLIC_URL }),
       ],
       pages: ({ assets }) => [reportPages({ reports, assets, counters: { window: core.caps } })],
-      tasks: () => [{ name: 'resolved tickets', everyMs: INTERVALS.hour, run: () => support.closeResolved() }],
+      tasks: () => [
+        { name: 'resolved tickets', everyMs: INTERVALS.hour, run: () => support.closeResolved() },
+      ],
       commands: () => supportRunners({ support, accounts }),
     };
   },

@@ -1,9 +1,9 @@
-import type { Accounts } from '../../features/accounts/index.ts';
-import type { ApiKeys } from '../../features/api-keys/index.ts';
-import type { Auth } from '../../features/auth/index.ts';
-import type { Mailbox, MailCaps } from '../../features/mail/index.ts';
-import { createTeam, type Team, teamRoutes } from '../../features/team/index.ts';
-import type { ModuleWithExports } from '../part.ts';
+import type { Accounts } from '../../features/identity/accounts/index.ts';
+import type { ApiKeys } from '../../features/identity/api-keys/index.ts';
+import type { Auth } from '../../features/identity/auth/index.ts';
+import { createTeam, type Team, teamRoutes } from '../../features/identity/team/index.ts';
+import type { Mailbox, MailCaps } from '../../features/integration/mail/index.ts';
+import type { ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 interface Needs extends BaseContext {

@@ -1,13 +1,13 @@
-import type { Accounts } from '../../features/accounts/index.ts';
 import {
   createTiers,
   type TierCapacity,
   type Tiers,
   tierCapacity,
   tierRoutes,
-} from '../../features/tiers/index.ts';
+} from '../../features/commerce/tiers/index.ts';
+import type { Accounts } from '../../features/identity/accounts/index.ts';
 import { getWorkspaceOwner, workspaceOf } from '../../platform/db/workspace.ts';
-import type { ModuleWithExports } from '../part.ts';
+import type { ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 export function tiersPart(
@@ -21,7 +21,10 @@ export function tiersPart(
     workspaceOf: (accountId, mode) => workspaceOf(db, accountId, mode),
     ownerOf: (workspaceId) => getWorkspaceOwner(db, workspaceId),
   });
-  return { exports: { tiers, tierPlaces: tierCapacity }, module: { routes: () => tierRoutes({ tiers, cursors }) } };
+  return {
+    exports: { tiers, tierPlaces: tierCapacity },
+    module: { routes: () => tierRoutes({ tiers, cursors }) },
+  };
 }
 
 function toCreator({ id, username, name }: { id: string; username: string; name: string | null }) {

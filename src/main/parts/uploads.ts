@@ -4,9 +4,9 @@ import {
   tusEndpoint,
   type Uploads,
   uploadRoutes,
-} from '../../features/uploads/index.ts';
-import type { UploadSessions, VideoIntake } from '../../features/videos/index.ts';
-import { type ModuleWithExports, INTERVALS } from '../part.ts';
+} from '../../features/video/uploads/index.ts';
+import type { UploadSessions, VideoIntake } from '../../features/video/videos/index.ts';
+import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 export function uploadsPart(

@@ -5,8 +5,8 @@ import {
   type UsageAggregator,
   type UsageReader,
   usageRoutes,
-} from '../../features/usage/index.ts';
-import { type ModuleWithExports, INTERVALS } from '../part.ts';
+} from '../../features/insight/usage/index.ts';
+import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 interface Gives {

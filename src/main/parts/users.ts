@@ -1,24 +1,24 @@
-import { type Accounts, avatarUrl, createProfiles } from '../../features/accounts/index.ts';
-import type { ApiKeys } from '../../features/api-keys/index.ts';
-import type { Auth } from '../../features/auth/index.ts';
-import type { RenderFollowBox } from '../../features/playback/index.ts';
-import { hasPublicBroadcast } from '../../features/streams/index.ts';
+import type { RenderFollowBox } from '../../features/audience/playback/index.ts';
+import { type Accounts, avatarUrl, createProfiles } from '../../features/identity/accounts/index.ts';
+import type { ApiKeys } from '../../features/identity/api-keys/index.ts';
+import type { Auth } from '../../features/identity/auth/index.ts';
 import {
   createFollowBox,
   createFollows,
   createUsers,
+  type FollowState,
   type Follows,
   followers,
   followPages,
-  type FollowState,
   userRoutes,
-} from '../../features/users/index.ts';
-import { countPublicVideos } from '../../features/videos/index.ts';
+} from '../../features/identity/users/index.ts';
+import { hasPublicBroadcast } from '../../features/live/streams/index.ts';
+import { countPublicVideos } from '../../features/video/videos/index.ts';
+import { createPageViewers, type PageViewers } from '../../http/page-viewer.ts';
 import { createSessionCookie } from '../../http/session-cookie.ts';
-import { createPageViewers, type PageViewers } from '../../http/visitor.ts';
 import type { Mode } from '../../kernel/access.ts';
 import { workspaceOf } from '../../platform/db/workspace.ts';
-import type { ModuleWithExports } from '../part.ts';
+import type { ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 interface Needs extends BaseContext {

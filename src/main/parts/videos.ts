@@ -1,7 +1,7 @@
-import { createImports, type Imports } from '../../features/imports/index.ts';
-import { paidVideos } from '../../features/members/index.ts';
-import { assertOwnTiers } from '../../features/tiers/index.ts';
-import { Upload, type Uploads } from '../../features/uploads/index.ts';
+import { paidVideos } from '../../features/commerce/members/index.ts';
+import { assertOwnTiers } from '../../features/commerce/tiers/index.ts';
+import { createImports, type Imports } from '../../features/video/imports/index.ts';
+import { Upload, type Uploads } from '../../features/video/uploads/index.ts';
 import {
   type Audience,
   audienceRoutes,
@@ -27,11 +27,11 @@ import {
   type Videos,
   type VideoTakedowns,
   videoRoutes,
-} from '../../features/videos/index.ts';
+} from '../../features/video/videos/index.ts';
 import { splitCommand } from '../../media/transcribe/command.ts';
 import { createTranscriber } from '../../media/transcribe/index.ts';
 import { ConfigError } from '../../platform/config.ts';
-import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 import type { PlaybackUrls } from './addresses.ts';
 import type { FingerprintServices } from './arrivals.ts';

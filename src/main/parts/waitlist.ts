@@ -1,17 +1,17 @@
-import type { Availability } from '../../features/availability/index.ts';
-import { createClassSeats } from '../../features/bookings/index.ts';
-import { calendar } from '../../features/calendars/index.ts';
-import type { Cohorts } from '../../features/cohorts/index.ts';
-import type { Mailbox, MailCaps } from '../../features/mail/index.ts';
-import type { Products } from '../../features/products/index.ts';
-import type { Slots } from '../../features/slots/index.ts';
+import type { Availability } from '../../features/booking/availability/index.ts';
+import { createClassSeats } from '../../features/booking/bookings/index.ts';
+import { calendar } from '../../features/booking/calendars/index.ts';
+import type { Cohorts } from '../../features/booking/cohorts/index.ts';
+import type { Products } from '../../features/booking/products/index.ts';
+import type { Slots } from '../../features/booking/slots/index.ts';
 import {
   createWaitlist,
   createWaitlistConsumers,
   type Waitlist,
   waitlistRoutes,
-} from '../../features/waitlist/index.ts';
-import { type ModuleWithExports, INTERVALS } from '../part.ts';
+} from '../../features/booking/waitlist/index.ts';
+import type { Mailbox, MailCaps } from '../../features/integration/mail/index.ts';
+import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 import { booking } from './bookings.ts';
 

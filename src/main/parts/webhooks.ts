@@ -7,8 +7,8 @@ import {
   releaseAllClaims,
   type Webhooks,
   webhookRoutes,
-} from '../../features/webhooks/index.ts';
-import { type ModuleWithExports, INTERVALS, type Service } from '../part.ts';
+} from '../../features/integration/webhooks/index.ts';
+import { INTERVALS, type ModuleWithExports, type Service } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
 interface Gives {

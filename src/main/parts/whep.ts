@@ -1,19 +1,19 @@
-import type { ViewerFingerprints } from '../../features/arrivals/index.ts';
 import {
   createLiveAdmission,
   type LiveAdmission,
   type Snapshots,
   type StreamSnapshot,
   tokenFingerprint,
-} from '../../features/playback/index.ts';
-import { STREAM_TOPIC, type Viewers } from '../../features/streams/index.ts';
-import type { UsageAggregator } from '../../features/usage/index.ts';
-import { createWhep, type Whep, whepPages } from '../../features/whep/index.ts';
-import { iceLinks } from '../../features/whip/index.ts';
+} from '../../features/audience/playback/index.ts';
+import type { ViewerFingerprints } from '../../features/audience/viewer-fingerprints/index.ts';
+import type { UsageAggregator } from '../../features/insight/usage/index.ts';
+import { STREAM_TOPIC, type Viewers } from '../../features/live/streams/index.ts';
+import { createWhep, type Whep, whepPages } from '../../features/live/whep/index.ts';
+import { iceLinks } from '../../features/live/whip/index.ts';
 import { startSchedule } from '../../jobs/schedule.ts';
-import type { ClientInfo } from '../../kernel/visit.ts';
+import type { ClientInfo } from '../../kernel/client-info.ts';
 import { createIceServers } from '../../media/rooms/turn.ts';
-import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 import type { PlaybackUrls } from './addresses.ts';
 

@@ -1,7 +1,7 @@
-import type { StreamSignals } from '../../features/streams/index.ts';
-import { createWhip, type Whip, whipPages } from '../../features/whip/index.ts';
+import type { StreamSignals } from '../../features/live/streams/index.ts';
+import { createWhip, type Whip, whipPages } from '../../features/live/whip/index.ts';
 import { createIceServers } from '../../media/rooms/turn.ts';
-import { type ModuleWithExports, INTERVALS } from '../part.ts';
+import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 import type { PlaybackUrls } from './addresses.ts';
 

@@ -1,11 +1,11 @@
-import { type PullUrl, parsePullUrl } from '../../kernel/pull-address.ts';
+import { type PullUrl, parsePullUrl } from '../../kernel/pull-url.ts';
 import type { Logger } from '../../platform/logger.ts';
 import {
   BRIDGE_LEASE_MS,
   type BridgePort,
   type BridgeReport,
-  type IngestEngine,
   type DesiredBridge,
+  type IngestEngine,
 } from '../contract/index.ts';
 import { LeaseLoop } from '../restream/lease-loop.ts';
 import { Bridge } from './bridge.ts';

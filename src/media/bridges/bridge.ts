@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BridgePort, BridgeReport, IngestEngine, DesiredBridge } from '../contract/index.ts';
+import type { BridgePort, BridgeReport, DesiredBridge, IngestEngine } from '../contract/index.ts';
 import { READ_BUDGETS } from '../read-budget.ts';
-import { toPushError, PushError } from '../restream/failure.ts';
-import { STABLE_MS, RetryPolicy } from '../restream/retries.ts';
+import { PushError, toPushError } from '../restream/failure.ts';
+import { RetryPolicy, STABLE_MS } from '../restream/retry-policy.ts';
 import { Feeder, PublisherReplacedError } from './feeder.ts';
 import { Playout } from './playout.ts';
 import type { BridgePlayer, BridgeSource, SourceContext } from './source.ts';
@@ -54,7 +54,8 @@ export class Bridge {
       const outcome = await this.#attempt();
       if (this.#stopped.signal.aborted) return;
       if (outcome === null) return this.#say('STOPPED', { endReason: 'SOURCE_ENDED' });
-      if (outcome instanceof PublisherReplacedError) return this.#say('STOPPED', { endReason: 'TARGET_TAKEN' });
+      if (outcome instanceof PublisherReplacedError)
+        return this.#say('STOPPED', { endReason: 'TARGET_TAKEN' });
       const retryInMs = this.#retries.failed(outcome.kind);
       const { message } = outcome;
       if (retryInMs === null || !this.#options.wanted.autoRestart) return this.#say('FAILED', { message });

@@ -6,8 +6,8 @@ import { liveLimits } from '../ffmpeg/limits.ts';
 import { type FfmpegExit, spawnFfmpeg } from '../ffmpeg/process.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { timeRead } from '../longest-read.ts';
+import { FlvReader, type FlvTag } from '../protocols/flv/reader.ts';
 import { PushError } from '../restream/failure.ts';
-import { FlvReader, type FlvTag } from '../restream/flv-reader.ts';
 
 /** Containers that sources come in. */
 export type SourceFormat = 'mpegts' | 'mp4' | 'aac';

@@ -6,9 +6,9 @@ import type {
   Publication,
   PublishGrant,
 } from '../contract/index.ts';
-import { FlvTagType } from '../ingest/flv.ts';
+import { FlvTagType } from '../protocols/flv/tags.ts';
 import { READ_BUDGETS } from '../read-budget.ts';
-import { toPushError, PushError } from '../restream/failure.ts';
+import { PushError, toPushError } from '../restream/failure.ts';
 
 /** Somebody else publishes to the stream from now on. */
 export class PublisherReplacedError extends Error {
@@ -59,7 +59,9 @@ export class Feeder {
       return;
     }
     this.#wait(message);
-    this.#opening ??= this.#open().catch((error: unknown) => this.#options.onEnd(toPushError(error, 'source')));
+    this.#opening ??= this.#open().catch((error: unknown) =>
+      this.#options.onEnd(toPushError(error, 'source')),
+    );
   }
 
   /** @param isFinal otherwise the signal waits for the next attempt, as for an encoder that comes back. */
@@ -110,6 +112,8 @@ export class Feeder {
     if (this.#isOver) return;
     this.#isOver = true;
     const words = WORDS[reason] ?? `The publish session ended (${reason}).`;
-    this.#options.onEnd(reason === 'replaced' ? new PublisherReplacedError() : new PushError('normal', words));
+    this.#options.onEnd(
+      reason === 'replaced' ? new PublisherReplacedError() : new PushError('normal', words),
+    );
   }
 }

@@ -1,11 +1,8 @@
 import { createDecipheriv } from 'node:crypto';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
-import type { HlsUrl } from '../../kernel/pull-address.ts';
+import type { HlsUrl } from '../../kernel/pull-url.ts';
 import { type Download, GuardError, OutboundError } from '../../platform/outbound/index.ts';
 import { timeRead } from '../longest-read.ts';
-import { READ_BUDGETS, ReadMeter } from '../read-budget.ts';
-import { toPushError, PushError } from '../restream/failure.ts';
-import type { Demux, SourceFormat } from './demuxer.ts';
 import {
   type ByteRange,
   chooseVariant,
@@ -16,9 +13,12 @@ import {
   parsePlaylist,
   resolveUri,
   type Segment,
-} from './hls-playlist.ts';
+} from '../protocols/hls/playlist.ts';
+import { READ_BUDGETS, ReadMeter } from '../read-budget.ts';
+import { PushError, toPushError } from '../restream/failure.ts';
+import type { Demux, SourceFormat } from './demuxer.ts';
 import { planBudget } from './paced-socket.ts';
-import { type PlayoutTrack, createPlayoutTrack, type Playout, type PlayoutSegment } from './playout.ts';
+import { createPlayoutTrack, type Playout, type PlayoutSegment, type PlayoutTrack } from './playout.ts';
 import type { SourceContext } from './source.ts';
 
 const MAX_SEGMENT_BYTES = 64 * 2 ** 20;
@@ -182,7 +182,8 @@ class Fetcher {
         return await work();
       } catch (error) {
         const isRing = error instanceof OutboundError && error.stage === 'redirect';
-        const isFinal = isRing || error instanceof GuardError || toPushError(error, 'source').kind !== 'normal';
+        const isFinal =
+          isRing || error instanceof GuardError || toPushError(error, 'source').kind !== 'normal';
         if (isFinal || signal.aborted) throw error;
         await delay(waitMs, null, { signal });
       }

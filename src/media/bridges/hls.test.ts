@@ -7,7 +7,7 @@ import { FPS, type HlsFiles, makeHls, nullPackets, slidingPlaylist } from '../..
 import { createTestCa, type TestCa } from '../../../test/harness/certificates.ts';
 import { startTestDns } from '../../../test/harness/dns.ts';
 import { type SinkReply, type SinkRequest, startHttpsSink } from '../../../test/harness/https-sink.ts';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { createOutbound } from '../../platform/outbound/index.ts';
 
 const SECONDS = 4;

@@ -3,11 +3,11 @@ import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { startBridge } from '../../../test/bridges/bridge.ts';
 import { needsOwnProcess } from '../../../test/harness/needs.ts';
-import { waitFor } from '../../../test/harness/wait.ts';
-import { startTcp } from '../../../test/restream/far-ends.ts';
-import { encodeAmf0 } from '../ingest/rtmp/amf0.ts';
-import { encodeMessage, MessageType } from '../ingest/rtmp/messages.ts';
-import { H264Depacketiser } from './rtp.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
+import { startTcp } from '../../../test/restream/destinations.ts';
+import { encodeAmf0 } from '../protocols/rtmp/amf0.ts';
+import { encodeMessage, MessageType } from '../protocols/rtmp/messages.ts';
+import { H264Depacketiser } from '../protocols/rtp/reader.ts';
 
 needsOwnProcess();
 

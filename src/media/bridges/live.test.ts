@@ -7,8 +7,13 @@ import { startBridge } from '../../../test/bridges/bridge.ts';
 import { startCamera } from '../../../test/bridges/rtsp-server.ts';
 import { createTestCa } from '../../../test/harness/certificates.ts';
 import { freePort } from '../../../test/harness/platform.ts';
-import { waitFor } from '../../../test/harness/wait.ts';
-import { NO_NGINX_RTMP, startNginxRtmp, startTcp, startTlsFront } from '../../../test/restream/far-ends.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
+import {
+  NO_NGINX_RTMP,
+  startNginxRtmp,
+  startTcp,
+  startTlsFront,
+} from '../../../test/restream/destinations.ts';
 import { startPublisher } from '../../../test/rtmp/publisher.ts';
 
 const FPS = 15;
@@ -32,7 +37,9 @@ test('a stream of an RTMP server is taken, in plain and secured, ends with it, a
     startPublisher({ url, width: 320, height: 180, fps: FPS, bitrateKbps: 200, gopSec: 1 });
   let encoder = publish();
   t.after(() => encoder.kill('SIGKILL'));
-  await waitFor(async () => (await nginx.stream('a-secret-name'))?.publishing === true, { timeoutMs: 10_000 });
+  await waitFor(async () => (await nginx.stream('a-secret-name'))?.publishing === true, {
+    timeoutMs: 10_000,
+  });
   const once = await startBridge(t, url);
   const again = await startBridge(t, url, { autoRestart: true });
   const front = await startTlsFront(t, trusted, Number(new URL(nginx.url).port));

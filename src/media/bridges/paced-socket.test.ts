@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { waitFor } from '../../../test/harness/wait.ts';
-import { startTcp } from '../../../test/restream/far-ends.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
+import { startTcp } from '../../../test/restream/destinations.ts';
 import { ReadMeter } from '../read-budget.ts';
 import { PacedSocket, planBudget } from './paced-socket.ts';
 

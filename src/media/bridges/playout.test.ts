@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import type { MediaMessage } from '../contract/index.ts';
 import { READ_BUDGETS } from '../read-budget.ts';
 import type { PushError } from '../restream/failure.ts';

@@ -1,10 +1,10 @@
 import type { MediaMessage } from '../contract/index.ts';
-import { readAudioPacket } from '../ingest/codec/flv-audio.ts';
-import { readVideoPacket } from '../ingest/codec/flv-video.ts';
-import { FlvTagType } from '../ingest/flv.ts';
+import { readAudioPacket } from '../protocols/codec/flv-audio.ts';
+import { readVideoPacket } from '../protocols/codec/flv-video.ts';
+import type { FlvTag } from '../protocols/flv/reader.ts';
+import { FlvTagType } from '../protocols/flv/tags.ts';
 import { READ_BUDGETS } from '../read-budget.ts';
 import { PushError } from '../restream/failure.ts';
-import type { FlvTag } from '../restream/flv-reader.ts';
 import { type QueuedMessage, TrackQueue } from './track-queue.ts';
 
 export interface PlayoutOptions {

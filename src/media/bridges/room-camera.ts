@@ -1,8 +1,8 @@
 import type { Logger } from '../../platform/logger.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
-import { type FrameAssembler, type MediaFrame, assembleVideoFrames } from '../rooms/compose/frames.ts';
+import { assembleVideoFrames, type FrameAssembler, type MediaFrame } from '../rooms/compose/frames.ts';
+import { JitterBuffer } from '../rooms/compose/jitter-buffer.ts';
 import type { Box, Picture } from '../rooms/compose/layout.ts';
-import { JitterBuffer } from '../rooms/compose/packet-order.ts';
 import { parseRtp } from '../rooms/compose/rtp.ts';
 import { keyFrameSize } from '../rooms/compose/vp8.ts';
 import type { PositionedFrame } from './room-canvas.ts';

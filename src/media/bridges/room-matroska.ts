@@ -1,5 +1,13 @@
+import {
+  element,
+  ID,
+  idOf,
+  matroskaHead,
+  number,
+  opusEntry,
+  trackIds,
+} from '../protocols/matroska/writer.ts';
 import type { Picture } from '../rooms/compose/layout.ts';
-import { element, ID, idOf, matroskaHead, number, opusEntry, trackIds } from '../rooms/compose/matroska.ts';
 
 /** The number of the pictures' track; those of sound follow. */
 const PICTURES = 1;

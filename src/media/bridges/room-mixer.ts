@@ -4,11 +4,11 @@ import { roomMixGuard } from '../ffmpeg/guard.ts';
 import { liveLimits } from '../ffmpeg/limits.ts';
 import { type FfmpegProcess, spawnFfmpeg } from '../ffmpeg/process.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
+import { FlvReader, type FlvTag } from '../protocols/flv/reader.ts';
 import { PushError } from '../restream/failure.ts';
-import { FlvReader, type FlvTag } from '../restream/flv-reader.ts';
+import { MAX_ACTIVE_SPEAKERS } from './room-audio-inputs.ts';
 import { bytesOf, type Frame } from './room-canvas.ts';
 import { mixCluster, mixHead, type VoiceBlock } from './room-matroska.ts';
-import { MAX_ACTIVE_SPEAKERS } from './room-voices.ts';
 
 export const PICTURE = { width: 1280, height: 720 };
 export const FPS = 25;

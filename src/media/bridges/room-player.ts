@@ -5,11 +5,11 @@ import { liveGuard } from '../ffmpeg/guard.ts';
 import { liveLimits } from '../ffmpeg/limits.ts';
 import { spawnFfmpeg } from '../ffmpeg/process.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
+import { WebmReader } from '../protocols/matroska/reader.ts';
+import { OpusWriter, Vp8Writer } from '../protocols/rtp/writer.ts';
 import { PushError } from '../restream/failure.ts';
 import { openRoomFeed, PAYLOAD_TYPES, type RoomFeed } from '../rooms/janus/feed.ts';
-import { OpusWriter, Vp8Writer } from './rtp-writer.ts';
 import type { BridgePlayer } from './source.ts';
-import { WebmReader } from './webm-reader.ts';
 
 export interface RoomPlayerOptions {
   bridgeId: string;

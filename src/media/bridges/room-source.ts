@@ -6,13 +6,13 @@ import { PushError } from '../restream/failure.ts';
 import type { VisibleParticipants } from '../rooms/compose/layout.ts';
 import { tilesOf } from '../rooms/compose/layout.ts';
 import { openRoomTap, type RoomTap, type TappedTrack } from '../rooms/janus/tap.ts';
-import { LiveLane } from './live-lane.ts';
+import { LiveLane } from './live-playout.ts';
+import { AudioInputs } from './room-audio-inputs.ts';
 import { RoomCamera } from './room-camera.ts';
 import { bytesOf, composePicture, type PositionedFrame } from './room-canvas.ts';
 import { FPS, PICTURE, type RoomMixer, startRoomMixer } from './room-mixer.ts';
+import { createStillPainter, type NamedTile } from './room-overlay.ts';
 import { type BridgeLayout, participantsInFrame, type VisibleParticipant } from './room-scene.ts';
-import { createStillPainter, type NamedTile } from './room-still.ts';
-import { AudioInputs } from './room-voices.ts';
 import type { SourceContext } from './source.ts';
 
 export interface RoomSourceOptions {

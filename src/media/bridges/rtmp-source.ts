@@ -1,9 +1,9 @@
-import type { RtmpUrl } from '../../kernel/pull-address.ts';
-import { MessageType, type RtmpMessage } from '../ingest/rtmp/messages.ts';
+import type { RtmpUrl } from '../../kernel/pull-url.ts';
+import { RtmpClient } from '../protocols/rtmp/client.ts';
+import { MessageType, type RtmpMessage } from '../protocols/rtmp/messages.ts';
 import { READ_BUDGETS } from '../read-budget.ts';
-import { toPushError, PushError } from '../restream/failure.ts';
-import { RtmpClient } from '../restream/rtmp-client.ts';
-import { LiveLane } from './live-lane.ts';
+import { PushError, toPushError } from '../restream/failure.ts';
+import { LiveLane } from './live-playout.ts';
 import { PacedSocket, planBudget } from './paced-socket.ts';
 import type { SourceContext } from './source.ts';
 

@@ -1,12 +1,18 @@
-import type { RtspUrl } from '../../kernel/pull-address.ts';
+import type { RtspUrl } from '../../kernel/pull-url.ts';
+import type { FlvTag } from '../protocols/flv/reader.ts';
+import {
+  AacDepacketiser,
+  aacFormat,
+  type Depacketiser,
+  H264Depacketiser,
+  readRtp,
+} from '../protocols/rtp/reader.ts';
+import { RtspConnection, type RtspReply } from '../protocols/rtsp/connection.ts';
+import { parseSdp, type SdpTrack } from '../protocols/rtsp/describe.ts';
 import { READ_BUDGETS } from '../read-budget.ts';
-import { toPushError, PushError } from '../restream/failure.ts';
-import type { FlvTag } from '../restream/flv-reader.ts';
-import { LiveLane } from './live-lane.ts';
+import { PushError, toPushError } from '../restream/failure.ts';
+import { LiveLane } from './live-playout.ts';
 import { PacedSocket, planBudget } from './paced-socket.ts';
-import { AacDepacketiser, aacFormat, type Depacketiser, H264Depacketiser, readRtp } from './rtp.ts';
-import { RtspConnection, type RtspReply } from './rtsp-connection.ts';
-import { parseSdp, type SdpTrack } from './sdp.ts';
 import type { SourceContext } from './source.ts';
 
 const CONNECT_MS = 8000;

@@ -1,6 +1,5 @@
 import type { Socket } from 'node:dgram';
-import type { PushError } from '../restream/failure.ts';
-import { SrtConnection } from '../restream/srt-connection.ts';
+import { SrtConnection } from '../protocols/srt/connection.ts';
 import {
   Control,
   type ControlPacket,
@@ -9,7 +8,8 @@ import {
   readSpan,
   SEQUENCE_MASK,
   writeLosses,
-} from '../restream/srt-packets.ts';
+} from '../protocols/srt/packets.ts';
+import type { PushError } from '../restream/failure.ts';
 
 export interface SrtReceiverOptions {
   /** Connected to the source. */

@@ -1,6 +1,6 @@
-import type { SrtUrl } from '../../kernel/pull-address.ts';
+import type { SrtUrl } from '../../kernel/pull-url.ts';
 import { READ_BUDGETS, ReadMeter } from '../read-budget.ts';
-import { LiveLane } from './live-lane.ts';
+import { LiveLane } from './live-playout.ts';
 import { planBudget } from './paced-socket.ts';
 import type { SourceContext } from './source.ts';
 import { SrtReceiver } from './srt-receiver.ts';

@@ -21,7 +21,14 @@ export type {
   Signal,
 } from '../rooms/engine.ts';
 export { InvalidSignalError, WebhookRejectedError } from '../rooms/engine.ts';
-export type { BridgeEnd, BridgePort, BridgeReport, RoomParticipantHandle, RoomView, DesiredBridge } from './bridge.ts';
+export type {
+  BridgeEnd,
+  BridgePort,
+  BridgeReport,
+  DesiredBridge,
+  RoomParticipantHandle,
+  RoomView,
+} from './bridge.ts';
 export { BRIDGE_LEASE_MS } from './bridge.ts';
 export type {
   BroadcastSegments,
@@ -30,11 +37,11 @@ export type {
   VideoCutter,
 } from './clips.ts';
 export type {
-  DvrPort,
-  HistorySegment,
   DvrBroadcast,
   DvrFile,
+  DvrPort,
   DvrPosition,
+  HistorySegment,
   LiveHistory,
 } from './dvr.ts';
 export type {
@@ -61,7 +68,6 @@ export type {
   FileReply,
   FileRequest,
   LiveEdge,
-  PlaylistEnding,
   LiveFiles,
   LiveMasterRequest,
   LivePlaylistRequest,
@@ -70,21 +76,22 @@ export type {
   PlayableRendition,
   PlayableRung,
   PlayableVideo,
+  PlaylistEnding,
   SegmentRequest,
   StreamLocation,
   TextRequest,
   VideoFiles,
 } from './playback.ts';
 export { MediaNodeUnavailableError } from './playback.ts';
-export type { RecordingJoiner, RecordingPart, RecordingPort, DesiredRecording } from './recording.ts';
-export type { PushPlatform, PushReport, RestreamPort, DesiredPush } from './restream.ts';
+export type { DesiredRecording, RecordingJoiner, RecordingPart, RecordingPort } from './recording.ts';
+export type { DesiredPush, PushPlatform, PushReport, RestreamPort } from './restream.ts';
 export { PUSH_LEASE_MS } from './restream.ts';
 export type {
+  DesiredRoomRecordings,
   RecordedRoomTrack,
   RoomComposer,
   RoomLayout,
   RoomRecordingPort,
-  DesiredRoomRecordings,
 } from './room-recording.ts';
 export type { SimulatedSignal, SimulationPort } from './simulation.ts';
 export type { BlobInfo, BlobStore, ByteSpan, ContentDigest, PartialFiles, PartialState } from './storage.ts';

@@ -9,11 +9,11 @@ import {
   type LiveHistory,
   MediaFileError,
 } from '../contract/index.ts';
-import { boxesIn, boxInside } from '../fmp4/walk.ts';
 import { endMs, type PublicSegment, parseMediaPlaylist } from '../live/playlist.ts';
-import type { SegmentLocation, LiveSource } from '../nodes/live-source.ts';
+import type { LiveSource, SegmentLocation } from '../nodes/live-source.ts';
 import { publicSegment } from '../playback/history.ts';
-import { createRebase } from './rebase.ts';
+import { boxesIn, boxInside } from '../protocols/fmp4/boxes.ts';
+import { createRebase } from './rebase-timestamps.ts';
 
 interface Options {
   /** The live windows. Where the node of one cannot be asked, what is kept is all that there is. */

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { CURRENT_FFMPEG, NO_CURRENT_FFMPEG } from '../../../test/live/current-ffmpeg.ts';
 import { startFlvSource } from '../../../test/live/flv-source.ts';
 import { H264, make, pictures, testTranscoder, tone } from '../../../test/transcode/sources.ts';

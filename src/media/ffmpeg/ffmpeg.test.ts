@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { after, before, test } from 'node:test';
-import { eventually } from '../../../test/live/poll.ts';
+import { eventually } from '../../../test/live/eventually.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { checkFfmpeg, missingFeatures } from './check.ts';
 import { type FfmpegProcess, spawnFfmpeg } from './process.ts';

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
-import { KINDS, plantOutput } from '../../../test/transcode/planted.ts';
+import { KINDS, plantOutput } from '../../../test/transcode/malicious-outputs.ts';
 import { createGuard } from './guard.ts';
 import {
   checkOutputs,

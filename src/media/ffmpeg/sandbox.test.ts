@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { needsOwnProcess } from '../../../test/harness/needs.ts';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { assertDecodes } from '../../../test/transcode/sources.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { createGuard } from './guard.ts';

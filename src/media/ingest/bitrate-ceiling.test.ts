@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { ingestSession } from '../../../test/harness/factories.ts';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { ingestStats } from '../../../test/live/ingest-stats.ts';
 import { startIngest } from '../../../test/rtmp/ingest.ts';
 import { startPublisher } from '../../../test/rtmp/publisher.ts';

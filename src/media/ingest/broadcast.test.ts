@@ -10,8 +10,8 @@ import {
   videoFrame,
   videoHeader,
 } from '../../../test/rtmp/media.ts';
+import { FlvTagType, flvTag, flvTagBytes } from '../protocols/flv/tags.ts';
 import { Broadcast, type FlvSink } from './broadcast.ts';
-import { FlvTagType, flvTag, flvTagBytes } from './flv.ts';
 import { FrameRateMeter } from './frame-rate.ts';
 import { GopCache } from './gop-cache.ts';
 import { MediaStats } from './media-stats.ts';

@@ -1,4 +1,4 @@
-import { FlvTagType, flvHeader, samePayload } from './flv.ts';
+import { FlvTagType, flvHeader, samePayload } from '../protocols/flv/tags.ts';
 import { GopCache, type GopLimits } from './gop-cache.ts';
 
 /** Where a reader's bytes go. */

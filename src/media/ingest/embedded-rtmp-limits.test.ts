@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { createTestCa } from '../../../test/harness/certificates.ts';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { RtmpClient } from '../../../test/rtmp/client.ts';
 import { openPublisher, REFUSED, STARTED, startIngest } from '../../../test/rtmp/ingest.ts';
 import { videoFrame } from '../../../test/rtmp/media.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
+import { windowAckSize } from '../protocols/rtmp/messages.ts';
 import { createEmbeddedRtmp } from './embedded-rtmp.ts';
-import { windowAckSize } from './rtmp/messages.ts';
 
 test('two engines live in one process, and a port in use rejects with the plain error', async (t) => {
   const one = await startIngest(t);

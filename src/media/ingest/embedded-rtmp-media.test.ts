@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { openFlv } from '../../../test/rtmp/flv-reader.ts';
 import { openPublisher, sendHeaders, startIngest } from '../../../test/rtmp/ingest.ts';
 import {

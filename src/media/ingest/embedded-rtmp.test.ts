@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { RtmpClient } from '../../../test/rtmp/client.ts';
 import {
   grantByName,

@@ -17,11 +17,11 @@ import type {
   RejectionIssue,
 } from '../contract/index.ts';
 import { timeRead } from '../longest-read.ts';
+import { type ConnectionHost, plainAddress, RtmpConnection } from '../protocols/rtmp/connection.ts';
 import { Broadcast } from './broadcast.ts';
 import { feed } from './flv-feed.ts';
 import { close, listen } from './listen.ts';
 import { PublishSession } from './publish-session.ts';
-import { type ConnectionHost, plainAddress, RtmpConnection } from './rtmp/connection.ts';
 import { withTimeout } from './timeout.ts';
 
 export interface IngestLimits {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { openFlv } from '../../../test/rtmp/flv-reader.ts';
 import { startIngest, type TestIngest } from '../../../test/rtmp/ingest.ts';
 import { type Publisher, type PublisherOptions, startPublisher } from '../../../test/rtmp/publisher.ts';

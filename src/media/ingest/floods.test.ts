@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { emptyAggregate, emptyMessages, tinyFrames } from '../../../test/rtmp/attacks.ts';
 import { RtmpClient } from '../../../test/rtmp/client.ts';
 import { openPublisher, STARTED, startIngest, type TestIngest } from '../../../test/rtmp/ingest.ts';
 import { audioFrame, videoHeader } from '../../../test/rtmp/media.ts';
 import { createLogger } from '../../platform/logger.ts';
+import { type PublishSink, RtmpConnection } from '../protocols/rtmp/connection.ts';
+import { encodeMessage, MessageType, windowAckSize } from '../protocols/rtmp/messages.ts';
 import { close, listen } from './listen.ts';
-import { type PublishSink, RtmpConnection } from './rtmp/connection.ts';
-import { encodeMessage, MessageType, windowAckSize } from './rtmp/messages.ts';
 
 /** More than a publish may send at once. */
 const TOO_MANY = 5000;

@@ -1,4 +1,4 @@
-import { flvTag, flvTagBytes, writeFlvTag } from './flv.ts';
+import { flvTag, flvTagBytes, writeFlvTag } from '../protocols/flv/tags.ts';
 
 export interface GopLimits {
   bytes: number;

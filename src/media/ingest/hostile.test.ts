@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { RtmpClient } from '../../../test/rtmp/client.ts';
 import { type EngineProcess, startEngineProcess } from '../../../test/rtmp/engine-process.ts';
 import { readFlv } from '../../../test/rtmp/flv-reader.ts';

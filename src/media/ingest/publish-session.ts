@@ -11,20 +11,20 @@ import type {
   RejectionIssue,
   VideoInfo,
 } from '../contract/index.ts';
+import { CodecError } from '../protocols/codec/bit-reader.ts';
+import { type AudioPacket, parseAudioInfo, readAudioPacket } from '../protocols/codec/flv-audio.ts';
+import { parseVideoHeader, readVideoPacket, type VideoPacket } from '../protocols/codec/flv-video.ts';
+import { lengthBytesOf, readFrame } from '../protocols/codec/nal-units.ts';
+import { silentPacket } from '../protocols/codec/silence.ts';
+import { FlvTagType, flvTag } from '../protocols/flv/tags.ts';
+import type { AmfObject, AmfValue } from '../protocols/rtmp/amf0.ts';
+import type { PublishSink } from '../protocols/rtmp/connection.ts';
+import { readMetadata, splitAggregate, TooManyPartsError } from '../protocols/rtmp/media-messages.ts';
+import { MessageType, type RtmpMessage } from '../protocols/rtmp/messages.ts';
 import { READ_BUDGETS, ReadMeter } from '../read-budget.ts';
 import type { Broadcast } from './broadcast.ts';
-import { CodecError } from './codec/bit-reader.ts';
-import { type AudioPacket, parseAudioInfo, readAudioPacket } from './codec/flv-audio.ts';
-import { parseVideoHeader, readVideoPacket, type VideoPacket } from './codec/flv-video.ts';
-import { lengthBytesOf, readFrame } from './codec/nal-units.ts';
-import { silentPacket } from './codec/silence.ts';
-import { FlvTagType, flvTag } from './flv.ts';
 import { FrameRateMeter } from './frame-rate.ts';
-import { readMetadata, splitAggregate, TooManyPartsError } from './media-messages.ts';
 import { MediaStats } from './media-stats.ts';
-import type { AmfObject, AmfValue } from './rtmp/amf0.ts';
-import type { PublishSink } from './rtmp/connection.ts';
-import { MessageType, type RtmpMessage } from './rtmp/messages.ts';
 import { withTimeout } from './timeout.ts';
 import { TimingWatch } from './timing.ts';
 import { TrackFiller } from './track-filler.ts';

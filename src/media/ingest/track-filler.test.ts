@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { audioHeader, videoFrame } from '../../../test/rtmp/media.ts';
-import { readAudioPacket } from './codec/flv-audio.ts';
-import { silentPacket } from './codec/silence.ts';
-import { FlvTagType } from './flv.ts';
+import { readAudioPacket } from '../protocols/codec/flv-audio.ts';
+import { silentPacket } from '../protocols/codec/silence.ts';
+import { FlvTagType } from '../protocols/flv/tags.ts';
 import { TrackFiller } from './track-filler.ts';
 
 /** AudioSpecificConfigs of AAC-LC: 48 kHz stereo, 44.1 kHz mono, 48 kHz 5.1. */

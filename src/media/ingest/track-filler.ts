@@ -1,6 +1,6 @@
 import type { LiveIssue } from '../contract/index.ts';
-import type { SilentPacket } from './codec/silence.ts';
-import { FlvTagType } from './flv.ts';
+import type { SilentPacket } from '../protocols/codec/silence.ts';
+import { FlvTagType } from '../protocols/flv/tags.ts';
 
 /** A track that sends nothing for so long while the other goes on is replaced. */
 const STOPPED_MS = 700;

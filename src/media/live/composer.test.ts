@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fragmentBytes, initBytes } from '../../../test/live/fragments.ts';
-import { errorLog } from '../../../test/transcode/planted.ts';
+import { errorLog } from '../../../test/transcode/malicious-outputs.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { dateFromMs } from '../../kernel/clock.ts';
 import { createLogger } from '../../platform/logger.ts';

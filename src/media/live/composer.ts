@@ -14,8 +14,8 @@ import {
   type LowLatency,
   loadState,
 } from './state.ts';
-import { endOpenSegments, newEpochName, prune, publish, type PublishedState } from './stream-folder.ts';
-import { resumeAfter, endOf, slideWindow } from './window.ts';
+import { endOpenSegments, newEpochName, type PublishedState, prune, publish } from './stream-folder.ts';
+import { endOf, resumeAfter, slideWindow } from './window.ts';
 
 export interface EpochInput {
   rungs: LiveEpochRung[];

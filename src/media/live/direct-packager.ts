@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import type { Logger } from '../../platform/logger.ts';
-import { type TimedTag, SourceMuxer } from '../fmp4/source-muxer.ts';
+import { SourceMuxer, type TimedTag } from '../protocols/fmp4/source-muxer.ts';
 import type { Composer, EpochInput, RungSink } from './composer.ts';
 import type { ScaledRungs } from './scaled-rungs.ts';
 import { endsWithin } from './supervisor.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from '../../platform/logger.ts';
 import type { Hardware } from '../ffmpeg/hardware.ts';
-import { encodesInHardware, toSoftwarePlan, type LadderPlan } from './ladder.ts';
+import { encodesInHardware, type LadderPlan, toSoftwarePlan } from './ladder.ts';
 
 export interface EncoderChoiceOptions {
   plan: LadderPlan;

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { fragmentBytes, initBytes } from '../../../test/live/fragments.ts';
-import { writeInit } from '../fmp4/init.ts';
-import { PartMaker } from '../fmp4/part-maker.ts';
-import { InvalidFragmentsError, createFragmentReader, type Fragment, type Init } from './fragments.ts';
+import { writeInit } from '../protocols/fmp4/init.ts';
+import { PartMaker } from '../protocols/fmp4/part-maker.ts';
+import { createFragmentReader, type Fragment, type Init, InvalidFragmentsError } from './fragments.ts';
 
 const INIT = initBytes();
 const FRAGMENTS = [

@@ -160,7 +160,8 @@ function readBox(bytes: Buffer, at: number): Box | null {
 function* boxesIn(bytes: Buffer, { body, end }: Pick<Box, 'body' | 'end'>): Generator<Box> {
   for (let at = body; at < end; ) {
     const box = at + HEADER_BYTES <= end ? readBox(bytes, at) : null;
-    if (box === null || box.end > end) throw new InvalidFragmentsError('a box that ends after the one around it');
+    if (box === null || box.end > end)
+      throw new InvalidFragmentsError('a box that ends after the one around it');
     yield box;
     at = box.end;
   }

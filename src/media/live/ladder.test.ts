@@ -5,12 +5,12 @@ import type { Hardware } from '../ffmpeg/hardware.ts';
 import { remainingCapacity } from './capacity.ts';
 import {
   encodesInHardware,
-  toSoftwarePlan,
   type LadderInput,
   type LadderPlan,
-  updatePlan,
   planKey,
   planLadder,
+  toSoftwarePlan,
+  updatePlan,
 } from './ladder.ts';
 
 const AAC = { codec: 'mp4a.40.2', sampleRate: 48000, channels: 2 };

@@ -145,7 +145,11 @@ export function planKey(plan: LadderPlan): string {
 }
 
 /** The running plan, with what has been learnt of the source since. */
-export function updatePlan(running: LadderPlan, latest: LadderPlan, video: VideoInfo | undefined): LadderPlan {
+export function updatePlan(
+  running: LadderPlan,
+  latest: LadderPlan,
+  video: VideoInfo | undefined,
+): LadderPlan {
   const { fps } = latest;
   // Who can play it goes by the rungs that run.
   const issues = [...running.issues.filter(isOfCodec), ...latest.issues.filter((issue) => !isOfCodec(issue))];

@@ -12,10 +12,10 @@ import type {
 } from '../contract/index.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { type LiveHardware, remainingCapacity } from './capacity.ts';
+import { emptyFolder, emptyIdleFolders } from './clean-folders.ts';
 import { type Composer, type ComposerOptions, type FinishedSegments, openComposer } from './composer.ts';
 import { LONG_KEYFRAME_MS, SignalWatch } from './health.ts';
-import { emptyFolder, emptyIdleFolders } from './idle-folders.ts';
-import { toSoftwarePlan, type LadderPlan, updatePlan, planKey, planLadder } from './ladder.ts';
+import { type LadderPlan, planKey, planLadder, toSoftwarePlan, updatePlan } from './ladder.ts';
 import { mediaKey } from './media-key.ts';
 import { createPackager, type Packager } from './packager.ts';
 import { createThumbnails, type Thumbnails } from './thumbnail.ts';
@@ -349,7 +349,8 @@ async function newPackager(
     plan,
     hardware: options.hardware?.()?.hardware ?? null,
     onSoftware: () => {
-      if (entry.running?.sessionId === session.sessionId) entry.running.plan = toSoftwarePlan(entry.running.plan);
+      if (entry.running?.sessionId === session.sessionId)
+        entry.running.plan = toSoftwarePlan(entry.running.plan);
     },
     source: session.video ?? null,
     audioCodec: session.audio?.codec ?? '',

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { after, test } from 'node:test';
+import { eventually } from '../../../test/live/eventually.ts';
 import { testFfmpeg } from '../../../test/live/ffmpeg.ts';
 import { cleanups, fixture, probe, run } from '../../../test/live/packager.ts';
 import { startPlaybackServer } from '../../../test/live/playback-server.ts';
-import { eventually } from '../../../test/live/poll.ts';
 import { AVC_360P30, videoFrame, videoHeader } from '../../../test/rtmp/media.ts';
-import { FlvTagType, flvHeader, flvTag } from '../ingest/flv.ts';
 import { createLocalSource } from '../nodes/local-source.ts';
 import { createLiveFiles } from '../playback/index.ts';
+import { FlvTagType, flvHeader, flvTag } from '../protocols/flv/tags.ts';
 
 after(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { renderMaster, suffixMaster, placeholderMaster } from './master.ts';
+import { placeholderMaster, renderMaster, suffixMaster } from './master.ts';
 import {
   emptyMediaPlaylist,
   type MediaPlaylist,

@@ -2,10 +2,10 @@ import type { Writable } from 'node:stream';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { FfmpegProcess } from '../ffmpeg/process.ts';
-import type { TimedTag } from '../fmp4/source-muxer.ts';
 import { Broadcast } from '../ingest/broadcast.ts';
-import { flvTag } from '../ingest/flv.ts';
 import { feed } from '../ingest/flv-feed.ts';
+import { flvTag } from '../protocols/flv/tags.ts';
+import type { TimedTag } from '../protocols/fmp4/source-muxer.ts';
 import type { Composer, RungSink } from './composer.ts';
 import { Supervisor } from './supervisor.ts';
 

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { InvalidFragmentsError, type Fragment } from './fragments.ts';
+import { type Fragment, InvalidFragmentsError } from './fragments.ts';
 import { createSegmentWriter, type LeadingWriter } from './segment-writer.ts';
 import { emptyState, type LiveState } from './state.ts';
 

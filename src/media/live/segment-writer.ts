@@ -1,10 +1,10 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { InvalidFragmentsError, type Fragment, type Init } from './fragments.ts';
+import { type Fragment, type Init, InvalidFragmentsError } from './fragments.ts';
 import { codecOfInitSegment } from './h264.ts';
 import type { LiveEpoch, LiveEpochRung, LiveState } from './state.ts';
-import { addPart, endSegment, isAwaited, addRung, removeRung, leaveSegments, segmentFile } from './window.ts';
+import { addPart, addRung, endSegment, isAwaited, leaveSegments, removeRung, segmentFile } from './window.ts';
 
 /** Writes the segments of one rung of a run, and says in the state what is there. */
 export interface SegmentWriter {
@@ -288,7 +288,8 @@ class FollowingRungWriter implements FollowingWriter {
 
   async #takeInit(piece: Init): Promise<boolean> {
     // Players have it already, by an address that never changes what it holds.
-    if (this.#init !== null && !this.#init.equals(piece.bytes)) throw new InvalidFragmentsError('another header');
+    if (this.#init !== null && !this.#init.equals(piece.bytes))
+      throw new InvalidFragmentsError('another header');
     if (this.#init !== null) return false;
     this.#init = piece.bytes;
     await takeInit(this.#options, piece);

@@ -1,6 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { type Static, Type } from 'typebox';
-import { compileSchema } from '../../platform/shapes.ts';
+import { compileSchema } from '../../platform/schema-validator.ts';
 
 /**
  * What a stream's playlists are made from, kept in `state.json` so that a new process goes on with the same

@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { testFfmpeg } from '../../../test/live/ffmpeg.ts';
-import { errorLog, KINDS, plantOutput } from '../../../test/transcode/planted.ts';
+import { errorLog, KINDS, plantOutput } from '../../../test/transcode/malicious-outputs.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createThumbnails } from './thumbnail.ts';
 

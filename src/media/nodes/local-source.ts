@@ -5,7 +5,7 @@ import { openOutput, UnsafeOutputError } from '../ffmpeg/output.ts';
 import { UNFINISHED } from '../live/segment-writer.ts';
 import { THUMBNAIL_FILE } from '../live/thumbnail.ts';
 import { createFolderChanges } from './folder-changes.ts';
-import type { SegmentLocation, LiveSource, CachedTextFile } from './live-source.ts';
+import type { CachedTextFile, LiveSource, SegmentLocation } from './live-source.ts';
 import { openedFile } from './opened-file.ts';
 
 export interface LocalSourceOptions {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MediaNodeUnavailableError } from '../contract/index.ts';
 import type { CachedTextFile } from './live-source.ts';
-import { REQUEST_ABANDONED, type NodeAddress, type NodeClient } from './node-client.ts';
-import { HEARTBEAT_MS, changesPath, frameShape } from './wire.ts';
+import { type NodeAddress, type NodeClient, REQUEST_ABANDONED } from './node-client.ts';
+import { changesPath, frameShape, HEARTBEAT_MS } from './protocol.ts';
 
 export interface MirrorOptions {
   client: NodeClient;
@@ -122,7 +122,9 @@ class FollowedStream implements Mirror {
   #take(line: string): void {
     const frame: unknown = JSON.parse(line);
     if (!frameShape.matches(frame))
-      throw new MediaNodeUnavailableError('the response could not be parsed: the node may run another version');
+      throw new MediaNodeUnavailableError(
+        'the response could not be parsed: the node may run another version',
+      );
     const changed = Object.entries(frame.texts);
     const texts = new Map(frame.isWhole ? [] : this.#texts);
     for (const [name, text] of changed) {

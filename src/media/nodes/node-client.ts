@@ -2,8 +2,8 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { MediaNodeUnavailableError } from '../contract/index.ts';
+import type { LiveRequestKind } from './protocol.ts';
 import { signRequest } from './signature.ts';
-import type { LiveRequestKind } from './wire.ts';
 
 /** Where a media node listens for the others; its own word, out of the database. */
 export interface NodeAddress {

@@ -5,10 +5,10 @@ import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import { isLivePlace, isSafeName, type CachedTextFile } from './live-source.ts';
+import { type CachedTextFile, isLivePlace, isSafeName } from './live-source.ts';
 import type { LocalSource } from './local-source.ts';
+import { HEARTBEAT_MS, type LiveRequestKind, MTIME_HEADER, type NodeRequest, parsePath } from './protocol.ts';
 import { isSigned } from './signature.ts';
-import { type NodeRequest, HEARTBEAT_MS, type LiveRequestKind, MTIME_HEADER, parsePath } from './wire.ts';
 
 export interface NodeServerOptions {
   source: LocalSource;

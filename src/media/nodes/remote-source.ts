@@ -1,8 +1,8 @@
 import { createLoadingCache } from '../playback/cache.ts';
-import type { SegmentLocation, LiveSource, OpenedFile, SnapshotImage } from './live-source.ts';
+import type { LiveSource, OpenedFile, SegmentLocation, SnapshotImage } from './live-source.ts';
 import { createMirror, type Mirror } from './mirror.ts';
 import type { NodeAddress, NodeClient } from './node-client.ts';
-import { filePath, MTIME_HEADER, partPath, picturePath } from './wire.ts';
+import { filePath, MTIME_HEADER, partPath, picturePath } from './protocol.ts';
 
 /** The live streams of other nodes: whatever many ask for at once is fetched once. */
 export interface RemoteSources {

@@ -5,7 +5,7 @@ import { attachment, fileName, KIND_BYTES, kindOf, MP4 } from './file-kind.ts';
 import { createFileReader, fileReply } from './files.ts';
 import { type JoinedMp4, joinMp4 } from './joined-mp4.ts';
 import { notFound } from './reply.ts';
-import { accelRedirect, MAX_AGE_SEC, redirect, relay } from './stored.ts';
+import { accelRedirect, MAX_AGE_SEC, redirect, relay } from './store-responses.ts';
 
 type Downloads = Pick<VideoFiles, 'downloadOriginal' | 'downloadMp4' | 'describeOriginal' | 'describeMp4'>;
 

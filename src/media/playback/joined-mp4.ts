@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { BlobInfo, BlobStore } from '../contract/index.ts';
-import { box, fullBox, u32 } from '../fmp4/box.ts';
+import { box, fullBox, u32 } from '../protocols/fmp4/box.ts';
 import { parsePrivatePlaylist } from '../transcode/hls-playlist.ts';
 import { BoxRewriter, boxesOf, ofTrack } from './boxes.ts';
 

@@ -1,5 +1,5 @@
-import type { PlaylistEnding, LiveFiles } from '../contract/index.ts';
-import { suffixMaster, TARGET_DURATION, placeholderMaster } from '../live/master.ts';
+import type { LiveFiles, PlaylistEnding } from '../contract/index.ts';
+import { placeholderMaster, suffixMaster, TARGET_DURATION } from '../live/master.ts';
 import {
   emptyMediaPlaylist,
   endMs,
@@ -13,7 +13,12 @@ import {
   trimBefore,
   withoutParts,
 } from '../live/playlist.ts';
-import { isSafeName, type SegmentLocation, type LiveSource, type CachedTextFile } from '../nodes/live-source.ts';
+import {
+  type CachedTextFile,
+  isSafeName,
+  type LiveSource,
+  type SegmentLocation,
+} from '../nodes/live-source.ts';
 import { compareEdge, edgeOf } from './edge.ts';
 import type { JoinHistory } from './history.ts';
 import { notFound, PLAYLIST_TYPE, textReply } from './reply.ts';

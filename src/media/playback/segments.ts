@@ -7,7 +7,7 @@ import {
   type VideoFiles,
 } from '../contract/index.ts';
 import { segmentOfPart } from '../live/playlist.ts';
-import { isLivePlace, type SegmentLocation, type LiveSource } from '../nodes/live-source.ts';
+import { isLivePlace, type LiveSource, type SegmentLocation } from '../nodes/live-source.ts';
 import { createLoadingCache } from './cache.ts';
 import { createFileReader, fileReply } from './files.ts';
 import type { PlaylistReader } from './playlists.ts';

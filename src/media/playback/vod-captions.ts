@@ -1,4 +1,4 @@
-import { captionPurpose, baseLanguageTag, uniqueLabel } from '../../kernel/languages.ts';
+import { baseLanguageTag, captionPurpose, uniqueLabel } from '../../kernel/languages.ts';
 import type { CaptionFile } from '../contract/index.ts';
 import { quotable } from './vod-audio.ts';
 

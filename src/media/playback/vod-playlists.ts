@@ -40,7 +40,9 @@ export function renderVodMaster({ rungs, audio, captions }: PlayableVideo, uriSu
 function plainFirst(rungs: readonly PlayableRung[]): PlayableRung[] {
   const isOf = ({ codecs }: PlayableRung, family: string) => codecs.startsWith(family);
   const plain = rungs.filter((rung) => !FURTHER.some((family) => isOf(rung, family)));
-  return [plain, ...FURTHER.map((family) => rungs.filter((rung) => isOf(rung, family)))].flatMap(orderVariants);
+  return [plain, ...FURTHER.map((family) => rungs.filter((rung) => isOf(rung, family)))].flatMap(
+    orderVariants,
+  );
 }
 
 interface Variant {

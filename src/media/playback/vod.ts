@@ -3,7 +3,7 @@ import { createLoadingCache } from './cache.ts';
 import { createDownloads } from './download.ts';
 import { createFileReader } from './files.ts';
 import { notFound, PLAYLIST_TYPE, textReply } from './reply.ts';
-import { accelRedirect, MAX_AGE_SEC, REDIRECT_SEC, redirect, relay } from './stored.ts';
+import { accelRedirect, MAX_AGE_SEC, REDIRECT_SEC, redirect, relay } from './store-responses.ts';
 import {
   renderCaptionPlaylist,
   renderChapters,

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { Writable } from 'node:stream';
 import type { AudioInfo, VideoInfo } from '../contract/index.ts';
 import type { FfmpegExit, FfmpegProcess } from '../ffmpeg/process.ts';
-import { SourceMuxer } from '../fmp4/source-muxer.ts';
+import { SourceMuxer } from '../protocols/fmp4/source-muxer.ts';
 
 export interface DirectRunOptions {
   /** Gives the run the publish, from its last keyframe on. */

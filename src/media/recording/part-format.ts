@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { compileSchema } from '../../platform/shapes.ts';
+import { compileSchema } from '../../platform/schema-validator.ts';
 
 /** What decides whether two parts can be joined as they are. */
 export interface PartFormat {

@@ -5,18 +5,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { testFfmpeg } from '../../../test/live/ffmpeg.ts';
 import { type FlvSource, type FlvSourceOptions, startFlvSource } from '../../../test/live/flv-source.ts';
-import { errorLog, KINDS, plantOutput } from '../../../test/transcode/planted.ts';
+import { errorLog, KINDS, plantOutput } from '../../../test/transcode/malicious-outputs.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createLogger } from '../../platform/logger.ts';
 import type {
   BlobInfo,
+  DesiredRecording,
   IngestSession,
   RecordingPart,
   RecordingPort,
-  DesiredRecording,
 } from '../contract/index.ts';
 import { createDiskStore } from '../storage/disk.ts';
 import { createRecordingManager, type RecordingManager } from './recording-manager.ts';

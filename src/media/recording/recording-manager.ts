@@ -3,11 +3,11 @@ import type { DiskSpace } from '../../platform/disk.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type {
   BlobStore,
+  DesiredRecording,
   IngestEngine,
   IngestSession,
   RecordingPort,
   VideoInfo,
-  DesiredRecording,
 } from '../contract/index.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { isReadable } from '../live/ladder.ts';

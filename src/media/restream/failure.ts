@@ -1,6 +1,6 @@
-import { truncate } from '../../kernel/cut.ts';
+import { truncate } from '../../kernel/truncate.ts';
 import { GuardError, OutboundError } from '../../platform/outbound/errors.ts';
-import { ProtocolError } from '../ingest/rtmp/protocol-error.ts';
+import { ProtocolError } from '../protocols/rtmp/protocol-error.ts';
 
 /**
  * What went wrong with a destination.

@@ -9,7 +9,7 @@ import {
   videoFrame,
   videoHeader,
 } from '../../../test/rtmp/media.ts';
-import { flvHeader, flvTag } from '../ingest/flv.ts';
+import { flvHeader, flvTag } from '../protocols/flv/tags.ts';
 import { Feed } from './feed.ts';
 import type { FeedItem } from './feed-item.ts';
 

@@ -1,8 +1,8 @@
-import { readAudioPacket } from '../ingest/codec/flv-audio.ts';
-import { readVideoPacket } from '../ingest/codec/flv-video.ts';
-import { FlvTagType } from '../ingest/flv.ts';
+import { readAudioPacket } from '../protocols/codec/flv-audio.ts';
+import { readVideoPacket } from '../protocols/codec/flv-video.ts';
+import { FlvReader, type FlvTag } from '../protocols/flv/reader.ts';
+import { FlvTagType } from '../protocols/flv/tags.ts';
 import type { FeedItem } from './feed-item.ts';
-import { FlvReader, type FlvTag } from './flv-reader.ts';
 import { Gop } from './gop.ts';
 
 /** Whoever sends the broadcast on; its first frame is a keyframe, behind the headers. */

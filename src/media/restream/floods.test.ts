@@ -3,15 +3,22 @@ import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { waitFor } from '../../../test/harness/wait.ts';
-import { startTcp } from '../../../test/restream/far-ends.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
+import { startTcp } from '../../../test/restream/destinations.ts';
 import { emptyAggregate, emptyMessages } from '../../../test/rtmp/attacks.ts';
-import type { PushUrl } from '../../kernel/push-address.ts';
-import { acknowledgement, command, encodeMessage } from '../ingest/rtmp/messages.ts';
+import type { PushUrl } from '../../kernel/push-url.ts';
+import { RtmpClient } from '../protocols/rtmp/client.ts';
+import { acknowledgement, command, encodeMessage } from '../protocols/rtmp/messages.ts';
+import { SrtClient } from '../protocols/srt/client.ts';
+import {
+  Control,
+  control,
+  HandshakeType,
+  HEADER_BYTES,
+  PAYLOAD_BYTES,
+  writeLosses,
+} from '../protocols/srt/packets.ts';
 import type { PushError } from './failure.ts';
-import { RtmpClient } from './rtmp-client.ts';
-import { SrtClient } from './srt-client.ts';
-import { Control, control, HandshakeType, HEADER_BYTES, PAYLOAD_BYTES, writeLosses } from './srt-packets.ts';
 
 const ACCEPTED = [
   command(0, '_result', 1, [null]),

@@ -1,11 +1,11 @@
-import { type PushUrl, parsePushUrl } from '../../kernel/push-address.ts';
+import { type PushUrl, parsePushUrl } from '../../kernel/push-url.ts';
 import type { PushReport } from '../contract/index.ts';
-import { toPushError, PushError } from './failure.ts';
+import { unsupportedCodecReason } from './codec-support.ts';
+import { PushError, toPushError } from './failure.ts';
 import type { Feed } from './feed.ts';
-import type { VerifiedPush } from './known-good.ts';
 import type { PushSession } from './push-session.ts';
-import { unsupportedCodecReason } from './refusals.ts';
-import { STABLE_MS, RetryPolicy, ESTABLISHED_MS } from './retries.ts';
+import { ESTABLISHED_MS, RetryPolicy, STABLE_MS } from './retry-policy.ts';
+import type { VerifiedPush } from './verified-keys.ts';
 
 /** Connects to a destination. @throws {PushError} */
 export type OpenPush = (address: PushUrl, streamKey: string | null) => Promise<PushSession>;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { wanted } from '../../../test/restream/broadcast.ts';
 import { createLogger } from '../../platform/logger.ts';
-import type { PushReport, DesiredPush } from '../contract/index.ts';
-import type { VerifiedPush } from './known-good.ts';
+import type { DesiredPush, PushReport } from '../contract/index.ts';
 import { createRestreamManager, type SenderEvents } from './restream-manager.ts';
+import type { VerifiedPush } from './verified-keys.ts';
 
 /** A process that notes what it is told, and is gone when the test says so. */
 interface Launched {

@@ -1,15 +1,15 @@
 import { Writable } from 'node:stream';
 import type { Logger } from '../../platform/logger.ts';
 import {
+  type DesiredPush,
   type IngestEngine,
   type IngestSession,
   PUSH_LEASE_MS,
   type PushReport,
   type RestreamPort,
-  type DesiredPush,
 } from '../contract/index.ts';
-import { VerifiedKeys, type VerifiedPush } from './known-good.ts';
 import { LeaseLoop } from './lease-loop.ts';
+import { VerifiedKeys, type VerifiedPush } from './verified-keys.ts';
 
 /** A process that sends one broadcast to its destinations. */
 export interface SenderProcess {

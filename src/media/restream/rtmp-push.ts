@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
-import type { PushUrl } from '../../kernel/push-address.ts';
+import type { PushUrl } from '../../kernel/push-url.ts';
 import type { Dialer } from '../../platform/outbound/dialer.ts';
-import { FlvTagType } from '../ingest/flv.ts';
-import { toPushError, PushError } from './failure.ts';
+import { FlvTagType } from '../protocols/flv/tags.ts';
+import { CHUNK_BYTES, RtmpClient, SET_DATA_FRAME } from '../protocols/rtmp/client.ts';
+import { PushError, toPushError } from './failure.ts';
 import type { Feed } from './feed.ts';
 import type { FeedItem } from './feed-item.ts';
 import type { PushSession } from './push-session.ts';
-import { CHUNK_BYTES, RtmpClient, SET_DATA_FRAME } from './rtmp-client.ts';
 
 export interface PushOptions {
   outbound: Dialer;

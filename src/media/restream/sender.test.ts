@@ -4,7 +4,7 @@ import { before, test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { createTestCa, type TestCa } from '../../../test/harness/certificates.ts';
 import { freePort } from '../../../test/harness/platform.ts';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { LOOPBACK, type SentBroadcast, startBroadcast, wanted } from '../../../test/restream/broadcast.ts';
 import {
   countFrames,
@@ -12,7 +12,7 @@ import {
   startNginxRtmp,
   startSrtListener,
   startTcp,
-} from '../../../test/restream/far-ends.ts';
+} from '../../../test/restream/destinations.ts';
 import { openFlv } from '../../../test/rtmp/flv-reader.ts';
 import { startIngest } from '../../../test/rtmp/ingest.ts';
 import type { FlvTag } from '../../../test/rtmp/media.ts';

@@ -1,10 +1,10 @@
 import type { Dialer } from '../../platform/outbound/dialer.ts';
 import type { PushReport } from '../contract/index.ts';
 import { Feed } from './feed.ts';
-import type { VerifiedPush } from './known-good.ts';
 import { type OpenPush, Push } from './push.ts';
 import { pushRtmp } from './rtmp-push.ts';
 import { type Muxer, pushSrt } from './srt-push.ts';
+import type { VerifiedPush } from './verified-keys.ts';
 
 export interface SenderOptions {
   outbound: Dialer;

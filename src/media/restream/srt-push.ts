@@ -1,13 +1,13 @@
 import type { Writable } from 'node:stream';
-import type { PushUrl } from '../../kernel/push-address.ts';
+import type { PushUrl } from '../../kernel/push-url.ts';
 import type { Dialer } from '../../platform/outbound/dialer.ts';
-import { flvHeader, flvTag } from '../ingest/flv.ts';
-import { toPushError, PushError } from './failure.ts';
+import { flvHeader, flvTag } from '../protocols/flv/tags.ts';
+import { SrtClient } from '../protocols/srt/client.ts';
+import { createSrtKey, type SrtKeyLength } from '../protocols/srt/crypto.ts';
+import { PushError, toPushError } from './failure.ts';
 import type { Feed } from './feed.ts';
 import type { FeedItem } from './feed-item.ts';
 import type { PushSession } from './push-session.ts';
-import { SrtClient } from './srt-client.ts';
-import { createSrtKey, type SrtKeyLength } from './srt-crypto.ts';
 
 /** A program that makes MPEG-TS of FLV as it comes. */
 export interface Mux {

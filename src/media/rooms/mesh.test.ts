@@ -88,7 +88,11 @@ test('who may not publish can only offer to receive', async () => {
     { type: 'offer', sdp: HEAD + 'm=audio 9 UDP 111\r\na=inactive\r\n'.repeat(13) },
   ];
   for (const description of refused) {
-    await assert.rejects(viewer.signal({ to: 'ada', description }), InvalidSignalError, JSON.stringify(description));
+    await assert.rejects(
+      viewer.signal({ to: 'ada', description }),
+      InvalidSignalError,
+      JSON.stringify(description),
+    );
   }
   assert.equal(got.length, 1);
   await viewer.signal({

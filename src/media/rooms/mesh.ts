@@ -54,7 +54,8 @@ export function createMeshEngine({ relay }: { relay: SignalRelay }): RoomEngine 
         async signal(message) {
           if (!isIn()) return;
           const { to, ...rest } = message;
-          if (typeof to !== 'string') throw new InvalidSignalError('`to` is required: the recipient of the signal.');
+          if (typeof to !== 'string')
+            throw new InvalidSignalError('`to` is required: the recipient of the signal.');
           const signal = { ...rest, ...descriptionIn(rest, peer.permissions), from: peer.identity };
           const near = rooms.get(ref)?.get(to);
           if (near === undefined) relay.send(ref, to, signal);

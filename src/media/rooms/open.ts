@@ -1,8 +1,8 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { RoomEngineSelection } from './choice.ts';
 import type { RoomEngine } from './engine.ts';
+import type { RoomEngineSelection } from './engine-selection.ts';
 import { createJanusEngine } from './janus/engine.ts';
 import type { LivekitServer } from './livekit/api.ts';
 import type { RoomChangeNotifier } from './livekit/engine.ts';

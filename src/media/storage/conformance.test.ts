@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { NO_S3, startS3 } from '../../../test/harness/s3.ts';
-import { KINDS, plantOutput } from '../../../test/transcode/planted.ts';
+import { KINDS, plantOutput } from '../../../test/transcode/malicious-outputs.ts';
 import { type BlobStore, DigestMismatchError, type PartialState } from '../contract/index.ts';
 import { createDiskStore } from './disk.ts';
 import { createS3Store } from './s3.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { BlobInfo, PartialFiles, PartialState } from '../contract/index.ts';
 import { makeFolder, orNull, syncFolder, writeAt } from './disk-files.ts';
 import { checkKey } from './keys.ts';
-import { untilError } from './source.ts';
+import { untilError } from './resumable-source.ts';
 import { spoolVerified } from './spool.ts';
 import type { TempDir } from './temp.ts';
 

@@ -10,8 +10,8 @@ import {
 import type { BlobInfo, PartialFiles, PartialState } from '../contract/index.ts';
 import { writeAt } from './disk-files.ts';
 import { checkKey } from './keys.ts';
+import { untilError } from './resumable-source.ts';
 import { isRefusal, type S3 } from './s3-client.ts';
-import { untilError } from './source.ts';
 import { spoolVerified } from './spool.ts';
 import type { TempDir } from './temp.ts';
 

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
 import { type ContentDigest, DigestMismatchError } from '../contract/index.ts';
 import { writeAt } from './disk-files.ts';
-import { untilError } from './source.ts';
+import { untilError } from './resumable-source.ts';
 import type { TempDir } from './temp.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { truncate } from '../../kernel/cut.ts';
 import { canonicalLanguage, languageName, uniqueLabel } from '../../kernel/languages.ts';
+import { truncate } from '../../kernel/truncate.ts';
 import type { AudioPlan, ProcessingNote, SourceAudio, Span } from '../contract/index.ts';
 import { isSupportedAudio } from '../ffmpeg/codecs.ts';
 import { audioDecodes, type ProbedStream, type TrackInput } from './ffprobe.ts';
@@ -26,7 +26,10 @@ const NO_LANGUAGE = ['und', 'mul', 'mis', 'zxx'];
 
 export function isReadableAudio({ codec_type, codec_name, channels, sample_rate }: ProbedStream): boolean {
   return (
-    codec_type === 'audio' && isSupportedAudio(codec_name ?? '') && (channels ?? 0) > 0 && Number(sample_rate) > 0
+    codec_type === 'audio' &&
+    isSupportedAudio(codec_name ?? '') &&
+    (channels ?? 0) > 0 &&
+    Number(sample_rate) > 0
   );
 }
 

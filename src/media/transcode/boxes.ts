@@ -1,8 +1,8 @@
 import type { FileHandle } from 'node:fs/promises';
-import { parseAudioSpecificConfig } from '../ingest/codec/aac.ts';
-import { parseAv1Codec } from '../ingest/codec/av1-vp9.ts';
-import { parseHevcConfig } from '../ingest/codec/hevc.ts';
 import { codecOfInitSegment } from '../live/h264.ts';
+import { parseAudioSpecificConfig } from '../protocols/codec/aac.ts';
+import { parseAv1Codec } from '../protocols/codec/av1-vp9.ts';
+import { parseHevcConfig } from '../protocols/codec/hevc.ts';
 
 const HEADER_BYTES = 16;
 const ES_DESCRIPTOR = 3;

@@ -217,7 +217,14 @@ export function splitArgs(source: SourceInfo, chunkSec: number): string[] {
 /** Joins what `encodedChunk` wrote; the list has exact durations. */
 export function stitchArgs(listPath: string, name: string): string[] {
   return [
-    ...['-nostdin', '-v', 'error', '-stats_period', '1', ...concatGuard(listPath, 'matroska', INTERMEDIATE_DECODERS)],
+    ...[
+      '-nostdin',
+      '-v',
+      'error',
+      '-stats_period',
+      '1',
+      ...concatGuard(listPath, 'matroska', INTERMEDIATE_DECODERS),
+    ],
     ...['-map', '0:v:0', '-c', 'copy', ...hls(name, SEGMENT_SEC - CUT_TOLERANCE_SEC)],
   ];
 }

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { MediaFileError } from '../contract/index.ts';
-import { type Box, boxAt, boxInside, timescaleOf } from '../fmp4/walk.ts';
+import { type Box, boxAt, boxInside, timescaleOf } from '../protocols/fmp4/boxes.ts';
 import type { ProbedStream, ProbeReport } from './ffprobe.ts';
 import type { PacketScan } from './scan.ts';
 

@@ -6,7 +6,7 @@ import type { VideoCutter } from '../contract/index.ts';
 import { FILE_DECODERS } from '../ffmpeg/codecs.ts';
 import { concatGuard, inputGuard } from '../ffmpeg/guard.ts';
 import { openOutput, UnsafeOutputError, writeOutput } from '../ffmpeg/output.ts';
-import { trimByEditList } from './edits.ts';
+import { trimByEditList } from './edit-list.ts';
 import { runTool, type Tools } from './run.ts';
 import { decoderOptions, sourceFilters } from './source-filters.ts';
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { compileSchema } from '../../platform/shapes.ts';
+import { compileSchema } from '../../platform/schema-validator.ts';
 import { MediaFileError } from '../contract/index.ts';
 import { inputGuard, probeGuard } from '../ffmpeg/guard.ts';
 import { UnsafeOutputError } from '../ffmpeg/output.ts';

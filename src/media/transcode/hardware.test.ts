@@ -9,9 +9,9 @@ import {
   assertDecodes,
   H264,
   make,
+  normalPriorityGuard,
   packetTimes,
   pictures,
-  normalPriorityGuard,
   testTranscoder,
   tone,
 } from '../../../test/transcode/sources.ts';

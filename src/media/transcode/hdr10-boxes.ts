@@ -1,6 +1,6 @@
 import type { Hdr10 } from '../contract/index.ts';
-import { box, u16, u32 } from '../fmp4/box.ts';
-import { boxesIn, boxInside, type Span } from '../fmp4/walk.ts';
+import { box, u16, u32 } from '../protocols/fmp4/box.ts';
+import { boxesIn, boxInside, type Span } from '../protocols/fmp4/boxes.ts';
 
 /** From the entry of a track to the boxes in it. */
 const PATH = ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stsd'] as const;

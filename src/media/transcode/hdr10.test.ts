@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { make, pictures, normalPriorityGuard, testTranscoder } from '../../../test/transcode/sources.ts';
+import { make, normalPriorityGuard, pictures, testTranscoder } from '../../../test/transcode/sources.ts';
 import { checkFfmpeg } from '../ffmpeg/check.ts';
 import { readHdr10, type SideData } from './hdr10.ts';
 

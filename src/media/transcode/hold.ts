@@ -1,4 +1,4 @@
-import { boxInside, type Span } from '../fmp4/walk.ts';
+import { boxInside, type Span } from '../protocols/fmp4/boxes.ts';
 
 const TFHD_DURATION = 0x8;
 const TFHD_FIELDS_BEFORE_DURATION: readonly [flag: number, bytes: number][] = [

@@ -54,7 +54,11 @@ export interface ImageTask {
  * @returns the names of the files in `outDir`.
  * @throws {MediaFileError} when not one picture can be decoded.
  */
-export async function makeImages(tools: Tools, abilities: FfmpegCapabilities, run: ImageRun): Promise<string[]> {
+export async function makeImages(
+  tools: Tools,
+  abilities: FfmpegCapabilities,
+  run: ImageRun,
+): Promise<string[]> {
   const task = { tools, abilities, run };
   await makePoster(task);
   if (!run.storyboard) return [POSTER];

@@ -11,11 +11,17 @@ import {
 import { isSupportedVideo } from '../ffmpeg/codecs.ts';
 import { hasRareMatrix } from '../ffmpeg/color.ts';
 import { checkAnimation } from './animations.ts';
-import { describeAudio, type ProbedAudio, probeAudioTracks, defaultFirst, isReadableAudio, selectAudioTracks } from './audio.ts';
-import { checkComplete } from './completeness.ts';
-import { declaresSettings, splitIneligibleReason, copyIneligibleReason } from './eligibility.ts';
 import {
-  probeWithFfmpeg,
+  defaultFirst,
+  describeAudio,
+  isReadableAudio,
+  type ProbedAudio,
+  probeAudioTracks,
+  selectAudioTracks,
+} from './audio.ts';
+import { checkComplete } from './completeness.ts';
+import { copyIneligibleReason, declaresSettings, splitIneligibleReason } from './eligibility.ts';
+import {
   aspectRatio,
   assertVideoDecodes,
   decodesAll,
@@ -23,12 +29,13 @@ import {
   ffprobe,
   type ProbedStream,
   type ProbeReport,
+  probeWithFfmpeg,
   sideDataOf,
   type TrackInput,
 } from './ffprobe.ts';
 import { frameRateOf } from './frame-rate.ts';
 import { readHdr10 } from './hdr10.ts';
-import { fileFault, unsupportedFormatError, type Tools } from './run.ts';
+import { fileFault, type Tools, unsupportedFormatError } from './run.ts';
 import { type PacketScan, type ScanInput, scanPackets, type TrackScan } from './scan.ts';
 import { sniff, stillImageError } from './sniff.ts';
 import { tagsOf } from './source-filters.ts';
@@ -301,7 +308,11 @@ function describe(found: Findings): SourceInfo {
   };
   const isCutShort = (found.declaredSec ?? 0) - zeroSec - durationSec > CUT_SHORT_SEC;
   const facts = { info, scan, stream: video, container, lead, isCutShort };
-  return { ...info, copyRefusal: copyIneligibleReason(facts), canSplit: splitIneligibleReason(facts) === null };
+  return {
+    ...info,
+    copyRefusal: copyIneligibleReason(facts),
+    canSplit: splitIneligibleReason(facts) === null,
+  };
 }
 
 /** What is left of a time after whole frames; nothing where rounding alone makes it less than one. */

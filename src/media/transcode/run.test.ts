@@ -5,8 +5,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { waitFor } from '../../../test/harness/wait.ts';
-import { errorLog, KINDS, plantOutput } from '../../../test/transcode/planted.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
+import { errorLog, KINDS, plantOutput } from '../../../test/transcode/malicious-outputs.ts';
 import { H264, make, pictures, sourceInfo, testTranscoder } from '../../../test/transcode/sources.ts';
 import { createLogger } from '../../platform/logger.ts';
 import type { RungPlan } from '../contract/index.ts';

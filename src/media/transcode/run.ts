@@ -83,7 +83,8 @@ export async function runTool(tools: Tools, run: ToolRun): Promise<string> {
   const exit = await watch.untilExit(child);
   run.signal.throwIfAborted();
   await checkOutputs(run.cwd).catch((error: unknown) => {
-    if (error instanceof UnsafeOutputError) tools.log.error({ err: error }, `${run.program} left what is no file`);
+    if (error instanceof UnsafeOutputError)
+      tools.log.error({ err: error }, `${run.program} left what is no file`);
     throw error;
   });
   if (watch.verdict() === 'enough') return exit.stderr;

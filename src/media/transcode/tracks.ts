@@ -1,5 +1,5 @@
-import { truncate } from '../../kernel/cut.ts';
 import { baseLanguageTag } from '../../kernel/languages.ts';
+import { truncate } from '../../kernel/truncate.ts';
 import type { ChapterMark, ProcessingNote, SourceCaptions, SourceInfo } from '../contract/index.ts';
 import { isTextCaption, PICTURE_CAPTIONS } from '../ffmpeg/codecs.ts';
 import { languageOf, titleOf } from './audio.ts';

@@ -2,7 +2,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { RAW_VIDEO_GUARD, webpGuard } from '../ffmpeg/guard.ts';
-import { element, elementHead, ID, matroskaHead, number, trackIds } from '../rooms/compose/matroska.ts';
+import { element, elementHead, ID, matroskaHead, number, trackIds } from '../protocols/matroska/writer.ts';
 import { corruptInputError, runTool, type Tools } from './run.ts';
 import { readAnimation, type WebpAnimation, type WebpFrame, writeStill } from './webp.ts';
 import { WebpCanvas } from './webp-canvas.ts';

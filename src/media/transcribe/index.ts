@@ -6,8 +6,8 @@ import { checkOutputs, readOutput } from '../ffmpeg/output.ts';
 import { spawnFfmpeg } from '../ffmpeg/process.ts';
 import { reportReader } from '../ffmpeg/text.ts';
 import { runTool, type Tools } from '../transcode/run.ts';
-import { parseEngineOutput } from './answer.ts';
 import { fillCommand } from './command.ts';
+import { parseEngineOutput } from './parse-output.ts';
 
 export interface TranscriberOptions extends Tools {
   /** The words of the command, of which one has `{input}`. */

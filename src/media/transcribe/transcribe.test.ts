@@ -6,9 +6,9 @@ import { after, before, test } from 'node:test';
 import { make, testGuard, tone } from '../../../test/transcode/sources.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { TranscriptError } from '../contract/index.ts';
-import { parseEngineOutput } from './answer.ts';
 import { splitCommand } from './command.ts';
 import { createTranscriber } from './index.ts';
+import { parseEngineOutput } from './parse-output.ts';
 
 let dir = '';
 let sound = '';
@@ -84,6 +84,9 @@ test('a command is cut at spaces and quotes', () => {
 });
 
 test('the header of WebVTT may say the language', () => {
-  assert.equal(parseEngineOutput('WEBVTT\nLanguage: fr\n\n00:01.000 --> 00:02.000\nBonsoir\n').language, 'fr');
+  assert.equal(
+    parseEngineOutput('WEBVTT\nLanguage: fr\n\n00:01.000 --> 00:02.000\nBonsoir\n').language,
+    'fr',
+  );
   assert.equal(parseEngineOutput('WEBVTT\n\n00:01.000 --> 00:02.000\nLanguage: fr\n').language, null);
 });

@@ -24,7 +24,9 @@ const FEEDBACK = { video: ['nack', 'nack pli'], audio: [] } as const;
 export function chooseMedia(media: readonly ReceivedMedia[], codec: string | null): ChosenMedia[] {
   return media.map(({ kind, codecs, direction }) => {
     if (direction === 'sendonly' || direction === 'inactive')
-      throw new InvalidOfferError(`The ${kind} section of the offer must receive media, but is a=${direction}.`);
+      throw new InvalidOfferError(
+        `The ${kind} section of the offer must receive media, but is a=${direction}.`,
+      );
     const fitting = codecs.filter(({ name }) => name === NAMES[kind]);
     const chosen = kind === 'video' ? pictureCodec(fitting, codec) : fitting[0];
     if (chosen === undefined)

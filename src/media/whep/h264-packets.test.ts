@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { H264Depacketiser } from '../bridges/rtp.ts';
-import type { FlvTag } from '../restream/flv-reader.ts';
+import type { FlvTag } from '../protocols/flv/reader.ts';
+import { H264Depacketiser } from '../protocols/rtp/reader.ts';
 import { h264Payloads, parameterSetsOf } from './h264-packets.ts';
 
 const SPS = Buffer.from('6742c01eda02802dd0', 'hex');

@@ -1,4 +1,4 @@
-import { MAX_PAYLOAD } from '../bridges/rtp-writer.ts';
+import { MAX_PAYLOAD } from '../protocols/rtp/writer.ts';
 
 const SPS = 7;
 const PPS = 8;

@@ -1,9 +1,9 @@
 import type { Logger } from '../../platform/logger.ts';
-import { WebmReader } from '../bridges/webm-reader.ts';
+import { type AudioTranscoder, startAudioTranscoder } from '../ffmpeg/audio-transcoder.ts';
 import { liveGuard } from '../ffmpeg/guard.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
-import { type AudioTranscoder, startAudioTranscoder } from '../ffmpeg/sound-program.ts';
-import { FlvTagType, flvHeader, flvTag } from '../ingest/flv.ts';
+import { FlvTagType, flvHeader, flvTag } from '../protocols/flv/tags.ts';
+import { WebmReader } from '../protocols/matroska/reader.ts';
 
 /** Makes Opus of what an encoder sends by RTMP: WebRTC has no AAC. */
 export interface OpusCoder extends Pick<AudioTranscoder, 'gone' | 'stop'> {

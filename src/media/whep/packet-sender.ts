@@ -1,5 +1,5 @@
 import type { Socket } from 'node:dgram';
-import { RtpNumbers } from '../bridges/rtp-writer.ts';
+import { RtpNumbers } from '../protocols/rtp/writer.ts';
 import { LOOPBACK } from '../whip/loopback-socket.ts';
 import type { FeedListener, VideoFrame } from './stream-feed.ts';
 

@@ -4,15 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../platform/logger.ts';
 import type { IngestEngine, IngestSession } from '../contract/index.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
-import { readVideoPacket, type VideoPacket } from '../ingest/codec/flv-video.ts';
-import { lengthBytesOf } from '../ingest/codec/nal-units.ts';
-import { FlvTagType } from '../ingest/flv.ts';
-import { FlvReader, type FlvTag } from '../restream/flv-reader.ts';
-import type { OpusPassthrough } from '../whip/direct-sound.ts';
-import { incompatibleReason, INCOMPATIBLE_REASONS } from './fitness.ts';
+import { readVideoPacket, type VideoPacket } from '../protocols/codec/flv-video.ts';
+import { lengthBytesOf } from '../protocols/codec/nal-units.ts';
+import { FlvReader, type FlvTag } from '../protocols/flv/reader.ts';
+import { FlvTagType } from '../protocols/flv/tags.ts';
+import type { OpusPassthrough } from '../whip/opus-passthrough.ts';
+import { AudioFeed } from './audio-feed.ts';
+import { INCOMPATIBLE_REASONS, incompatibleReason } from './compatibility.ts';
 import { h264Payloads, parameterSetsOf } from './h264-packets.ts';
-import { AudioFeed } from './sound-feed.ts';
-import { Timeline } from './time-line.ts';
+import { Timeline } from './timeline.ts';
 
 /** One picture, as the payloads of its packets. */
 export interface VideoFrame {

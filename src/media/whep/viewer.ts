@@ -1,6 +1,6 @@
 import type { JanusClient, JanusHandle } from '../rooms/janus/client.ts';
 import { JanusError } from '../rooms/janus/client.ts';
-import { toOfferError, forJanus, type JanusOffer } from '../whip/janus-offer.ts';
+import { forJanus, type JanusOffer, toOfferError } from '../whip/janus-offer.ts';
 import { LOOPBACK } from '../whip/loopback-socket.ts';
 import { readOffer } from '../whip/offer.ts';
 import { chooseMedia, plainAnswer, portsOf } from './answer.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { JanusError } from '../rooms/janus/client.ts';
-import { toOfferError, forJanus } from './janus-offer.ts';
+import { forJanus, toOfferError } from './janus-offer.ts';
 import { MID_EXTENSION, readOffer } from './offer.ts';
 
 const ADDRESS = '169.254.169.254';

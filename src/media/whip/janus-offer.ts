@@ -2,7 +2,14 @@ import { parseSdp } from '../protocols/sdp/parse.ts';
 import { isRejected, SdpError } from '../protocols/sdp/session-description.ts';
 import { JanusError } from '../rooms/janus/client.ts';
 import { writeForJanus } from '../rooms/janus/janus-sdp.ts';
-import { InvalidOfferError, hasLongMids, isBundled, isMidExtension, type Offer, type OfferedMedia } from './offer.ts';
+import {
+  hasLongMids,
+  InvalidOfferError,
+  isBundled,
+  isMidExtension,
+  type Offer,
+  type OfferedMedia,
+} from './offer.ts';
 
 /** What Janus is given of an offer, and what the client is given of its answer. */
 export interface JanusOffer {

@@ -92,20 +92,26 @@ function assertTransport(attributes: readonly SdpAttribute[]): void {
     throw new InvalidOfferError('The offer has no `a=ice-ufrag` and `a=ice-pwd`.');
   const isKnown = ({ name, value }: SdpAttribute) =>
     name === 'fingerprint' && /^sha-(?:256|1) [0-9A-F:]{2,200}$/i.test(value);
-  if (!attributes.some(isKnown)) throw new InvalidOfferError('The offer has no `a=fingerprint` with SHA-256.');
+  if (!attributes.some(isKnown))
+    throw new InvalidOfferError('The offer has no `a=fingerprint` with SHA-256.');
   // Neither side would begin: RFC 9725, section 4.4.5.
   if (attributeOf(attributes, 'ice-lite') !== undefined)
-    throw new InvalidOfferError('`a=ice-lite` clients are not supported: the client must connect to the server.');
+    throw new InvalidOfferError(
+      '`a=ice-lite` clients are not supported: the client must connect to the server.',
+    );
 }
 
 function mediaOf(section: SdpMedia): OfferedMedia {
   const { kind, protocol, attributes } = section;
   if ((kind !== 'audio' && kind !== 'video') || protocol !== 'UDP/TLS/RTP/SAVPF')
     throw new InvalidOfferError('Each section of the offer must be audio or video over UDP/TLS/RTP/SAVPF.');
-  if (isRejected(section)) throw new InvalidOfferError(`The ${kind} section of the offer is disabled: its port is 0.`);
+  if (isRejected(section))
+    throw new InvalidOfferError(`The ${kind} section of the offer is disabled: its port is 0.`);
   const mid = attributeOf(attributes, 'mid') ?? '';
   if (!/^[!-~]+$/.test(mid) || mid.length > MAX_MID)
-    throw new InvalidOfferError(`Each section of the offer must have an \`a=mid\` of 1 to ${MAX_MID} characters.`);
+    throw new InvalidOfferError(
+      `Each section of the offer must have an \`a=mid\` of 1 to ${MAX_MID} characters.`,
+    );
   const codecs = knownCodecs(codecsOf(section), CODECS);
   const direction = section.direction ?? 'sendrecv';
   const isSimulcast = attributeOf(attributes, 'simulcast') !== undefined;

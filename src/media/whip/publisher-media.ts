@@ -1,10 +1,10 @@
-import { H264Depacketiser } from '../bridges/rtp.ts';
-import { FlvTagType } from '../ingest/flv.ts';
-import type { FlvTag } from '../restream/flv-reader.ts';
-import { type OrderedPacket, JitterBuffer } from '../rooms/compose/packet-order.ts';
+import type { FlvTag } from '../protocols/flv/reader.ts';
+import { FlvTagType } from '../protocols/flv/tags.ts';
+import { H264Depacketiser } from '../protocols/rtp/reader.ts';
+import { JitterBuffer, type OrderedPacket } from '../rooms/compose/jitter-buffer.ts';
 import { parseRtp, type RtpPacket } from '../rooms/compose/rtp.ts';
 import { ArrivalClock } from './arrival-clock.ts';
-import type { OpusPacket } from './direct-sound.ts';
+import type { OpusPacket } from './opus-passthrough.ts';
 
 /** What a packet that was lost and is sent once more may take. */
 const PATIENCE = { waitMs: 120, settleMs: 0 };

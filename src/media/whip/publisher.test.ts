@@ -3,7 +3,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { needsOwnProcess } from '../../../test/harness/needs.ts';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { testFfmpeg } from '../../../test/live/ffmpeg.ts';
 import { startJanusStub } from '../../../test/rooms/janus-stub.ts';
 import { createLogger } from '../../platform/logger.ts';

@@ -7,13 +7,13 @@ import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { timeRead } from '../longest-read.ts';
 import { READ_BUDGETS, ReadMeter } from '../read-budget.ts';
 import { JanusClient, JanusError, type JanusHandle } from '../rooms/janus/client.ts';
-import { type JanusLink, readLink } from '../rooms/janus/link.ts';
-import type { OpusPassthrough } from './direct-sound.ts';
-import { toOfferError, forJanus, type JanusOffer } from './janus-offer.ts';
+import { type JanusLink, readLink } from '../rooms/janus/link-file.ts';
+import { type AudioEncoder, createSoundCoder } from './aac-encoder.ts';
+import { forJanus, type JanusOffer, toOfferError } from './janus-offer.ts';
 import { LOOPBACK, openLoopbackSocket } from './loopback-socket.ts';
 import { assertPublishable, type OfferedMedia, readOffer } from './offer.ts';
+import type { OpusPassthrough } from './opus-passthrough.ts';
 import { PublisherMedia } from './publisher-media.ts';
-import { createSoundCoder, type AudioEncoder } from './sound-coder.ts';
 
 export interface PublisherOptions {
   engine: Pick<IngestEngine, 'publish' | 'refuse'>;

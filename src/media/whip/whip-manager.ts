@@ -1,9 +1,9 @@
 import type { Logger } from '../../platform/logger.ts';
 import type { IngestEngine, WhipOffer, WhipPort } from '../contract/index.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
-import { readLink } from '../rooms/janus/link.ts';
-import type { OpusPassthrough } from './direct-sound.ts';
+import { readLink } from '../rooms/janus/link-file.ts';
 import { InvalidOfferError } from './offer.ts';
+import type { OpusPassthrough } from './opus-passthrough.ts';
 import { openPublisher, type Publisher } from './publisher.ts';
 
 export interface WhipManagerOptions {

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
 import { dateFromMs } from '../../kernel/clock.ts';
-import { MAX_KEYS } from '../windows.ts';
+import { MAX_KEYS } from '../fixed-window-counter.ts';
 
 /** A stored count of a window. */
 export interface StoredWindow {

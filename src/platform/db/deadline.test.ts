@@ -4,7 +4,7 @@ import { sql as text } from 'kysely';
 import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { type OwnPostgres, startOwnPostgres } from '../../../test/harness/own-postgres.ts';
 import type { TestResponse } from '../../../test/harness/response.ts';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { DatabaseDeadlineError, inBackground, MAINTAINING, SERVING } from './deadline.ts';
 import { isTransientError, openDatabase, sqlState } from './index.ts';
 import { migrate } from './migrate.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import postgres from 'postgres';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { createLogger } from '../logger.ts';
 import { readEmbeddedUrl, startEmbeddedPostgres } from './embedded.ts';
 

@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../logger.ts';
 import { type Binaries, findBinaries } from './embedded/binaries.ts';
 import { chooseIdentity, type Identity } from './embedded/identity.ts';
-import { removeStalePidFile, findRunningPostmaster } from './embedded/leftover.ts';
 import { type Program, runProgram } from './embedded/programs.ts';
+import { findRunningPostmaster, removeStalePidFile } from './embedded/stale-postmaster.ts';
 
 const USER = 'marquee';
 const MAJOR = '18';

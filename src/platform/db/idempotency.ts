@@ -12,7 +12,11 @@ import {
   isSameBody,
   type StoredResponse,
 } from './idempotent.ts';
-import { withSharedTransaction, type SharedTransaction, runInSharedTransaction } from './shared-transaction.ts';
+import {
+  runInSharedTransaction,
+  type SharedTransaction,
+  withSharedTransaction,
+} from './shared-transaction.ts';
 
 export type { IdempotentOutcome, IdempotentRequest, StoredResponse } from './idempotent.ts';
 

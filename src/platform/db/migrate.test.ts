@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import postgres from 'postgres';
 import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { isConcurrent, runConcurrently } from './concurrent-indexes.ts';
 import { migrate } from './migrate.ts';
 

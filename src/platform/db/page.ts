@@ -34,7 +34,8 @@ export function pageCondition(
   }
   if (createdAfter !== null) parts.push(sql`${sql.ref(createdAt)} > ${createdAfter}::timestamptz`);
   if (createdBefore !== null) parts.push(sql`${sql.ref(createdAt)} < ${createdBefore}::timestamptz`);
-  if (prefix !== undefined) parts.push(idRangeCondition(prefix, id, { from: createdAfter, to: createdBefore }));
+  if (prefix !== undefined)
+    parts.push(idRangeCondition(prefix, id, { from: createdAfter, to: createdBefore }));
   return parts.length === 0 ? sql`true` : sql`${sql.join(parts, sql` and `)}`;
 }
 
@@ -64,7 +65,10 @@ function msOf(time: Date | string | null | undefined): number | null {
  * themselves: the index of workspaces has them, and a page of whole rows might be sought from the end of all
  * (docs/decisions/lists-and-ids.md#one-plan-for-every-workspace).
  */
-export function isUnfiltered({ createdAfter, createdBefore }: PageRequest, filters: readonly unknown[]): boolean {
+export function isUnfiltered(
+  { createdAfter, createdBefore }: PageRequest,
+  filters: readonly unknown[],
+): boolean {
   return [createdAfter, createdBefore, ...filters].every((one) => one === undefined || one === null);
 }
 

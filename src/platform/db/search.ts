@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { PageRequest } from '../../kernel/page.ts';
-import { orderedPage } from './listed.ts';
+import { orderedPage } from './page-filters.ts';
 
 /** Newest rows scanned before all matches are gathered. */
 const PROBE_ROWS = 300;

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { openDatabase } from './index.ts';
 import { CUSTOM_PLAN } from './page.ts';
-import { afterCommit, withSharedTransaction, runInSharedTransaction } from './shared-transaction.ts';
+import { afterCommit, runInSharedTransaction, withSharedTransaction } from './shared-transaction.ts';
 
 let database: TestDatabase;
 

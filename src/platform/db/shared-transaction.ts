@@ -137,6 +137,9 @@ export async function withSharedTransaction<T>(
 }
 
 /** Runs code, and everything that it calls and waits for, inside the transaction. */
-export function runInSharedTransaction<T>(transaction: SharedTransaction, work: () => Promise<T>): Promise<T> {
+export function runInSharedTransaction<T>(
+  transaction: SharedTransaction,
+  work: () => Promise<T>,
+): Promise<T> {
   return current.run(transaction, work);
 }

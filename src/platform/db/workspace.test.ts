@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { withLockContention } from '../../../test/harness/behind-lock.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
 import { insertAccount } from '../../../test/harness/factories.ts';
+import { withLockContention } from '../../../test/harness/with-lock-contention.ts';
 import { lockWorkspace } from './workspace.ts';
 
 let database: TestDatabase;

@@ -6,7 +6,7 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { type HttpsSink, hostile, startHttpsSink } from '../../../test/harness/https-sink.ts';
 import { needsOwnProcess } from '../../../test/harness/needs.ts';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { createOutbound, GuardError, type Outbound, OutboundError } from './index.ts';
 
 needsOwnProcess();

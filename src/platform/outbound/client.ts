@@ -2,10 +2,15 @@ import type { Dispatcher } from 'undici';
 import { memoize } from '../../kernel/cache.ts';
 import { createDialer, type Dialer, type DialerOptions } from './dialer.ts';
 import { errorCode, GuardError, OutboundError } from './errors.ts';
-import { type AllowList, parseTarget, type Target, type UrlRules } from './guard.ts';
-import { createConnectionPools, type PooledConnection, type PoolOptions, type ConnectionPools } from './pool.ts';
+import {
+  type ConnectionPools,
+  createConnectionPools,
+  type PooledConnection,
+  type PoolOptions,
+} from './pool.ts';
+import { type AllowList, parseTarget, type Target, type UrlRules } from './ssrf-guard.ts';
 import { openStream, redirectTarget, type StreamRequest, type StreamResponse } from './stream.ts';
-import { withDeadline } from './within.ts';
+import { withDeadline } from './with-deadline.ts';
 
 export interface OutboundRequest {
   url: string;
@@ -255,7 +260,12 @@ function asOutboundError(error: unknown): unknown {
 }
 
 /** One request over one lane; resolves when the body ended, was long enough, or was cut off. */
-function send(lane: PooledConnection, target: Target, request: Exchange, deadline: AbortSignal): Promise<Answer> {
+function send(
+  lane: PooledConnection,
+  target: Target,
+  request: Exchange,
+  deadline: AbortSignal,
+): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const { keptBytes = KEPT_BYTES } = request;
   const body = new CapturedBody(keptBytes);

@@ -61,7 +61,11 @@ function opened(socket: Socket, tls: boolean, deadline: AbortSignal): Promise<So
 }
 
 /** A socket for datagrams from and to this one checked address. */
-export function openDatagramSocket(address: string, port: number, deadline: AbortSignal): Promise<DatagramSocket> {
+export function openDatagramSocket(
+  address: string,
+  port: number,
+  deadline: AbortSignal,
+): Promise<DatagramSocket> {
   const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
   return new Promise((resolve, reject) => {
     const fail = (error: unknown) => {

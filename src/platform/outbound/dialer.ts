@@ -1,11 +1,11 @@
 import type { Socket as DatagramSocket } from 'node:dgram';
 import type { Socket } from 'node:net';
 import { memoize } from '../../kernel/cache.ts';
-import { type ConnectRequest, type DialRequest, openDatagramSocket, dial } from './dial.ts';
+import { type ConnectRequest, type DialRequest, dial, openDatagramSocket } from './dial.ts';
 import { OutboundError } from './errors.ts';
-import { type AllowList, checkAddresses, parseAllowList, parseTarget, type Target } from './guard.ts';
 import { createResolver, type Resolve } from './resolve.ts';
-import { withDeadline } from './within.ts';
+import { type AllowList, checkAddresses, parseAllowList, parseTarget, type Target } from './ssrf-guard.ts';
+import { withDeadline } from './with-deadline.ts';
 
 /** Connections for other protocols than HTTP, behind the same guard; it loads no HTTP client. */
 export interface Dialer {

@@ -1,3 +1,4 @@
+export { isReachable } from './check-reachable.ts';
 export {
   createOutbound,
   type Download,
@@ -6,9 +7,8 @@ export {
   type OutboundResponse,
 } from './client.ts';
 export { GuardError, OutboundError } from './errors.ts';
-export { nonPublicNameReason } from './guard.ts';
-export { probe } from './look.ts';
-export { isReachable } from './reach.ts';
+export { probe } from './probe.ts';
+export { nonPublicNameReason } from './ssrf-guard.ts';
 export type { StreamResponse } from './stream.ts';
 export { createTxtResolver, type TxtResolver } from './txt.ts';
 export { userAgentOf } from './user-agent.ts';

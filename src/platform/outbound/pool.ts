@@ -64,7 +64,10 @@ function pinTo(base: buildConnector.connector, ip: string): buildConnector.conne
  * (docs/decisions/outbound-requests.md#pinned-connections). The pin is in the connector, because a `lookup`
  * function is neither called for reused connections nor for literal addresses.
  */
-export function createConnectionPools({ idleLanes = 32, maxHosts = 5000 }: PoolOptions = {}): ConnectionPools {
+export function createConnectionPools({
+  idleLanes = 32,
+  maxHosts = 5000,
+}: PoolOptions = {}): ConnectionPools {
   // Insertion order is the order of last use.
   const idle = new Map<string, PooledConnection[]>();
   const lanes = new Set<PooledConnection>();

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import { after, before, beforeEach, test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { type HttpsSink, hostile, startHttpsSink } from '../../../test/harness/https-sink.ts';
-import { waitFor } from '../../../test/harness/wait.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
 import { createOutbound, GuardError, type Outbound, OutboundError, type StreamResponse } from './index.ts';
 
 let sink: HttpsSink;

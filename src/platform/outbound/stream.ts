@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
 import { errorCode, GuardError, OutboundError } from './errors.ts';
-import type { Target } from './guard.ts';
-import type { PooledConnection, ConnectionPools } from './pool.ts';
-import { withDeadline } from './within.ts';
+import type { ConnectionPools, PooledConnection } from './pool.ts';
+import type { Target } from './ssrf-guard.ts';
+import { withDeadline } from './with-deadline.ts';
 
 export interface StreamRequest {
   url: string;
@@ -40,7 +40,10 @@ const REDIRECTS = [301, 302, 303, 307, 308];
 const DNS_MS = 5000;
 
 /** Where a redirect leads; null when the answer is none. */
-export function redirectTarget(answer: { status: number; location: string | null }, base: string): URL | null {
+export function redirectTarget(
+  answer: { status: number; location: string | null },
+  base: string,
+): URL | null {
   const { status, location } = answer;
   return REDIRECTS.includes(status) && location !== null ? URL.parse(location, base) : null;
 }
@@ -50,7 +53,10 @@ export async function openStream(request: StreamRequest, deps: Deps): Promise<St
     const target = deps.targetOf(url);
     const addresses = await withDeadline(DNS_MS, () => deps.addressesOf(target));
     const answer = await firstThatConnects(deps.pools, target, addresses, request);
-    const next = redirectTarget({ status: answer.status, location: answer.headers.get('location') ?? null }, url);
+    const next = redirectTarget(
+      { status: answer.status, location: answer.headers.get('location') ?? null },
+      url,
+    );
     if (next === null) return { ...answer, url };
     answer.discard();
     if (hops === request.maxRedirects) throw new OutboundError('redirect', 'too many');

@@ -1,23 +1,23 @@
+import { PacedSocket } from '../../../src/media/bridges/paced-socket.ts';
+import { createPlayoutTrack, Playout } from '../../../src/media/bridges/playout.ts';
 import {
   chooseVariant,
   PlaylistError,
   parsePlaylist,
   resolveUri,
-} from '../../../src/media/bridges/hls-playlist.ts';
-import { PacedSocket } from '../../../src/media/bridges/paced-socket.ts';
-import { createPlayoutTrack, Playout } from '../../../src/media/bridges/playout.ts';
+} from '../../../src/media/protocols/hls/playlist.ts';
+import { WebmReader } from '../../../src/media/protocols/matroska/reader.ts';
 import {
   AacDepacketiser,
   aacFormat,
   type Depacketiser,
   H264Depacketiser,
   readRtp,
-} from '../../../src/media/bridges/rtp.ts';
-import { authorization, RtspConnection } from '../../../src/media/bridges/rtsp-connection.ts';
-import { parseSdp } from '../../../src/media/bridges/sdp.ts';
-import { WebmReader } from '../../../src/media/bridges/webm-reader.ts';
+} from '../../../src/media/protocols/rtp/reader.ts';
+import { authorization, RtspConnection } from '../../../src/media/protocols/rtsp/connection.ts';
+import { parseSdp } from '../../../src/media/protocols/rtsp/describe.ts';
 import { READ_BUDGETS } from '../../../src/media/read-budget.ts';
-import { toPushError, PushError } from '../../../src/media/restream/failure.ts';
+import { PushError, toPushError } from '../../../src/media/restream/failure.ts';
 import { FakeSocket, letReadersFinish } from '../fake-socket.ts';
 import { allow, type FuzzTarget } from '../runner.ts';
 

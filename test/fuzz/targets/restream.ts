@@ -1,7 +1,12 @@
-import type { PushUrl } from '../../../src/kernel/push-address.ts';
+import type { PushUrl } from '../../../src/kernel/push-url.ts';
+import { RtmpClient } from '../../../src/media/protocols/rtmp/client.ts';
+import {
+  readControl,
+  readHandshake,
+  readLosses,
+  readSpan,
+} from '../../../src/media/protocols/srt/packets.ts';
 import { toPushError } from '../../../src/media/restream/failure.ts';
-import { RtmpClient } from '../../../src/media/restream/rtmp-client.ts';
-import { readControl, readHandshake, readLosses, readSpan } from '../../../src/media/restream/srt-packets.ts';
 import { FakeSocket, letReadersFinish } from '../fake-socket.ts';
 import type { FuzzTarget } from '../runner.ts';
 

@@ -44,7 +44,10 @@ export const targets: Record<string, (input: Buffer) => void | Promise<void>> = 
   roomOffer(input) {
     for (const permissions of [SPEAKER, VIEWER]) {
       const peer = { identity: 'ada', permissions };
-      const offer = read(() => readRoomOffer(input.toString(), SOURCES, peer, []), [SdpError, InvalidSignalError]);
+      const offer = read(
+        () => readRoomOffer(input.toString(), SOURCES, peer, []),
+        [SdpError, InvalidSignalError],
+      );
       if (offer === null) continue;
       assertForJanus(offer.sdp);
       const isSending = /\r\na=(?:sendrecv|sendonly)\r\n/.test(offer.sdp);

@@ -1,7 +1,7 @@
 import type { AnyRoute } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
 import type { Language } from './i18n.ts';
-import type { Changing } from './rights.ts';
+import type { Changing } from './permissions.ts';
 
 /** Short words that must be there before the area is loaded: its name in the navigation. */
 export type Label = Readonly<Record<Language, string>>;

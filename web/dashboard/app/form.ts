@@ -1,5 +1,5 @@
 import { ApiError } from './api-error.ts';
-import { errorMessage } from './error-words.ts';
+import { errorMessage } from './error-message.ts';
 import { showError } from './toasts.ts';
 
 interface ErrorForm {

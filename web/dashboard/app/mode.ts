@@ -1,5 +1,5 @@
 import { Store, useStore } from './store.ts';
-import { hasUnsaved, confirmLeave } from './unsaved.ts';
+import { confirmLeave, hasUnsaved } from './unsaved.ts';
 
 /** The workspace that this tab looks at; a request says it in `X-Workspace-Mode`. */
 export type Mode = 'live' | 'test';

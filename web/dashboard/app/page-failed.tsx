@@ -2,7 +2,7 @@ import { Button, Stack, Text } from '@mantine/core';
 import { useRouter } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { PageHeader } from '../components/page-header.tsx';
-import { errorMessage } from './error-words.ts';
+import { errorMessage } from './error-message.ts';
 
 /** A page that could not be shown: its code did not come, or it is broken. */
 export function PageFailed({ error, reset }: { error: unknown; reset: () => void }) {

@@ -6,8 +6,8 @@ import { useTranslation } from 'react-i18next';
 import { SearchIcon } from '../components/icons.tsx';
 import { currentLanguage } from './i18n.ts';
 import { chooseMode } from './mode.ts';
-import { useVisibleAreas } from './offered-areas.ts';
 import { discardAndLeave } from './sign-out.ts';
+import { useVisibleAreas } from './visible-areas.ts';
 
 /** Everything by the keyboard: areas, what they offer, and the shell's own switches. `opened` counts how often it was asked for. */
 export default function PaletteDialog({ opened }: { opened: number }) {

@@ -1,5 +1,5 @@
 import { API_UNREACHABLE, ApiError, isEnvelope, readError } from './api-error.ts';
-import { markOnline, markOffline } from './connection.ts';
+import { markOffline, markOnline } from './connection.ts';
 import { currentMode } from './mode.ts';
 import { noteServerTime } from './server-clock.ts';
 

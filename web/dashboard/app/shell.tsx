@@ -14,14 +14,14 @@ import { currentLanguage } from './i18n.ts';
 import { useMode } from './mode.ts';
 import { ModeSwitch } from './mode-switch.tsx';
 import { NotificationBell } from './notification-bell.tsx';
-import { useVisibleAreas } from './offered-areas.ts';
 import { openPalette, Palette } from './palette.ts';
-import { type Changing, canEdit, PageChanges } from './rights.ts';
+import { type Changing, canEdit, PageChanges } from './permissions.ts';
 import { useSignedIn } from './session.ts';
 import { UnsavedGuard } from './unsaved-guard.tsx';
+import { useVisibleAreas } from './visible-areas.ts';
 
 const AccountSwitch = lazy(() => import('./account-switch.tsx'));
-const LooksOnly = lazy(() => import('../pages/team/looks-only.tsx'));
+const LooksOnly = lazy(() => import('../pages/team/read-only-notice.tsx'));
 
 /** What stands around every page of a signed-in user. */
 export function Shell() {

@@ -1,7 +1,7 @@
 import { Notification, Stack } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { ErrorDetails } from '../components/error-details.tsx';
-import { errorMessage } from './error-words.ts';
+import { errorMessage } from './error-message.ts';
 import { router } from './router.tsx';
 import { useStore } from './store.ts';
 import { closeToast, toasts } from './toasts.ts';

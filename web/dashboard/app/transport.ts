@@ -1,7 +1,7 @@
 import { currentAccountId } from './account.ts';
 import { type ApiError, readError } from './api-error.ts';
 import { openPrompt } from './prompts.ts';
-import { recordRateLimits } from './rates.ts';
+import { recordRateLimits } from './rate-limits.ts';
 import { fetchOrUnreachable, headersFor } from './request.ts';
 import { currentSession, renewSession, type Session } from './session.ts';
 

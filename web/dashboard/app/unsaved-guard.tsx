@@ -1,5 +1,5 @@
 import { type ShouldBlockFn, useBlocker } from '@tanstack/react-router';
-import { hasUnsaved, confirmLeave } from './unsaved.ts';
+import { confirmLeave, hasUnsaved } from './unsaved.ts';
 
 /** Another page or another tab of it takes the forms away; filters and dialogs in the address do not. */
 const shouldBlockFn: ShouldBlockFn = async ({ current, next }) => {

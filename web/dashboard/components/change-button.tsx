@@ -1,6 +1,6 @@
 import { Button, type ButtonProps } from '@mantine/core';
 import type { ComponentPropsWithoutRef, ReactNode } from 'react';
-import { type Changing, useCanEdit } from '../app/rights.ts';
+import { type Changing, useCanEdit } from '../app/permissions.ts';
 
 interface ChangesProps {
   /** Where it is not what the area changes. */

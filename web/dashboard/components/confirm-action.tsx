@@ -2,7 +2,7 @@ import { Button, type ButtonProps, Group, Modal, Stack, Text } from '@mantine/co
 import { useDisclosure } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type Changing, useCanEdit } from '../app/rights.ts';
+import { type Changing, useCanEdit } from '../app/permissions.ts';
 
 interface Props extends ButtonProps {
   /** The words of the button, and of the one that confirms. */

@@ -3,7 +3,7 @@ import { useRouter } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ApiError } from '../app/api-error.ts';
-import { errorMessage } from '../app/error-words.ts';
+import { errorMessage } from '../app/error-message.ts';
 import { ErrorDetails } from './error-details.tsx';
 import { WarningIcon } from './icons.tsx';
 import { RowsSkeleton } from './skeletons.tsx';

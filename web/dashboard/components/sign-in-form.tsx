@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { errorMessage } from '../app/error-words.ts';
+import { errorMessage } from '../app/error-message.ts';
 import { formErrors } from '../app/form.ts';
 import { enterCode, signIn } from '../app/session.ts';
 

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { LEVEL_EXTENSION } from '../janus/sources.ts';
+import { type OrderedPacket, type ResumePoint, readInOrder } from './jitter-buffer.ts';
 import type { MjrHeader } from './mjr.ts';
-import { type OrderedPacket, type ResumePoint, readInOrder } from './packet-order.ts';
 import { primaryOfRed } from './rtp.ts';
 import { isKeyFrame, keyFrameSize, parseVp8Payload, type Vp8Size } from './vp8.ts';
 
@@ -84,7 +84,9 @@ function sounds({ redType, extensions }: MjrHeader): FrameAssembler {
  *
  * @param turnOf the orientation in a packet (3GPP TS 26.114, section 7.4.5), where it says one.
  */
-export function assembleVideoFrames(turnOf: (extensions: ReadonlyMap<number, Buffer>) => number | undefined): FrameAssembler {
+export function assembleVideoFrames(
+  turnOf: (extensions: ReadonlyMap<number, Buffer>) => number | undefined,
+): FrameAssembler {
   let open: { first: OrderedPacket; parts: Buffer[]; bytes: number } | null = null;
   let isTorn = true;
   return (packet, frames) => {

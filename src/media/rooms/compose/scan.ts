@@ -1,8 +1,8 @@
 import type { RecordedRoomTrack } from '../../contract/index.ts';
 import { openOutputFile } from '../../ffmpeg/output.ts';
 import { clockRateOf, type MediaFrame, readFrames } from './frames.ts';
+import type { ResumePoint } from './jitter-buffer.ts';
 import { type MjrHeader, readMjrHeader } from './mjr.ts';
-import type { ResumePoint } from './packet-order.ts';
 import { type TrackClock, TrackClockBuilder } from './track-clock.ts';
 import { keyFrameSize, type Vp8Size } from './vp8.ts';
 

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { openOutput, openOutputFile } from '../../ffmpeg/output.ts';
+import { MatroskaWriter } from '../../protocols/matroska/writer.ts';
 import { readFrames } from './frames.ts';
-import { MatroskaWriter } from './matroska.ts';
 import type { ScannedTrack, Span } from './scan.ts';
 import { lastUpTo } from './track-clock.ts';
 import { keyFrameSize } from './vp8.ts';

@@ -8,7 +8,11 @@ const LOUD = 105;
 const QUIET = 55;
 
 /** Somebody who is there from `from` to `to` and speaks from and to these seconds. */
-function heard(identity: string, words: readonly [number, number, level?: number][], noise = QUIET): ParticipantAudio {
+function heard(
+  identity: string,
+  words: readonly [number, number, level?: number][],
+  noise = QUIET,
+): ParticipantAudio {
   const loudness = new Uint8Array(240).fill(noise);
   for (const [from, to, level = LOUD] of words) {
     loudness.fill(level, (from * 1000) / LEVEL_MS, (to * 1000) / LEVEL_MS);

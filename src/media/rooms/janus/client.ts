@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { WebSocket } from 'ws';
-import type { JanusLink } from './link.ts';
+import type { JanusLink } from './link-file.ts';
 
 type Json = Record<string, unknown>;
 

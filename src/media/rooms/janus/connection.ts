@@ -148,7 +148,8 @@ export class JanusConnection implements EngineConnection {
         if (error instanceof JanusError && error.code === 0) this.#gone('participant');
         throw error;
       });
-    if (answer?.jsep?.type !== 'answer') throw new InvalidSignalError('The media server did not answer the offer.');
+    if (answer?.jsep?.type !== 'answer')
+      throw new InvalidSignalError('The media server did not answer the offer.');
     this.#isPublishing = true;
     this.#sections = offer.sections;
     this.#streams = streamsIn(answer, this.#streams);

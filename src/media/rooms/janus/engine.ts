@@ -11,7 +11,7 @@ import type {
 } from '../engine.ts';
 import { JanusClient, JanusError, type JanusHandle, listOf } from './client.ts';
 import { JanusConnection } from './connection.ts';
-import { type JanusLink, readLink } from './link.ts';
+import { type JanusLink, readLink } from './link-file.ts';
 import { ROOM_EXISTS, roomRequest } from './room-request.ts';
 import { isMuted, kindOf, readDescription } from './sources.ts';
 

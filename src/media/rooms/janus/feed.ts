@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { networkInterfaces } from 'node:os';
 import { JanusClient, JanusError, type JanusHandle } from './client.ts';
-import { type JanusLink, readLink } from './link.ts';
+import { type JanusLink, readLink } from './link-file.ts';
 import { isRoom, ROOM_EXISTS, roomRequest } from './room-request.ts';
 import { describe } from './sources.ts';
 

@@ -10,9 +10,9 @@ import { programEnvironment } from '../../../platform/config.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import { SANDBOX_UID } from '../../ffmpeg/output.ts';
 import { JanusClient } from './client.ts';
-import { type JanusLink, readLink, writeLink } from './link.ts';
-import { cleanFolder, workingFolder } from './place.ts';
+import { type JanusLink, readLink, writeLink } from './link-file.ts';
 import { CONFIG_FOLDER, writeSettings } from './settings.ts';
+import { cleanFolder, workingFolder } from './working-folder.ts';
 
 const run = promisify(execFile);
 

@@ -5,7 +5,7 @@ import type { Logger } from '../../../platform/logger.ts';
 import type { BlobStore, RoomRecordingPort } from '../../contract/index.ts';
 import type { RoomMirror } from '../livekit/mirror.ts';
 import { JanusClient, type JanusHandle } from './client.ts';
-import { readLink } from './link.ts';
+import { readLink } from './link-file.ts';
 import { beginRecording, endRecording } from './recording.ts';
 import { RECORDINGS_FOLDER } from './settings.ts';
 

@@ -1,5 +1,5 @@
 import type { JanusHandle } from './client.ts';
-import type { JanusLink } from './link.ts';
+import type { JanusLink } from './link-file.ts';
 
 /** Janus's answer to it where the room is there already, which is as good. */
 export const ROOM_EXISTS = 427;

@@ -44,7 +44,9 @@ export function readRoomOffer(
   const mids = midsOf(media);
   const sections = media.map(({ kind }, index) => `${kind} ${mids[index]}`);
   if (former.some((section, index) => section !== sections[index]))
-    throw new InvalidSignalError('An offer must keep the sections of the previous one, with their kind and `a=mid`.');
+    throw new InvalidSignalError(
+      'An offer must keep the sections of the previous one, with their kind and `a=mid`.',
+    );
   const sources = sourcesOf(media, mids, named, permissions);
   const levelOf = (mid: string) => levelIdOf(media[mids.indexOf(mid)]?.attributes ?? []);
   return {
@@ -81,9 +83,11 @@ function textOf(sdp: unknown): string {
 /** Returns the mid of each section. Janus compares them case-insensitively. */
 function midsOf(media: readonly SdpMedia[]): string[] {
   const mids = media.map(({ kind, attributes }) => {
-    if (kind !== 'audio' && kind !== 'video') throw new InvalidSignalError('A section must be audio or video.');
+    if (kind !== 'audio' && kind !== 'video')
+      throw new InvalidSignalError('A section must be audio or video.');
     const mid = attributeOf(attributes, 'mid') ?? '';
-    if (!MID.test(mid)) throw new InvalidSignalError('Each section must have an `a=mid` of 1 to 15 characters.');
+    if (!MID.test(mid))
+      throw new InvalidSignalError('Each section must have an `a=mid` of 1 to 15 characters.');
     return mid;
   });
   if (new Set(mids.map((mid) => mid.toLowerCase())).size < mids.length)
@@ -104,12 +108,15 @@ function sourcesOf(
     if (!isSending(section)) continue;
     const mid = mids[index] ?? '';
     const source = names.get(mid);
-    if (!isSource(source)) throw new InvalidSignalError(`\`sources\` must name the source of the section ${mid}.`);
+    if (!isSource(source))
+      throw new InvalidSignalError(`\`sources\` must name the source of the section ${mid}.`);
     const isFit = source === 'SCREEN' || (section.kind === 'audio') === (source === 'MICROPHONE');
     if (!isFit || seen.has(`${source} ${section.kind}`))
       throw new InvalidSignalError(`The section ${mid} cannot be ${source}.`);
-    if (!isPermitted(source, may)) throw new InvalidSignalError(`You are not allowed to send ${source} to this room.`);
-    if (codecsFor(section).length === 0) throw new InvalidSignalError(`The section ${mid} must offer VP8 or Opus.`);
+    if (!isPermitted(source, may))
+      throw new InvalidSignalError(`You are not allowed to send ${source} to this room.`);
+    if (codecsFor(section).length === 0)
+      throw new InvalidSignalError(`The section ${mid} must offer VP8 or Opus.`);
     seen.add(`${source} ${section.kind}`);
     sources.set(mid, source);
   }

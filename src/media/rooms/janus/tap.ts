@@ -3,7 +3,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../../platform/logger.ts';
 import { JanusClient, type JanusHandle, listOf, type PluginEvent } from './client.ts';
-import { type JanusLink, readLink } from './link.ts';
+import { type JanusLink, readLink } from './link-file.ts';
 import { isRoom } from './room-request.ts';
 import { readDescription, type Source } from './sources.ts';
 

@@ -1,6 +1,6 @@
 import { AccessToken, type ParticipantInfo, RoomServiceClient } from 'livekit-server-sdk';
 import type { RoomPermissions } from '../engine.ts';
-import { attributesOf, nameOf, livekitPermissions, type ParticipantConnection } from './people.ts';
+import { attributesOf, livekitPermissions, nameOf, type ParticipantConnection } from './identities.ts';
 
 export interface LivekitServer {
   /** An origin, `ws:` or `wss:`. */

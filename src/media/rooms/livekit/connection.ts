@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { ParticipantInfo } from 'livekit-server-sdk';
 import {
-  InvalidSignalError,
   type EngineConnection,
+  InvalidSignalError,
   type RoomPeer,
   type RoomTrack,
   type RoomTrackKind,
   type Signal,
 } from '../engine.ts';
-import { tracksOf, type ParticipantConnection, visitOf } from './people.ts';
+import { type ParticipantConnection, tracksOf, visitOf } from './identities.ts';
 
 interface Options {
   peer: RoomPeer;

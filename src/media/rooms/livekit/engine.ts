@@ -14,7 +14,15 @@ import type {
 } from '../engine.ts';
 import { LivekitApi, type LivekitServer } from './api.ts';
 import { LivekitConnection } from './connection.ts';
-import { hasFalseTrack, identityOf, isUpToDate, isHiddenParticipant, tracksOf, type ParticipantConnection, visitOf } from './people.ts';
+import {
+  hasFalseTrack,
+  identityOf,
+  isHiddenParticipant,
+  isUpToDate,
+  type ParticipantConnection,
+  tracksOf,
+  visitOf,
+} from './identities.ts';
 import { createLivekitWebhook } from './webhook.ts';
 
 /** Tells every node that something has changed in a room at the server. */

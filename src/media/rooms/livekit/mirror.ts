@@ -1,5 +1,5 @@
 import { JanusClient, JanusError, type JanusHandle } from '../janus/client.ts';
-import { type JanusLink, readLink } from '../janus/link.ts';
+import { type JanusLink, readLink } from '../janus/link-file.ts';
 import { ROOM_EXISTS, roomRequest } from '../janus/room-request.ts';
 import { MirroredRoom, type MirrorSource } from './mirrored-room.ts';
 

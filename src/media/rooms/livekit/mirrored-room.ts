@@ -2,8 +2,8 @@ import { type ParticipantInfo, ParticipantInfo_State } from '@livekit/protocol';
 import type { Logger } from '../../../platform/logger.ts';
 import type { JanusClient } from '../janus/client.ts';
 import type { LivekitServer } from './api.ts';
-import { TrackRelay, type TrackRelayOptions, type RemoteTrack } from './leg.ts';
-import { identityOf, isHiddenParticipant, remoteTracksOf } from './people.ts';
+import { identityOf, isHiddenParticipant, remoteTracksOf } from './identities.ts';
+import { type RemoteTrack, TrackRelay, type TrackRelayOptions } from './track-relay.ts';
 
 export interface MirrorSource {
   server: LivekitServer;

@@ -1,7 +1,7 @@
 import { WebhookReceiver } from 'livekit-server-sdk';
 import { type EngineWebhook, WebhookRejectedError } from '../engine.ts';
 import type { LivekitServer } from './api.ts';
-import { identityOf, isHiddenParticipant } from './people.ts';
+import { identityOf, isHiddenParticipant } from './identities.ts';
 
 /**
  * What a LiveKit server tells: that something has happened in a room. What exactly is asked of the server, because its

@@ -2,7 +2,7 @@ import { Button, Group, PasswordInput, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
-import { fieldErrors } from './wrong-at.ts';
+import { fieldErrors } from './field-error.ts';
 
 /** Ends with the way back to the sign-in: there is no session any more. */
 export function DeleteAccount() {

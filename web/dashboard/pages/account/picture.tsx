@@ -2,7 +2,7 @@ import { Avatar, Group } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { $api, api, queries } from '../../app/api.ts';
-import { ImagePicker } from '../../components/picture-choice.tsx';
+import { ImagePicker } from '../../components/image-picker.tsx';
 
 const refresh = () =>
   Promise.all([

@@ -6,9 +6,9 @@ import { $api, queries } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
 import { CopyField } from '../../components/copy-field.tsx';
 import { Loaded } from '../../components/loaded.tsx';
-import { OneTimeSecret } from '../../components/secret-once.tsx';
+import { OneTimeSecret } from '../../components/one-time-secret.tsx';
 import { RowsSkeleton } from '../../components/skeletons.tsx';
-import { fieldErrors } from './wrong-at.ts';
+import { fieldErrors } from './field-error.ts';
 
 const QrCode = lazy(async () => ({ default: (await import('./qr-code.tsx')).QrCode }));
 

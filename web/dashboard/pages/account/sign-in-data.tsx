@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { useSignedIn } from '../../app/session.ts';
-import { fieldErrors } from './wrong-at.ts';
+import { fieldErrors } from './field-error.ts';
 
 /** The address and the password that one signs in with. */
 export function SignInData() {

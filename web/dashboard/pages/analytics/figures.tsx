@@ -2,7 +2,7 @@ import { Table, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Shape } from '../../app/shape.ts';
 import { BarChart } from '../../components/bar-chart.tsx';
-import { DescriptionList } from '../../components/facts.tsx';
+import { DescriptionList } from '../../components/description-list.tsx';
 import { useFormat } from '../../components/format.ts';
 import { Panel } from '../../components/panel.tsx';
 import { RelativeTime, TimeZoneNote } from '../../components/relative-time.tsx';

@@ -21,7 +21,10 @@ export function CheckMailPage() {
       return undefined;
     },
   });
-  const resend = useMutation({ mutationFn: resendVerification, onSuccess: () => showSuccess(t('mail.sent')) });
+  const resend = useMutation({
+    mutationFn: resendVerification,
+    onSuccess: () => showSuccess(t('mail.sent')),
+  });
   const { mutate } = look;
   useEffect(() => {
     const onFocus = () => mutate();

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { errorMessage } from '../../app/error-words.ts';
+import { errorMessage } from '../../app/error-message.ts';
 import { formErrors } from '../../app/form.ts';
 import { loadRegistration, type RegistrationTerms, register } from '../../app/session.ts';
 import { TextLink } from '../../components/links.tsx';

@@ -2,14 +2,14 @@ import { Stack } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
-import { type DescriptionItem, DescriptionList } from '../../components/facts.tsx';
+import { type DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { useFormat } from '../../components/format.ts';
 import { IdLine } from '../../components/id-line.tsx';
 import { TextLink, TextOutLink } from '../../components/links.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { TimeZoneNote } from '../../components/relative-time.tsx';
 import { BookingBadge } from './badges.tsx';
-import { CancelBooking, MoveBooking, NoShow } from './booking-acts.tsx';
+import { CancelBooking, MoveBooking, NoShow } from './booking-actions.tsx';
 
 /** One booking: how it stands, what was answered, and what can be done about it. */
 export function Booking({ booking }: { booking: Shape<'Booking'> }) {

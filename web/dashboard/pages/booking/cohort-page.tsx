@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
-import { type DescriptionItem, DescriptionList } from '../../components/facts.tsx';
+import { type DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { useFormat } from '../../components/format.ts';
 import { IdLine } from '../../components/id-line.tsx';
 import { TextLink } from '../../components/links.tsx';

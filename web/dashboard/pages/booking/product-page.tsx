@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { ApiError } from '../../app/api-error.ts';
 import type { Shape } from '../../app/shape.ts';
-import { showSuccess, showError } from '../../app/toasts.ts';
+import { showError, showSuccess } from '../../app/toasts.ts';
 import { EditButton } from '../../components/change-button.tsx';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { CopyField } from '../../components/copy-field.tsx';

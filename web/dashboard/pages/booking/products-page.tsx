@@ -24,9 +24,7 @@ export function ProductsPage() {
   const navigate = useNavigate({ from: '/booking/products' });
   const go = (search: ProductsSearch) => void navigate({ search, replace: true });
   const kept = status === undefined ? {} : { status };
-  const newButton = (
-    <EditButton onClick={() => go({ ...kept, new: true })}>{t('product.new')}</EditButton>
-  );
+  const newButton = <EditButton onClick={() => go({ ...kept, new: true })}>{t('product.new')}</EditButton>;
   return (
     <BookingPage name="products" actions={isNew !== true && newButton}>
       {isNew === true && (

@@ -2,7 +2,7 @@ import { Box, Group, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { $api, api } from '../../app/api.ts';
-import { ImagePicker } from '../../components/picture-choice.tsx';
+import { ImagePicker } from '../../components/image-picker.tsx';
 
 const ME = { path: { id: 'me' } };
 

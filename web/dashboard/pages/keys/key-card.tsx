@@ -9,8 +9,8 @@ import { EditButton } from '../../components/change-button.tsx';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { useFormat } from '../../components/format.ts';
 import { IdLine } from '../../components/id-line.tsx';
+import { OneTimeSecret } from '../../components/one-time-secret.tsx';
 import { RelativeTime } from '../../components/relative-time.tsx';
-import { OneTimeSecret } from '../../components/secret-once.tsx';
 
 type ApiKey = Shape<'ApiKey'>;
 type State = 'good' | 'expiring' | 'expired' | 'revoked';

@@ -2,7 +2,7 @@ import { Stack } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Shape } from '../../app/shape.ts';
-import { OneTimeSecret } from '../../components/secret-once.tsx';
+import { OneTimeSecret } from '../../components/one-time-secret.tsx';
 import { FirstCall } from './first-call.tsx';
 import { KeyForm } from './key-form.tsx';
 

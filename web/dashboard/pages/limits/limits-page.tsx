@@ -1,7 +1,7 @@
 import { Paper, Stack, Text, Title } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
-import { type RateLimits, useRateLimits } from '../../app/rates.ts';
+import { type RateLimits, useRateLimits } from '../../app/rate-limits.ts';
 import type { Shape } from '../../app/shape.ts';
 import { curlLine } from '../../components/curl.ts';
 import { EmptyState } from '../../components/empty-state.tsx';

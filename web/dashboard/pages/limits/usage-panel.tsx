@@ -5,7 +5,7 @@ import { $api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
 import { BarChart } from '../../components/bar-chart.tsx';
 import { laterDay } from '../../components/days.ts';
-import { DescriptionList } from '../../components/facts.tsx';
+import { DescriptionList } from '../../components/description-list.tsx';
 import { TIME_ZONE, useFormat } from '../../components/format.ts';
 import { Loaded } from '../../components/loaded.tsx';
 import { Panel } from '../../components/panel.tsx';

@@ -7,7 +7,7 @@ import { serverNow } from '../../app/server-clock.ts';
 import type { Shape } from '../../app/shape.ts';
 import { EditButton } from '../../components/change-button.tsx';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
-import { type DescriptionItem, DescriptionList } from '../../components/facts.tsx';
+import { type DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { useFormat } from '../../components/format.ts';
 import { Panel } from '../../components/panel.tsx';
 import { refreshStream } from './refresh.ts';

@@ -1,7 +1,7 @@
 import { Alert, Code, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Shape } from '../../app/shape.ts';
-import { type DescriptionItem, DescriptionList } from '../../components/facts.tsx';
+import { type DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { useFormat } from '../../components/format.ts';
 import { WarningIcon } from '../../components/icons.tsx';
 import { Panel } from '../../components/panel.tsx';

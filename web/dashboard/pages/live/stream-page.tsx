@@ -11,7 +11,7 @@ import { Loaded } from '../../components/loaded.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { ShareFields } from '../../components/share-fields.tsx';
-import { TakedownNotice } from '../../components/taken-down.tsx';
+import { TakedownNotice } from '../../components/takedown-notice.tsx';
 import { BroadcastControl } from './broadcast-control.tsx';
 import { ConnectPanel } from './connect-panel.tsx';
 import { DeleteStream } from './delete-stream.tsx';

@@ -34,9 +34,7 @@ export function StreamsPage() {
       <PageHeader
         title={t('list.title')}
         description={t('list.description')}
-        actions={
-          search.new !== true && <EditButton onClick={() => setNew(true)}>{t('list.new')}</EditButton>
-        }
+        actions={search.new !== true && <EditButton onClick={() => setNew(true)}>{t('list.new')}</EditButton>}
       />
       {search.new === true && <NewStream onCancel={() => setNew(false)} />}
       <Filters search={search} />

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { $api, api } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
 import { showError } from '../../app/toasts.ts';
-import { type DescriptionItem, DescriptionList } from '../../components/facts.tsx';
+import { type DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Panel } from '../../components/panel.tsx';
 

@@ -6,14 +6,14 @@ import { useMode } from '../../app/mode.ts';
 import type { Shape } from '../../app/shape.ts';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { byCursor, CursorList } from '../../components/cursor-list.tsx';
-import { type DescriptionItem, DescriptionList } from '../../components/facts.tsx';
+import { type DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { useFormat } from '../../components/format.ts';
 import { IdLine } from '../../components/id-line.tsx';
 import { Panel } from '../../components/panel.tsx';
-import { MemberBadge, useNextWords } from './member-words.tsx';
+import { MemberBadge, useNextWords } from './member-labels.tsx';
 import { SalesTable } from './sales-table.tsx';
 import { SimulatePanel } from './simulate-panel.tsx';
-import { usePriceWords } from './tier-words.ts';
+import { usePriceWords } from './tier-labels.ts';
 
 type Subscription = Shape<'Subscription'>;
 

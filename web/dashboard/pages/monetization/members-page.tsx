@@ -13,10 +13,10 @@ import { RowsTable } from '../../components/rows-table.tsx';
 import { withoutUndefined } from '../../components/search-values.ts';
 import { FilterSelect } from './filters.tsx';
 import { Member } from './member.tsx';
-import { MemberBadge, useNextWords } from './member-words.tsx';
+import { MemberBadge, useNextWords } from './member-labels.tsx';
 import { MoneyPage } from './money-page.tsx';
 import { MEMBER_STATES } from './search.ts';
-import { usePriceWords } from './tier-words.ts';
+import { usePriceWords } from './tier-labels.ts';
 
 const PAGE_ROWS = 50;
 /** As many as can be open. */

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import { formErrors } from '../../app/form.ts';
-import { createIdempotencyKeys } from '../../app/repeat-key.ts';
+import { createIdempotencyKeys } from '../../app/idempotency-key.ts';
 import type { Shape } from '../../app/shape.ts';
 import { showSuccess } from '../../app/toasts.ts';
 import { useFormat } from '../../components/format.ts';

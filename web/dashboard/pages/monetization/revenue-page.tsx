@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { serverNow } from '../../app/server-clock.ts';
 import type { Shape } from '../../app/shape.ts';
-import { DescriptionList } from '../../components/facts.tsx';
+import { DescriptionList } from '../../components/description-list.tsx';
 import { TIME_ZONE, useFormat } from '../../components/format.ts';
 import { Loaded } from '../../components/loaded.tsx';
 import { Panel } from '../../components/panel.tsx';

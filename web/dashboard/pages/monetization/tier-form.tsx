@@ -18,7 +18,7 @@ import { useUnsaved } from '../../app/unsaved.ts';
 import { FormActions } from '../../components/form-actions.tsx';
 import { centsOf, dollarsOf, type Entered, MoneyInput } from '../../components/money-input.tsx';
 import { Panel } from '../../components/panel.tsx';
-import { usePriceWords } from './tier-words.ts';
+import { usePriceWords } from './tier-labels.ts';
 
 type Tier = Shape<'Tier'>;
 

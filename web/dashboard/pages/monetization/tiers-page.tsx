@@ -12,7 +12,7 @@ import { IdLine } from '../../components/id-line.tsx';
 import { MoneyPage } from './money-page.tsx';
 import type { FormSearch } from './search.ts';
 import { TierForm } from './tier-form.tsx';
-import { type TierState, tierState, usePriceWords } from './tier-words.ts';
+import { type TierState, tierState, usePriceWords } from './tier-labels.ts';
 
 type Tier = Shape<'Tier'>;
 

@@ -27,11 +27,7 @@ export function RecordingPanel({ room }: { room: Shape<'Room'> }) {
               {t('recording.stop')}
             </EditButton>
           ) : (
-            <EditButton
-              variant="default"
-              loading={start.isPending}
-              onClick={() => start.mutate({ params })}
-            >
+            <EditButton variant="default" loading={start.isPending} onClick={() => start.mutate({ params })}>
               {t('recording.start')}
             </EditButton>
           )}

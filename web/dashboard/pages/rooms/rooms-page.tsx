@@ -33,9 +33,7 @@ export function RoomsPage() {
       <PageHeader
         title={t('list.title')}
         description={t('list.description')}
-        actions={
-          search.new !== true && <EditButton onClick={() => setNew(true)}>{t('list.new')}</EditButton>
-        }
+        actions={search.new !== true && <EditButton onClick={() => setNew(true)}>{t('list.new')}</EditButton>}
       />
       {search.new === true && <NewRoom onCancel={() => setNew(false)} />}
       <StatusFilter status={search.status} />

@@ -2,7 +2,7 @@ import { Alert, Button, Group, List, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { api, queries } from '../../app/api.ts';
-import { errorMessage } from '../../app/error-words.ts';
+import { errorMessage } from '../../app/error-message.ts';
 import type { Shape } from '../../app/shape.ts';
 import { showSuccess } from '../../app/toasts.ts';
 import { ConfirmAction } from '../../components/confirm-action.tsx';

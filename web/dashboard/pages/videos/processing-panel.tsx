@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
 import { EditButton } from '../../components/change-button.tsx';
-import { type DescriptionItem, DescriptionList } from '../../components/facts.tsx';
+import { type DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { useFormat } from '../../components/format.ts';
 import { WarningIcon } from '../../components/icons.tsx';
 import { Panel } from '../../components/panel.tsx';

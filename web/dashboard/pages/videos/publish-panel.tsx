@@ -56,11 +56,7 @@ function Publish({ video: { id, publishAt } }: Props) {
           {t('publish.now')}
         </EditButton>
         {publishAt !== null && (
-          <EditButton
-            variant="default"
-            loading={withdraw.isPending}
-            onClick={() => withdraw.mutate(params)}
-          >
+          <EditButton variant="default" loading={withdraw.isPending} onClick={() => withdraw.mutate(params)}>
             {t('publish.withdraw')}
           </EditButton>
         )}

@@ -24,7 +24,10 @@ export function StatusBadge({ video }: { video: Pick<Shape<'Video'>, 'status' | 
 }
 
 /** Whether it changes by itself, so that it is worth asking again. */
-export function isInProgress({ status, replacement }: Pick<Shape<'Video'>, 'status' | 'replacement'>): boolean {
+export function isInProgress({
+  status,
+  replacement,
+}: Pick<Shape<'Video'>, 'status' | 'replacement'>): boolean {
   return isProcessing(status) || (replacement !== null && isProcessing(replacement.status));
 }
 

@@ -14,7 +14,7 @@ import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { PlayerFrame, PlayerPlaceholder } from '../../components/player-frame.tsx';
 import { ShareFields } from '../../components/share-fields.tsx';
-import { TakedownNotice } from '../../components/taken-down.tsx';
+import { TakedownNotice } from '../../components/takedown-notice.tsx';
 import { CaptionsPanel } from './captions-panel.tsx';
 import { DeleteVideo } from './delete-video.tsx';
 import { DetailsForm } from './details-form.tsx';
@@ -36,7 +36,8 @@ export function VideoPage() {
     '/videos/{id}',
     { params: { path: { id } } },
     {
-      refetchInterval: ({ state: { data } }) => (data !== undefined && isInProgress(data.data) ? POLL_MS : false),
+      refetchInterval: ({ state: { data } }) =>
+        data !== undefined && isInProgress(data.data) ? POLL_MS : false,
     },
   );
   const video = query.data?.data;

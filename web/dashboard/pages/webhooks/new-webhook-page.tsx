@@ -2,8 +2,8 @@ import { Stack } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { $api, queries } from '../../app/api.ts';
+import { OneTimeSecret } from '../../components/one-time-secret.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
-import { OneTimeSecret } from '../../components/secret-once.tsx';
 import { HowToVerify } from './how-to-verify.tsx';
 import { WebhookForm } from './webhook-form.tsx';
 

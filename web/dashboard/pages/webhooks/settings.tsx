@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { showSuccess } from '../../app/toasts.ts';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
-import { OneTimeSecret } from '../../components/secret-once.tsx';
+import { OneTimeSecret } from '../../components/one-time-secret.tsx';
 import { HowToVerify } from './how-to-verify.tsx';
 import { refreshWebhooks, type Webhook } from './webhook.ts';
 import { WebhookForm } from './webhook-form.tsx';

@@ -2,7 +2,7 @@ import { Button, Code, Group, Progress, Stack, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { api, queries } from '../../../app/api.ts';
-import { errorMessage } from '../../../app/error-words.ts';
+import { errorMessage } from '../../../app/error-message.ts';
 import { useMode } from '../../../app/mode.ts';
 import { useStore } from '../../../app/store.ts';
 import { showError } from '../../../app/toasts.ts';

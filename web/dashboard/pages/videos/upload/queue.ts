@@ -1,7 +1,7 @@
 import { queries } from '../../../app/api.ts';
 import { ApiError } from '../../../app/api-error.ts';
+import { randomText } from '../../../app/idempotency-key.ts';
 import { currentMode } from '../../../app/mode.ts';
-import { randomText } from '../../../app/repeat-key.ts';
 import type { Shape } from '../../../app/shape.ts';
 import { ownPath } from '../../../components/addresses.ts';
 import { refreshVideo } from '../refresh.ts';

@@ -2,7 +2,7 @@ import './upload.css';
 import { FileButton } from '@mantine/core';
 import { type DragEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useCanEdit } from '../../../app/rights.ts';
+import { useCanEdit } from '../../../app/permissions.ts';
 import { EditButton } from '../../../components/change-button.tsx';
 import { addFiles } from './queue.ts';
 

@@ -1,6 +1,0 @@
-/** What was counted of content, and what it says (docs/concepts/analytics.md). */
-export { createAnalyticsConsumers } from './consumers.ts';
-export { createFinanceAnalytics } from './finance.service.ts';
-export { createAnalyticsQueries } from './reads.service.ts';
-export { analyticsRoutes } from './routes.ts';
-export { createRollups } from './sums.service.ts';

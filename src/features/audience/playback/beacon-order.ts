@@ -1,0 +1,28 @@
+import type { UsageEvents } from '../../insight/usage-events/index.ts';
+import type { PlaybackSession } from './playback-sessions.ts';
+
+/** About 10 MB. The session that was silent for the longest time is dropped first, and read from the facts again. */
+const MAX_SESSIONS = 100_000;
+
+/** The order of the beacons of each session. */
+export interface BeaconOrder {
+  /** Reports whether the number is higher than all numbers of the session before, and remembers it. */
+  advance(session: Pick<PlaybackSession, 'key'>, number: number, now: Date): Promise<boolean>;
+}
+
+/** Remembers the highest number of each session; the facts know those of other nodes and of before a restart. */
+export function createBeaconOrder(facts: Pick<UsageEvents, 'lastNumber'>): BeaconOrder {
+  /** The session that was silent for the longest time comes first. */
+  const latest = new Map<string, number>();
+  return {
+    async advance({ key }, number, now) {
+      const stored = latest.has(key) ? null : await facts.lastNumber({ playbackSession: key, before: now });
+      const known = Math.max(latest.get(key) ?? -1, stored ?? -1);
+      latest.delete(key);
+      latest.set(key, Math.max(known, number));
+      const [oldest] = latest.keys();
+      if (latest.size > MAX_SESSIONS && oldest !== undefined) latest.delete(oldest);
+      return number > known;
+    },
+  };
+}

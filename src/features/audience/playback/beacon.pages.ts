@@ -1,0 +1,76 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { clientInfoOf } from '../../../http/client-info.ts';
+import { OneOf } from '../../../http/schema.ts';
+import { compileInput } from '../../../http/validation.ts';
+import { parseJson } from '../../../platform/json.ts';
+import { EVENT_TYPES } from './beacon.rules.ts';
+import type { Beacons } from './beacon.service.ts';
+import { SESSION_LENGTH } from './playback-sessions.ts';
+
+/** A beacon has some hundred bytes; of a longer body nothing is kept. */
+const BODY_BYTES = 16_384;
+const MOST_NUMBER = 2_147_483_647;
+
+const Moment = Type.Union([Type.String({ maxLength: 40 }), Type.Number()]);
+const Beacon = Type.Object({
+  session: Type.String({ maxLength: SESSION_LENGTH }),
+  n: Type.Integer({ minimum: 0, maximum: MOST_NUMBER }),
+  sentAt: Type.Optional(Moment),
+  isPresence: Type.Optional(Type.Boolean()),
+  events: Type.Array(
+    Type.Object({
+      type: OneOf(EVENT_TYPES),
+      positionSec: Type.Number(),
+      at: Moment,
+      quality: Type.Optional(Type.Integer({ minimum: 1, maximum: 20_000 })),
+    }),
+    { minItems: 1, maxItems: 100 },
+  ),
+});
+const readBeacon = compileInput(Beacon, 'body');
+
+/**
+ * `POST /playback/beacon`: players tell that they play (docs/concepts/playback.md#beacons). 204 whatever comes: a page that
+ * is being closed reads no answer.
+ */
+export function beaconPage({ beacons }: { beacons: Beacons }): (app: FastifyInstance) => void {
+  return (app) => {
+    app.register(async (scope) => {
+      // sendBeacon says text/plain; whatever it says, it is read below.
+      scope.removeAllContentTypeParsers();
+      scope.addContentTypeParser('*', (_request, _body, done) => done(null));
+      scope.setErrorHandler((_error, _request, reply) => reply.status(204).send());
+      scope.post('/playback/beacon', async (request, reply) => {
+        const text = await readText(request);
+        const beacon = text === null ? null : parseBeacon(text);
+        if (beacon !== null) await beacons.take(beacon, clientInfoOf(request));
+        return reply.status(204).header('Cache-Control', 'no-store').send();
+      });
+    });
+  };
+}
+
+function parseBeacon(text: string) {
+  try {
+    return readBeacon(parseJson(text));
+  } catch {
+    return null;
+  }
+}
+
+/** Null when it is too long, or breaks off; the rest is read and thrown away. */
+function readText({ raw }: FastifyRequest): Promise<string | null> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    raw.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > BODY_BYTES) return resolve(null);
+      chunks.push(chunk);
+    });
+    raw.once('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+    raw.once('error', () => resolve(null));
+    raw.once('close', () => resolve(null));
+  });
+}

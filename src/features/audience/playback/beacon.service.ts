@@ -1,0 +1,143 @@
+import type { ClientInfo } from '../../../kernel/client-info.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import { DAY_MS, MINUTE_SEC } from '../../../kernel/durations.ts';
+import { ipBlock } from '../../../kernel/ip-block.ts';
+import type { Visibility } from '../../../kernel/visibility.ts';
+import { type CounterFactory, counterKey } from '../../../platform/counters.ts';
+import type { UsageEvents } from '../../insight/usage-events/index.ts';
+import type { ViewerFingerprint, ViewerFingerprints } from '../viewer-fingerprints/index.ts';
+import { mayWatch } from './access.rules.ts';
+import { type AcceptedPlayerEvent, acceptEvents, type ReportedPlayerEvent } from './beacon.rules.ts';
+import { createBeaconOrder } from './beacon-order.ts';
+import type { StreamSnapshot } from './live/snapshot.ts';
+import type { OnWatched } from './live/watchers.ts';
+import { isShown } from './paywall.ts';
+import type { PlaybackSession, PlaybackSessions } from './playback-sessions.ts';
+import type { Snapshots } from './snapshots.ts';
+import type { VideoSnapshot } from './videos/snapshot.ts';
+
+/** A message of a player. */
+export interface Beacon {
+  session: string;
+  /** Its number in the session. */
+  n: number;
+  sentAt?: string | number;
+  /** False where the viewer is counted by requests for playlists. */
+  isPresence?: boolean;
+  events: readonly ReportedPlayerEvent[];
+}
+
+/** Takes the messages of players (docs/concepts/playback.md#beacons). */
+export interface Beacons {
+  /** What is not good counts nothing. */
+  take(beacon: Beacon, visit: ClientInfo): Promise<void>;
+}
+
+interface Deps {
+  streams: Snapshots<StreamSnapshot>;
+  videos: Snapshots<VideoSnapshot>;
+  sessions: Pick<PlaybackSessions, 'read'>;
+  viewers: OnWatched;
+  arrivals: Pick<ViewerFingerprints, 'fingerprint' | 'viewerOf'>;
+  facts: Pick<UsageEvents, 'record' | 'isDuplicate' | 'lastNumber'>;
+  counters: CounterFactory;
+  clock: Clock;
+}
+
+/** A player sends four a minute, and more where its viewer seeks; some hundred play behind one address. */
+const MOST_A_MINUTE = { session: 60, address: 1200 };
+/**
+ * After a broadcast its viewers see the rest for 15 seconds, some seconds behind
+ * (docs/decisions/playback-and-tokens.md#end-of-a-broadcast); then their players tell that it has ended.
+ */
+const ENDING_MS = 30_000;
+/** After these the viewer does not watch. */
+const LEAVES: ReadonlySet<string> = new Set(['PAUSE', 'END']);
+
+export function createBeacons(deps: Deps): Beacons {
+  const { streams, videos, sessions, viewers, arrivals, facts, counters, clock } = deps;
+  const counter = counters({ name: 'beacons', window: MINUTE_SEC, withoutStore: 'insured' });
+  const order = createBeaconOrder(facts);
+  const isTooMuch = async (session: PlaybackSession, { ip }: ClientInfo) => {
+    const counts = await Promise.all([
+      counter.hit(session.key),
+      counter.hit(counterKey(`address ${ipBlock(ip)}`)),
+    ]);
+    return counts[0].count > MOST_A_MINUTE.session || counts[1].count > MOST_A_MINUTE.address;
+  };
+
+  /** The sums know a number that was told within a day; what could be older than that is looked up. */
+  const isOldReplay = async ({ key, madeAtMs }: PlaybackSession, number: number, now: Date) =>
+    now.getTime() - madeAtMs >= DAY_MS && facts.isDuplicate({ playbackSession: key, number, before: now });
+
+  return {
+    async take(beacon, visit) {
+      const session = sessions.read(beacon.session);
+      if (session === null || (await isTooMuch(session, visit))) return;
+      const [stream, video] = await Promise.all([streams.get(session.id), videos.get(session.id)]);
+      const now = clock.now();
+      const what = playing(stream, video, session, now.getTime());
+      if (what === undefined || (await isOldReplay(session, beacon.n, now))) return;
+      const durationSec = video?.durationSec ?? null;
+      const events = acceptEvents(beacon.events, {
+        nowMs: now.getTime(),
+        sentAt: beacon.sentAt,
+        durationSec,
+      });
+      if (events.length === 0) return;
+      const { workspaceId } = what;
+      const meet = (): ViewerFingerprint => arrivals.fingerprint(visit, { workspaceId, ...session });
+      const isPresence = stream?.isLive && beacon.isPresence !== false;
+      if (isPresence && (await order.advance(session, beacon.n, now)))
+        tellPresence(viewers, stream, { session, visit, events, meet });
+      const viewer = await arrivals.viewerOf(meet(), now);
+      facts.record({
+        kind: 'BEACON',
+        workspaceId,
+        subjectId: session.id,
+        at: now,
+        viewer,
+        playbackSession: session.key,
+        number: beacon.n,
+        playerEvents: events,
+      });
+    },
+  };
+}
+
+/**
+ * The broadcast that is on (or has just ended, for whoever came before) or the video that can be played, while it is open to what let the viewer in. Whoever was
+ * given the page of a member was entitled to it then; to what is private nobody is.
+ */
+function playing(
+  stream: StreamSnapshot | undefined,
+  video: VideoSnapshot | undefined,
+  { grant, madeAtMs }: PlaybackSession,
+  nowMs: number,
+): { workspaceId: string; visibility: Visibility } | undefined {
+  const endedMs = stream?.ended?.until.getTime() ?? Number.NEGATIVE_INFINITY;
+  const isOn = stream?.isLive || (nowMs - endedMs < ENDING_MS && madeAtMs <= endedMs);
+  const what = isOn ? stream : video !== undefined && isShown(video) ? video : undefined;
+  if (what === undefined) return undefined;
+  const { visibility } = what;
+  return mayWatch({ visibility, grant, isEntitled: visibility !== 'PRIVATE' }) ? what : undefined;
+}
+
+interface Told {
+  session: PlaybackSession;
+  visit: ClientInfo;
+  events: readonly AcceptedPlayerEvent[];
+  meet(): ViewerFingerprint;
+}
+
+function tellPresence(
+  viewers: OnWatched,
+  stream: StreamSnapshot,
+  { session, visit, events, meet }: Told,
+): void {
+  const last = events.findLast(({ type }) => type !== 'ERROR');
+  if (last === undefined) return;
+  const { ip, userAgent } = visit;
+  const viewer = { ip, userAgent, token: session.tokenFingerprint };
+  viewers.seen(stream, viewer, meet, LEAVES.has(last.type) ? 'gone' : 'beacon');
+}

@@ -1,0 +1,119 @@
+import type { Page } from '../../../http/page.ts';
+import { siteLayout } from '../../../http/page.ts';
+import type { Mode } from '../../../kernel/access.ts';
+import { html, type SafeHtml } from '../../../platform/html.ts';
+import type { ProtectedMedia } from './access.service.ts';
+import type { StreamSnapshot } from './live/snapshot.ts';
+import type { Snapshots } from './snapshots.ts';
+import type { VideoSnapshot } from './videos/snapshot.ts';
+
+/** What opens a video or a stream to somebody who may not see it yet. */
+export interface Offer {
+  name: string;
+  /** As people read it: `$5.00 a month`. */
+  price: string;
+  /** Null: the thing itself, once. */
+  tierId: string | null;
+}
+
+/** Who sells it. */
+export interface Seller {
+  offers: readonly Offer[];
+  /** Where members get a link to what they have, below the platform's address. */
+  memberPath: string;
+}
+
+/** What may be bought of what is for TIER or PURCHASE; filled by the features that sell. */
+export type Sellers = (what: PurchasableMedia) => Promise<Seller>;
+
+/** What is sold. */
+export interface PurchasableMedia extends ProtectedMedia {
+  title: string;
+  priceCents: number | null;
+  creator: { username: string; name: string | null };
+  mode: Mode;
+}
+
+/** Is a visitor who may not see it told what it costs? */
+export function isPurchasable({ visibility }: Pick<ProtectedMedia, 'visibility'>): boolean {
+  return visibility === 'TIER' || visibility === 'PURCHASE';
+}
+
+/** What has a watch page that says what it costs; undefined for all else. */
+export async function purchasableAt(
+  { streams, videos }: { streams: Snapshots<StreamSnapshot>; videos: Snapshots<VideoSnapshot> },
+  id: string,
+): Promise<VideoSnapshot | StreamSnapshot | undefined> {
+  const video = await videos.get(id);
+  const found = video === undefined ? await streams.get(id) : isShown(video) ? video : undefined;
+  return found !== undefined && isPurchasable(found) ? found : undefined;
+}
+
+/** Nothing is sold of what cannot be watched yet. */
+export function isShown({ rungs }: Pick<VideoSnapshot, 'rungs'>): boolean {
+  return rungs.length > 0;
+}
+
+/**
+ * The watch page of what is for those who pay: what it costs, forms that lead to where it is paid, and the way in for
+ * those who have.
+ *
+ * @param isBack the visitor comes from a checkout (docs/concepts/checkout.md#redirect-urls).
+ */
+export function paywallPage(sold: PurchasableMedia, { offers, memberPath }: Seller, isBack: boolean): Page {
+  const by = sold.creator.name ?? sold.creator.username;
+  const words =
+    sold.visibility === 'TIER' ? 'This content is for members only.' : 'This content must be purchased.';
+  return {
+    status: 200,
+    title: `${sold.title} · ${by}`,
+    head: html`<meta name="robots" content="noindex">`,
+    body: siteLayout(
+      'page notice',
+      html`<h1><bdi>${sold.title}</bdi></h1>
+${isBack && html`<p role="status"><b>Just paid? Your receipt is on its way: open the link in the email to watch here.</b></p>`}
+<p>By <bdi>${by}</bdi>. ${words}</p>
+${sold.mode === 'test' && html`<p>Test mode: no money moves.</p>`}${
+  offers.length === 0
+    ? html`<p>It is not available for purchase right now.</p>`
+    : html`<ul class="offers">${offers.map((offer) => offerItem(sold.id, offer))}</ul>`
+}
+<p>Already purchased? <a href="${memberPath}">Get a sign-in link by email</a> to watch it here.</p>`,
+    ),
+    frames: "'none'",
+    forms: true,
+  };
+}
+
+/** The watch page of what is for followers, for whoever is none. @param follow the way to become one. */
+export function followersOnlyPage(
+  { title, creator }: Pick<PurchasableMedia, 'title' | 'creator'>,
+  follow: SafeHtml,
+): Page {
+  const by = creator.name ?? creator.username;
+  return {
+    status: 200,
+    title: `${title} · ${by}`,
+    head: html`<meta name="robots" content="noindex">`,
+    body: siteLayout(
+      'page notice',
+      html`<h1><bdi>${title}</bdi></h1>
+<p>By <bdi>${by}</bdi>. Follow to watch: this content is for followers only.</p>
+${follow}`,
+    ),
+    frames: "'none'",
+    forms: true,
+  };
+}
+
+function offerItem(id: string, { name, price, tierId }: Offer): SafeHtml {
+  return html`<li><form class="offer" method="post" action="/watch/${id}/buy">
+<p><b><bdi>${name}</bdi></b>, ${price}</p>
+${
+  tierId === null
+    ? html`<button class="button main" type="submit">Buy</button>`
+    : html`<input type="hidden" name="tier" value="${tierId}">
+<button class="button main" type="submit" aria-label="Subscribe to ${name}">Subscribe</button>`
+}
+</form></li>`;
+}

@@ -1,0 +1,32 @@
+import type { NewEmail } from '../../integration/mail/index.ts';
+import { CONFIRM_DAYS } from './links.ts';
+
+/** Asks whether a creator may write to an address. */
+export function confirmationEmail({
+  to,
+  creator,
+  confirmUrl,
+  leaveUrl,
+}: {
+  to: string;
+  creator: string;
+  confirmUrl: string;
+  leaveUrl: string;
+}): NewEmail {
+  return {
+    kind: 'subscriber-confirm',
+    to,
+    subject: `Confirm your subscription to ${creator}`,
+    text: `This email address was added to the mailing list of ${creator}.
+
+To confirm, open this link within ${CONFIRM_DAYS} days:
+
+${confirmUrl}
+
+If this wasn't you, ignore this email: unconfirmed addresses receive no emails. To unsubscribe from the list:
+
+${leaveUrl}
+`,
+    unsubscribeUrl: leaveUrl,
+  };
+}

@@ -1,0 +1,49 @@
+import type { Clock } from '../../../kernel/clock.ts';
+import { DAY_MS } from '../../../kernel/durations.ts';
+import type { Secrets } from '../../../platform/secrets.ts';
+
+/** Links in mails to subscribers: signed, and stored nowhere (docs/concepts/subscribers.md#email-links). */
+export interface SubscriberLinks {
+  confirmUrl(subscriber: Asked): string;
+  /** Is it the token of a link that is not too old, for this time of asking? */
+  mayConfirm(subscriber: Asked, token: string): boolean;
+  leaveUrl(id: string): string;
+  /** It is good for ever: whoever has a mail can leave. */
+  mayLeave(id: string, token: string): boolean;
+}
+
+interface Asked {
+  id: string;
+  confirmation_round: number;
+}
+
+const CONFIRM = 'subscriber confirm';
+const LEAVE = 'subscriber leave';
+export const CONFIRM_DAYS = 7;
+const TOKEN = /^([0-9a-z]{1,9})\.([\w-]{43})$/;
+
+export function createLinks({
+  secrets,
+  clock,
+  publicUrl,
+}: {
+  secrets: Pick<Secrets, 'sign' | 'verify'>;
+  clock: Clock;
+  publicUrl: string;
+}): SubscriberLinks {
+  const signed = ({ id, confirmation_round: round }: Asked, until: string) => `${id} ${round} ${until}`;
+  return {
+    confirmUrl(subscriber) {
+      const until = (clock.ms() + CONFIRM_DAYS * DAY_MS).toString(36);
+      const token = `${until}.${secrets.sign(CONFIRM, signed(subscriber, until))}`;
+      return `${publicUrl}/subscribers/${subscriber.id}/confirm?token=${token}`;
+    },
+    mayConfirm(subscriber, token) {
+      const [, until = '', signature = ''] = TOKEN.exec(token) ?? [];
+      if (Number.parseInt(until, 36) <= clock.ms()) return false;
+      return signature !== '' && secrets.verify(CONFIRM, signed(subscriber, until), signature);
+    },
+    leaveUrl: (id) => `${publicUrl}/subscribers/${id}/unsubscribe?token=${secrets.sign(LEAVE, id)}`,
+    mayLeave: (id, token) => secrets.verify(LEAVE, id, token),
+  };
+}

@@ -1,0 +1,12 @@
+/**
+ * Cohorts: groups that take a course together (docs/concepts/booking-cohorts.md).
+ *
+ * Terminology: a *member* has a booking of the cohort; a seat is *claimed* while somebody pays for it, or has an offer.
+ */
+export { createCohortConsumers } from './consumers.ts';
+export { cohortCanceled, cohortCompleted, cohortEvents, cohortRescheduled } from './events.ts';
+export type { CohortRow } from './repository.ts';
+export { hasCohort } from './repository.ts';
+export { cohortRoutes } from './routes.ts';
+export { type Cohorts, createCohorts } from './service.ts';
+export { createStates, type Seats } from './status.ts';

@@ -1,0 +1,38 @@
+import { dateFromMs } from '../../../kernel/clock.ts';
+import { DAY_MS } from '../../../kernel/durations.ts';
+import { badRequest } from '../../../kernel/errors.ts';
+import type { BookingProductType } from '../../../platform/db/tables.generated.ts';
+
+/** What somebody waits for. Both null: any place of the product. */
+export interface Spot {
+  cohortId: string | null;
+  startsAt: Date | null;
+}
+
+/** The longest that a place is kept for somebody. */
+const OFFER_MS = DAY_MS;
+
+/**
+ * When an offer that is made now ends (docs/concepts/booking-waitlist.md#offers).
+ *
+ * @param closesAt from when on the place cannot be booked any more.
+ * @returns null when it is too late to offer the place.
+ */
+export function offerEnd(now: Date, closesAt: Date): Date | null {
+  const end = Math.min(now.getTime() + OFFER_MS, closesAt.getTime());
+  return end > now.getTime() ? dateFromMs(end) : null;
+}
+
+/**
+ * What can be waited for of a product.
+ *
+ * @throws {AppError} BAD_REQUEST, field `cohortId` or `startsAt`.
+ */
+export function assertSpot(type: BookingProductType, { cohortId, startsAt }: Spot, now: Date): void {
+  if (type === 'COHORT' && startsAt !== null) {
+    throw badRequest('startsAt', 'Use cohortId, not startsAt, for a cohort.');
+  }
+  if (type !== 'COHORT' && cohortId !== null)
+    throw badRequest('cohortId', 'This product does not have cohorts.');
+  if (startsAt !== null && startsAt <= now) throw badRequest('startsAt', 'startsAt must be in the future.');
+}

@@ -1,0 +1,268 @@
+import { dateFromMs } from '../../../kernel/clock.ts';
+import { DAY_MS } from '../../../kernel/durations.ts';
+import { parseEmail } from '../../../kernel/email.ts';
+import { AppError, badRequest, notFound } from '../../../kernel/errors.ts';
+import { newId } from '../../../kernel/ids.ts';
+import type { PageRequest } from '../../../kernel/page.ts';
+import { toSingleLine } from '../../../kernel/single-line.ts';
+import type { Db, Tx } from '../../../platform/db/index.ts';
+import type { CountMail } from '../../integration/mail/index.ts';
+import { waitlistJoined } from './events.ts';
+import { createOffers, dataOf, type Offers, placeOf } from './offers.ts';
+import type { TransactionContext, WaitlistPorts } from './ports.ts';
+import type { AwaitedSpot, EntryFilters, EntryRow, ProductSpot } from './repository.ts';
+import * as repository from './repository.ts';
+import { assertSpot, type Spot } from './rules.ts';
+import type { WaitlistIn } from './schemas.ts';
+
+/** Who waits for places of booking products (docs/concepts/booking-waitlist.md). An id of another workspace is NOT_FOUND. */
+export interface Waitlist {
+  /**
+   * Again for the same, whoever typed their address is mailed again, and a key answers for what nobody has confirmed yet.
+   *
+   * @throws {AppError} BAD_REQUEST, field `email`, `startsAt` or `cohortId`; NOT_FOUND; CONFLICT when the address waits
+   * for the same already (`email`, never where it is typed), the place is free, the line is full, or the product is
+   * archived.
+   * @param how.isTyped on a public page, on which anybody can type an address: it is their turn once the mailed link has
+   * confirmed it. Otherwise a key answers for the address.
+   */
+  join(
+    workspaceId: string,
+    productId: string,
+    input: WaitlistIn,
+    how: { isTyped: boolean; countMail: CountMail },
+  ): Promise<EntryRow>;
+  list(workspaceId: string, filters: EntryFilters, page: PageRequest): Promise<EntryRow[]>;
+  get(workspaceId: string, id: string): Promise<EntryRow>;
+  /** Takes somebody off the list. @throws {AppError} CONFLICT for whoever has booked. */
+  remove(workspaceId: string, id: string): Promise<EntryRow>;
+  /** Is it the key of the link that was mailed? */
+  isLink(id: string, key: string): boolean;
+  /** For whoever has the link. */
+  byId(id: string): Promise<{ entry: EntryRow; place: Spot }>;
+  /** The same: they do wait. Again, it changes nothing. */
+  confirm(id: string): Promise<void>;
+  /** The same. @throws {AppError} as `remove`. */
+  leave(id: string): Promise<EntryRow>;
+  /** Is this place kept for the entry? */
+  isKept(db: Db, place: ProductSpot, id: string): Promise<boolean>;
+  /**
+   * Gives the place that is kept for the entry up for its booking. It is kept again when the booking comes to nothing and
+   * the offer still runs.
+   *
+   * @returns false when none is kept.
+   * @throws {AppError} CONFLICT when the offer ends in this moment.
+   */
+  take(tx: Tx, place: ProductSpot, id: string): Promise<boolean>;
+  /** Ends offers whose time is over, and offers what is free by other ways than an event; the worker calls it. */
+  sweep(): Promise<void>;
+  /** For consumers. */
+  offers: Offers;
+}
+
+/** In one line, of those who have confirmed it. */
+const MAX_WAITING = 1000;
+/** In one line, of those who have not: more than what one address can type in the time that they have for it. */
+const MOST_UNCONFIRMED = 5000;
+const BATCH = 200;
+const UNCONFIRMED_MS = 2 * DAY_MS;
+const OPEN: readonly EntryRow['status'][] = ['WAITING', 'OFFERED'];
+
+interface Deps extends WaitlistPorts {
+  offers: Offers;
+}
+
+export function createWaitlist(ports: WaitlistPorts): Waitlist {
+  const { db, events } = ports;
+  const offers = createOffers(ports);
+  const deps = { ...ports, offers };
+  /** The last place that a sweep has looked at. */
+  let looked: AwaitedSpot | null = null;
+  return {
+    offers,
+    join: (workspaceId, productId, input, how) =>
+      events.transaction((tx, append) =>
+        join(deps, { tx, append }, workspaceId, { productId, input, ...how }),
+      ),
+    list: (workspaceId, filters, page) => repository.listEntries(db, workspaceId, filters, page),
+    get: async (workspaceId, id) => found(await repository.findEntry(db, id, workspaceId)),
+    remove: (workspaceId, id) => endOne(deps, id, 'REMOVED', workspaceId),
+    isLink: offers.isLink,
+    async byId(id) {
+      const entry = found(await repository.findEntry(db, id));
+      return { entry, place: placeOf(entry) };
+    },
+    confirm: (id) => repository.confirmEntry(db, id, ports.clock.now()),
+    leave: (id) => endOne(deps, id, 'REMOVED'),
+    isKept: async (at, place, id) => (await keptFor(deps, at, place, id)) !== null,
+    take: (tx, place, id) => take(deps, tx, place, id),
+    async sweep() {
+      const now = ports.clock.now();
+      await repository.expireUnconfirmed(db, dateFromMs(now.getTime() - UNCONFIRMED_MS), now);
+      const lapsed = await repository.listLapsed(db, ports.clock.now(), BATCH);
+      for (const { id } of lapsed) await apart(deps, { waitlistId: id }, () => endOne(deps, id, 'EXPIRED'));
+      const awaited = await repository.listAwaited(db, ports.clock.now(), { after: looked, limit: BATCH });
+      // The next time goes on behind the last one, and begins again at the end.
+      looked = awaited.length < BATCH ? null : (awaited.at(-1) ?? null);
+      for (const place of awaited) await apart(deps, place, () => offerFree(deps, place));
+    },
+  };
+}
+
+interface Joining {
+  productId: string;
+  input: WaitlistIn;
+  isTyped: boolean;
+  countMail: CountMail;
+}
+
+async function join(
+  { products, clock, offers }: Deps,
+  work: TransactionContext,
+  workspaceId: string,
+  { productId, input, isTyped, countMail }: Joining,
+): Promise<EntryRow> {
+  const { tx, append } = work;
+  if ((await products.find(tx, workspaceId, productId)) === undefined) throw notFound();
+  const email = parseEmail(input.email);
+  if (email === null) throw badRequest('email', 'Enter a valid email address, such as name@example.com.');
+  const { cohortId = null, startsAt = null } = input;
+  const name = toSingleLine(input.name ?? '') || null;
+  const place = { cohortId, startsAt: startsAt === null ? null : instant(startsAt) };
+  const now = clock.now();
+  const product = await products.lock(tx, productId);
+  if (product.status === 'ARCHIVED') throw new AppError('CONFLICT', { message: 'The product is archived.' });
+  assertSpot(product.type, place, now);
+  if (await offers.places.isFree(tx, product, place)) {
+    const field = cohortId === null ? 'startsAt' : 'cohortId';
+    throw new AppError('CONFLICT', { field, message: 'A spot is available. Book it instead.' });
+  }
+  const wanted = { ...place, productId };
+  const known = await repository.lockWaiting(tx, { ...wanted, email });
+  const line = await repository.countQueue(tx, wanted);
+  // A page answers the same whether or not an address waits: that is its owner's business alone.
+  if (isTyped || known === undefined) assertRoom(line, isTyped);
+  const row =
+    known === undefined
+      ? await repository.insertEntry(tx, {
+          id: newId('wl', clock),
+          workspace_id: workspaceId,
+          product_id: productId,
+          cohort_id: cohortId,
+          starts_at: place.startsAt,
+          ...{ email, name },
+          position: line.ever + 1,
+          confirmed_at: isTyped ? null : now,
+          created_at: now,
+          updated_at: now,
+        })
+      : await joinAgain(tx, known, { isTyped, name, now });
+  if (known === undefined) await append(waitlistJoined, workspaceId, await dataOf(work, row));
+  await countMail(email);
+  await offers.greet(work, product, row);
+  return row;
+}
+
+function assertRoom(line: { confirmed: number; unconfirmed: number }, isTyped: boolean): void {
+  if (line.confirmed >= MAX_WAITING) {
+    throw new AppError('CONFLICT', { message: `The waitlist limit of ${MAX_WAITING} people is reached.` });
+  }
+  if (isTyped && line.unconfirmed >= MOST_UNCONFIRMED) {
+    const message = 'Too many unconfirmed waitlist entries. Try again tomorrow.';
+    throw new AppError('CONFLICT', { message });
+  }
+}
+
+/** @returns the entry as it is by now. */
+async function joinAgain(
+  tx: Tx,
+  known: EntryRow,
+  { isTyped, name, now }: { isTyped: boolean; name: string | null; now: Date },
+): Promise<EntryRow> {
+  if (isTyped) return known.confirmed_at === null ? repository.resendConfirmation(tx, known.id, now) : known;
+  if (known.confirmed_at === null) return repository.confirmOnBehalf(tx, known.id, { name, now });
+  const message = 'This email address is already on the waitlist.';
+  throw new AppError('CONFLICT', { field: 'email', message });
+}
+
+/** The entry was changed by another one between the look and the change. */
+const RACED = new Error('the entry was changed meanwhile');
+
+async function endOne(
+  { events, offers, clock }: Deps,
+  id: string,
+  status: 'REMOVED' | 'EXPIRED',
+  workspaceId?: string,
+): Promise<EntryRow> {
+  for (;;) {
+    try {
+      return await events.transaction(async (tx, append) => {
+        const entry = found(await repository.findEntry(tx, id, workspaceId));
+        if (status === 'EXPIRED' && !isLapsed(entry, clock.now())) return entry;
+        if (entry.status === 'CONVERTED') {
+          throw new AppError('CONFLICT', {
+            message: 'This entry has been converted to a booking. Cancel the booking instead.',
+          });
+        }
+        if (!OPEN.includes(entry.status)) return entry;
+        const ended = await offers.end({ tx, append }, entry, { status, bookingId: null });
+        if (ended === null) throw RACED;
+        return ended;
+      });
+    } catch (error) {
+      if (error !== RACED) throw error;
+    }
+  }
+}
+
+function isLapsed({ status, offer_expires_at: end }: EntryRow, now: Date): boolean {
+  return status === 'OFFERED' && end !== null && end <= now;
+}
+
+/** Null as well when the offer is over, though nobody has written it down yet. */
+async function keptFor({ clock }: Deps, db: Db, place: ProductSpot, id: string) {
+  const entry = await repository.findOffered(db, place, id);
+  return entry?.holds_spot === true && !isLapsed(entry, clock.now()) ? entry : null;
+}
+
+async function take(deps: Deps, tx: Tx, place: ProductSpot, id: string): Promise<boolean> {
+  const entry = await keptFor(deps, tx, place, id);
+  if (entry === null) return false;
+  await deps.offers.places.giveUp(tx, entry);
+  if (await repository.markClaimed(tx, entry.id, deps.clock.now())) return true;
+  const field = place.cohortId === null ? 'startsAt' : 'cohortId';
+  throw new AppError('CONFLICT', { field, message: 'The spot is no longer held for this offer.' });
+}
+
+/** One that fails does not keep the others waiting. */
+async function apart({ log }: Deps, what: object, act: () => Promise<unknown>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    log.error({ err: error, ...what }, 'a place that is waited for was left as it is for now');
+  }
+}
+
+/** What was freed without an event: a seat that a payment had claimed, a place more of a cohort, a day less off. */
+async function offerFree(
+  { db, events, offers, products, clock }: Deps,
+  { workspaceId, productId, cohortId, startsAt }: AwaitedSpot,
+): Promise<void> {
+  const place = { cohortId, startsAt };
+  const product = await products.find(db, workspaceId, productId);
+  const closesAt = product && (await offers.places.closesAt(db, product, place));
+  if (product === undefined || !closesAt || closesAt <= clock.now()) {
+    await repository.expireQueue(db, { ...place, productId }, clock.now());
+  } else if (await offers.places.isFree(db, product, place).catch(() => false)) {
+    await events.transaction((tx, append) => offers.freed({ tx, append }, workspaceId, productId, place));
+  }
+}
+
+function found(row: EntryRow | undefined): EntryRow {
+  if (row === undefined) throw notFound();
+  return row;
+}
+
+function instant(text: string): Date {
+  return dateFromMs(Temporal.Instant.from(text).epochMilliseconds);
+}

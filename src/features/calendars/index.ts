@@ -1,8 +1,0 @@
-/** What of a creator's time is taken, and calendars elsewhere (docs/concepts/booking-calendars.md). */
-
-export type { BusyInterval, Span, BusyOwner } from './busy.repository.ts';
-export { type Calendar, calendar } from './busy.ts';
-export { createExternalCalendars } from './external.service.ts';
-export { feedPage } from './feed.pages.ts';
-export { createBookingFeed } from './feed.service.ts';
-export { calendarRoutes } from './routes.ts';

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { TransactionSql } from 'postgres';
+import { startTestApp, type TestApp } from '../../../../test/harness/app.ts';
+import { runTask } from '../../../../test/harness/modules.ts';
+import { withLockContention } from '../../../../test/harness/with-lock-contention.ts';
+import { CARDS } from '../../../../test/money/buyer.ts';
+import { checkoutClient } from '../../../../test/money/shop.ts';
+import { newId } from '../../../kernel/ids.ts';
+
+let app: TestApp;
+/** Its connections are its own: what is held back on one leaves the others to the requests. */
+let beside: TestApp;
+before(async () => {
+  app = await startTestApp();
+  beside = await startTestApp({ beside: app });
+});
+after(async () => {
+  await beside.close();
+  await app.close();
+});
+
+const { shop, tier, code, ask, open, read, send, pay } = checkoutClient(() => app);
+
+type Statement = (sql: TransactionSql) => Promise<unknown>;
+
+/** Asks while another transaction has done this and is not over. */
+async function during<T>(statement: Statement, asked: () => Promise<T>): Promise<T> {
+  const [answer] = await withLockContention(beside.container.sql, statement, [asked]);
+  if (answer === undefined) throw new Error('nothing was asked');
+  return answer;
+}
+
+test('a tier is archived, not removed, while a checkout of it is being made', async () => {
+  const of = await shop();
+  const [tierId, made] = [await tier(of), newId('chk')];
+  const model = await open(of, { tierId: await tier(of) });
+  const answer = await during(
+    (sql) => sql`insert into checkout
+      select (jsonb_populate_record(model, jsonb_build_object('id', ${made}::text, 'tier_id', ${tierId}::text))).*
+      from checkout model where id = ${model}`,
+    () => app.request('DELETE', `/tiers/${tierId}`, { key: of.key }),
+  );
+  assert.notEqual(answer.assertOk(200).at('data.archivedAt'), null);
+  assert.equal((await read(of, made)).at('data.tierId'), tierId);
+});
+
+test('a tier that is removed while a checkout of it is being made is missing', async () => {
+  const of = await shop();
+  const tierId = await tier(of);
+  const answer = await during(
+    (sql) => sql`delete from tier where id = ${tierId}`,
+    () => ask(of, { tierId }),
+  );
+  answer.assertError('NOT_FOUND', 'tierId');
+});
+
+test('a code that is deleted while a checkout takes it is none', async () => {
+  const of = await shop();
+  const tierId = await tier(of);
+  const codeId = await code(of, { code: 'GONE', percentOff: 10 });
+  const answer = await during(
+    (sql) => sql`delete from discount_code where id = ${codeId}`,
+    () => ask(of, { tierId, discountCode: 'GONE' }),
+  );
+  answer.assertError('CONFLICT', 'discountCode');
+  const other = await code(of, { code: 'GONE', percentOff: 10 });
+  const id = await open(of, { tierId });
+  const typed = await during(
+    (sql) => sql`delete from discount_code where id = ${other}`,
+    () => send(id, 'code', { code: 'GONE' }),
+  );
+  assert.equal(typed.status, 409);
+  assert.match(typed.text, /There is no such discount code/);
+  assert.equal((await read(of, id)).at('data.discountCode'), null);
+});
+
+describe('a code is deleted, and its price is kept,', () => {
+  /** A checkout of a tier with a code on it, while whoever pays holds the checkout and waits for the tier. */
+  async function offered() {
+    const of = await shop();
+    const tierId = await tier(of);
+    const codeId = await code(of, { code: 'HALF', percentOff: 50, maxUses: 1 });
+    const id = await open(of, { tierId, discountCode: 'HALF' });
+    return {
+      ...{ of, id },
+      busy: (tx: TransactionSql) => tx`select from tier where id = ${tierId} for no key update`,
+      remove: async () => (await app.request('DELETE', `/booking/discount-codes/${codeId}`, of)).status,
+    };
+  }
+
+  test('while its buyer presses Pay', async () => {
+    const { of, id, busy, remove } = await offered();
+    const [paid, removed] = await withLockContention(beside.container.sql, busy, [
+      async () => (await pay(id)).status,
+      remove,
+    ]);
+    assert.deepEqual([paid, removed], [303, 200]);
+    const after = await read(of, id);
+    assert.deepEqual([after.at('data.status'), after.at('data.amountCents')], ['COMPLETED', 250]);
+  });
+
+  test('while the time of a payment ends, which then needs another', async () => {
+    const { of, id, busy, remove } = await offered();
+    assert.match((await pay(id, { card: CARDS.secondFactor })).location ?? '', /\/sandbox\/confirm\//);
+    const { sql } = beside.container;
+    await sql`update checkout set reserved_until = now() - interval '1 minute' where id = ${id}`;
+    const [, removed] = await withLockContention<unknown>(sql, busy, [
+      () => runTask(app.container, 'checkouts'),
+      remove,
+    ]);
+    assert.equal(removed, 200);
+    const [row] = await sql`select payment_id, reserved_until, amount_cents from checkout where id = ${id}`;
+    assert.deepEqual({ ...row }, { payment_id: null, reserved_until: null, amount_cents: 250 });
+    const late = await pay(id);
+    assert.equal(late.status, 409);
+    assert.match(late.text, /The discount code does not hold any more/);
+    await send(id, 'code', { code: '' });
+    assert.equal((await pay(id)).status, 303);
+    assert.equal((await read(of, id)).at('data.amountCents'), 500);
+  });
+
+  test('and whoever comes after it is told that it is gone', async () => {
+    const { of, id, remove } = await offered();
+    const [removed, paid] = await withLockContention(
+      beside.container.sql,
+      (tx) => tx`select from checkout where id = ${id} for no key update`,
+      [remove, async () => (await pay(id)).status],
+    );
+    assert.deepEqual([removed, paid], [200, 409]);
+    assert.equal((await read(of, id)).at('data.status'), 'OPEN');
+  });
+});

@@ -1,0 +1,64 @@
+import type { Selectable } from 'kysely';
+import { HOUR_MS, MINUTE_MS } from '../../../kernel/durations.ts';
+import { AppError } from '../../../kernel/errors.ts';
+import { daysAfter, MONTHS, monthsAfter } from '../../../kernel/periods.ts';
+import type { CheckoutTable } from '../../../platform/db/tables.generated.ts';
+
+export type CheckoutRow = Selectable<CheckoutTable>;
+
+/** How long a checkout of a tier or video is open. */
+export const CHECKOUT_TTL_MS = 24 * HOUR_MS;
+/** How long a place and the use of a code are kept for a buyer who pays. */
+export const RESERVATION_TTL_MS = 30 * MINUTE_MS;
+/** What the card networks charge at least, in cents. */
+const MIN_CENTS = 50;
+
+/** @throws {AppError} CONFLICT for an amount that no card can be charged with. */
+export function assertChargeable(amountCents: number): void {
+  if (amountCents === 0 || amountCents >= MIN_CENTS) return;
+  const message = `The minimum card charge is ${MIN_CENTS} cents; ${amountCents} would be due.`;
+  throw new AppError('CONFLICT', { message });
+}
+
+/** What the tier, video or booking cost when it was offered. */
+export function listPriceOf(row: Pick<CheckoutRow, 'amount_cents' | 'discount_cents'>): number {
+  return row.amount_cents + row.discount_cents;
+}
+
+/** What of it the buyer pays, and what a code takes off. */
+export function priceOf(row: Pick<CheckoutRow, 'amount_cents' | 'discount_cents' | 'discount_code'>) {
+  return {
+    amountCents: row.amount_cents,
+    discountCents: row.discount_cents,
+    discountCode: row.discount_code,
+  };
+}
+
+/** As it stands now: the sweep that writes an end down comes a moment later. */
+export function statusOf(row: CheckoutRow, now: Date): CheckoutRow['status'] {
+  return row.status === 'OPEN' && row.payment_id === null && row.expires_at <= now ? 'EXPIRED' : row.status;
+}
+
+/** Where the buyer goes after the payment. */
+export function successUrl(row: Pick<CheckoutRow, 'id' | 'success_url'>): string {
+  const url = new URL(row.success_url);
+  url.searchParams.append('checkout_id', row.id);
+  return url.href;
+}
+
+/**
+ * When a subscription that begins now is charged next, as people read it. Its days are counted where the creator is
+ * (docs/decisions/money.md#periods), which may be another day than where the buyer is: so the zone is named.
+ */
+export function nextCharge(
+  now: Date,
+  { interval }: Pick<CheckoutRow, 'interval'>,
+  { trialDays, timezone }: { trialDays: number; timezone: string },
+): string {
+  const at =
+    trialDays > 0
+      ? daysAfter(now, timezone, trialDays)
+      : monthsAfter({ anchorAt: now, timezone }, MONTHS[interval ?? 'MONTH']);
+  const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: timezone }).format(at);
+  return `${day} (time zone ${timezone})`;
+}

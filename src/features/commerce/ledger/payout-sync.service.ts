@@ -1,0 +1,110 @@
+import type { AppendEvent } from '../../../events/index.ts';
+import { nextSequence } from '../../../events/index.ts';
+import { newId } from '../../../kernel/ids.ts';
+import type { Tx } from '../../../platform/db/index.ts';
+import { payoutFailed, payoutPaid } from './events.ts';
+import type { PayoutRow, PayoutStatus } from './payouts.repository.ts';
+import * as repository from './payouts.repository.ts';
+import type { Movement, Provider } from './rules.ts';
+
+/** A payout as a provider shows it. */
+export interface ProviderPayout {
+  workspaceId: string;
+  provider: Provider;
+  /** The provider's name for it. */
+  ref: string;
+  /** In the smallest unit of the currency. */
+  amountCents: number;
+  /** ISO 4217, in capital letters. */
+  currency: string;
+  status: PayoutStatus;
+  failureCode: string | null;
+  arrivalAt: Date | null;
+  /** When it was made, there. */
+  createdAt: Date;
+}
+
+type Record = (tx: Tx, movement: Movement) => Promise<boolean>;
+
+/** States only move on; a bank may still send back what was paid. */
+const RANK: { [S in PayoutStatus]: number } = { PENDING: 0, IN_TRANSIT: 1, PAID: 2, FAILED: 3, CANCELED: 3 };
+
+/**
+ * Moves a payout to a state, with the books and its event, unless it is there or further already. Its row is locked.
+ *
+ * @returns the row as it is then.
+ */
+export async function advancePayout(
+  tx: Tx,
+  append: AppendEvent,
+  record: Record,
+  row: PayoutRow,
+  change: Pick<PayoutRow, 'status' | 'failure_code' | 'arrival_at'>,
+  at: Date,
+): Promise<PayoutRow> {
+  if (RANK[change.status] <= RANK[row.status]) return row;
+  const { id, workspace_id: workspaceId } = row;
+  const moved = await repository.updatePayout(tx, id, change);
+  const { status } = moved;
+  if (status === 'PAID' || status === 'FAILED') {
+    await append(status === 'PAID' ? payoutPaid : payoutFailed, workspaceId, {
+      payoutId: id,
+      status,
+      failureCode: moved.failure_code,
+      sequence: await nextSequence(tx, 'payout', id),
+    });
+  }
+  if (RANK[status] === RANK.FAILED && isBooked(moved)) {
+    await record(tx, movementOf(moved, 'PAYOUT_FAILED', at));
+  }
+  return moved;
+}
+
+/** The books are in US dollars: payouts in other currencies are no movement of theirs. */
+function isBooked({ currency }: Pick<PayoutRow, 'currency'>): boolean {
+  return currency === 'USD';
+}
+
+export function movementOf(row: PayoutRow, kind: 'PAYOUT' | 'PAYOUT_FAILED', at: Date): Movement {
+  const { id, workspace_id: workspaceId, provider, amount_cents: amountCents } = row;
+  return { kind, workspaceId, provider, source: id, amountCents, at };
+}
+
+/** Keeps what a provider shows of a payout of its own; the same again changes nothing. */
+export async function syncPayout(
+  tx: Tx,
+  append: AppendEvent,
+  record: Record,
+  payout: ProviderPayout,
+  now: Date,
+): Promise<PayoutRow> {
+  const { provider, ref, currency, status, failureCode: failure_code, arrivalAt: arrival_at } = payout;
+  const isNew = await repository.insertSyncedPayout(tx, {
+    id: newId('pyo'),
+    workspace_id: payout.workspaceId,
+    provider,
+    provider_ref: ref,
+    amount_cents: payout.amountCents,
+    currency,
+    status: 'PENDING',
+    failure_code: null,
+    arrival_at,
+    created_at: payout.createdAt,
+  });
+  const known = await repository.lockSyncedPayout(tx, provider, ref);
+  if (isNew !== null && isBooked(known)) await record(tx, movementOf(known, 'PAYOUT', payout.createdAt));
+  const row = known.currency === currency ? known : await correctCurrency(tx, record, known, currency, now);
+  return advancePayout(tx, append, record, row, { status, failure_code, arrival_at }, now);
+}
+
+/** Former versions booked every payout as dollars: what they wrote is taken back by another movement. */
+async function correctCurrency(
+  tx: Tx,
+  record: Record,
+  row: PayoutRow,
+  currency: string,
+  now: Date,
+): Promise<PayoutRow> {
+  await record(tx, movementOf(row, 'PAYOUT_FAILED', now));
+  return repository.updatePayout(tx, row.id, { currency });
+}

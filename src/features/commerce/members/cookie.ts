@@ -1,0 +1,45 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { DAY_MS } from '../../../kernel/durations.ts';
+
+/** How long a member stays signed in (docs/concepts/subscriptions.md#the-member-page). */
+export const SESSION_MS = DAY_MS;
+const TOKEN_BYTES = 32;
+/** 32 random bytes in base64url. */
+const TOKEN = /^[\w-]{43}$/;
+
+/** The cookie of a member: one for each workspace, so that those of several creators stand side by side. */
+export interface MemberCookie {
+  /** The hash of its value; null where none came for this workspace, or one that is none of ours. */
+  read(header: string | undefined, workspaceId: string): Buffer | null;
+  /** The value of `Set-Cookie` that keeps it, and the one that drops it. */
+  keep(workspaceId: string, token: string): string;
+  drop(workspaceId: string): string;
+}
+
+/** @param publicUrl of the platform: browsers keep `__Host-` cookies for https alone (RFC 6265bis 4.1.3.2). */
+export function createMemberCookie(publicUrl: string): MemberCookie {
+  const isSecure = publicUrl.startsWith('https:');
+  const nameOf = (workspaceId: string) => `${isSecure ? '__Host-' : ''}member-${workspaceId}`;
+  const attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
+  return {
+    read(header = '', workspaceId) {
+      const start = `${nameOf(workspaceId)}=`;
+      const pairs = header.split(';').map((pair) => pair.trim());
+      const value = pairs.find((pair) => pair.startsWith(start))?.slice(start.length);
+      return value !== undefined && TOKEN.test(value) ? hashToken(value) : null;
+    },
+    keep: (workspaceId, token) =>
+      `${nameOf(workspaceId)}=${token}; Max-Age=${SESSION_MS / 1000}; ${attributes}`,
+    drop: (workspaceId) => `${nameOf(workspaceId)}=; Max-Age=0; ${attributes}`,
+  };
+}
+
+/** Of a link or a cookie. */
+export function newToken(): string {
+  return randomBytes(TOKEN_BYTES).toString('base64url');
+}
+
+/** All that is stored of it: it is random, so a plain hash is enough. */
+export function hashToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}

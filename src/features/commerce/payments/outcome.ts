@@ -1,0 +1,60 @@
+import type { Static } from 'typebox';
+import type { Tx } from '../../../platform/db/index.ts';
+import type { paymentSucceeded } from './events.ts';
+import type { PaymentPorts } from './ports.ts';
+import type { PaymentRow, PurchaseRow } from './repository.ts';
+import { resourceOf } from './rules.ts';
+
+/** What the events about payments say. */
+export type PaymentEventData = Static<typeof paymentSucceeded.data>;
+
+/** What an event says of a payment. */
+export function toPaymentEventData(
+  purchase: PurchaseRow,
+  paymentId: string,
+  sequence: number,
+  more: { failureCode?: string | null; outcome?: PaymentRow['outcome'] } = {},
+): Static<typeof paymentSucceeded.data> {
+  return {
+    paymentId,
+    purchaseId: purchase.id,
+    kind: purchase.kind,
+    resourceId: resourceOf(purchase),
+    status: purchase.status,
+    failureCode: more.failureCode ?? null,
+    outcome: more.outcome ?? null,
+    sequence,
+  };
+}
+
+/** One movement of money for the books. */
+export interface LedgerMovement {
+  kind: 'CHARGE' | 'REFUND' | 'DISPUTE_OPENED' | 'DISPUTE_WON' | 'DISPUTE_LOST';
+  purchase: PurchaseRow;
+  payment: PaymentRow;
+  amountCents: number;
+  /** Of the amount, what is the platform's or goes back from it. */
+  feeCents: number;
+}
+
+/** Writes it into the books: last in its transaction, as everybody waits for their sums. */
+export async function postToLedger(
+  { ledger, clock }: PaymentPorts,
+  tx: Tx,
+  moved: LedgerMovement,
+): Promise<void> {
+  const { kind, purchase, payment, amountCents, feeCents } = moved;
+  const itemId = purchase.tier_id ?? purchase.product_id ?? resourceOf(purchase);
+  if (itemId === null) throw new Error(`purchase ${purchase.id} is of nothing`);
+  const movement = {
+    workspaceId: purchase.workspace_id,
+    // Of nothing, nothing is moved: whose books it stands in is all the same.
+    provider: payment.provider === 'NONE' ? ('SANDBOX' as const) : payment.provider,
+    source: payment.id,
+    at: clock.now(),
+    sale: { purchaseId: purchase.id, kind: purchase.kind, itemId },
+    amountCents,
+  };
+  if (kind === 'DISPUTE_OPENED' || kind === 'DISPUTE_WON') await ledger.record(tx, { ...movement, kind });
+  else await ledger.record(tx, { ...movement, kind, feeCents });
+}

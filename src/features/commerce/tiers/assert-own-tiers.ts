@@ -1,0 +1,22 @@
+import { badRequest } from '../../../kernel/errors.ts';
+import type { Db } from '../../../platform/db/index.ts';
+import * as repository from './repository.ts';
+
+/**
+ * What is for members names tiers of its own workspace.
+ *
+ * @throws {AppError} BAD_REQUEST, naming the first that is none.
+ */
+export async function assertOwnTiers(
+  db: Db,
+  workspaceId: string,
+  tierIds: readonly string[] = [],
+): Promise<void> {
+  if (tierIds.length === 0) return;
+  const known = await repository.knownTiers(db, workspaceId, tierIds);
+  const index = tierIds.findIndex((id) => !known.includes(id));
+  if (index >= 0) throw badRequest(`tierIds.${index}`, 'Tier not found.');
+}
+
+/** As features take it that show things to members. */
+export type AssertOwnTiers = typeof assertOwnTiers;

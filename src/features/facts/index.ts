@@ -1,3 +1,0 @@
-/** Facts: what happened to content and what was used, each a row that nobody changes; everything counted is made of them. */
-export type { UsageEvent, Viewer } from './fact.ts';
-export { createUsageEvents, type UsageEvents } from './service.ts';

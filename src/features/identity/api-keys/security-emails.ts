@@ -1,0 +1,63 @@
+import type { Actor } from '../../../kernel/access.ts';
+import { type Counter, counterKey } from '../../../platform/counters.ts';
+import type { Tx } from '../../../platform/db/index.ts';
+import * as repository from './repository.ts';
+
+/** What becomes of mails. */
+export interface EmailOutbox {
+  enqueue(tx: Tx, mail: { kind: string; to: string; subject: string; text: string }): Promise<void>;
+}
+
+type ToldKey = Pick<repository.KeyRow, 'account_id' | 'name' | 'scope' | 'mode' | 'last4'>;
+
+/** What was done with a key, and who did it. */
+interface Done {
+  what: 'created' | 'rotated';
+  by: Actor['kind'];
+}
+
+/** Tells owners what was done with their keys: whoever has stolen a key or a session makes another key first. */
+export interface KeySecurityEmails {
+  told(tx: Tx, done: Done, key: ToldKey): Promise<void>;
+}
+
+/** Nobody's mailbox is filled by a script that rotates. */
+const MAILS_PER_HOUR = 20;
+
+interface Deps {
+  mailbox: EmailOutbox;
+  /** With windows of an hour. */
+  counter: Pick<Counter, 'hit'>;
+}
+
+export function createKeySecurityEmails({ mailbox, counter }: Deps): KeySecurityEmails {
+  return {
+    async told(tx, done, key) {
+      const to = await repository.findOwnerAddress(tx, key.account_id);
+      if (to === undefined) return;
+      const { count } = await counter.hit(counterKey(`key-mail:${key.account_id}`));
+      if (count <= MAILS_PER_HOUR) await mailbox.enqueue(tx, { to, ...wordsOf(done, key) });
+    },
+  };
+}
+
+/** What to do where it was somebody else. */
+const LOST: Record<Actor['kind'], string> = {
+  key: 'If this was not you or one of your services, revoke this key and the key used to make the change.',
+  session:
+    'The change was made in the dashboard. If this was not you, revoke the key and change your password immediately.',
+};
+
+function wordsOf({ what, by }: Done, { name, scope, mode, last4 }: ToldKey) {
+  const isNew = what === 'created';
+  return {
+    kind: `api-key-${what}`,
+    subject: isNew ? 'A new API key was created' : 'An API key was rotated',
+    text: `${isNew ? 'A new API key was created for your Marquee account' : 'An API key of your Marquee account was rotated'}:
+
+${name} (${scope}, ${mode}), which ends in ${last4}
+
+${LOST[by]}
+`,
+  };
+}

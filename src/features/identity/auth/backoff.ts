@@ -1,0 +1,58 @@
+import { tooManyRequests } from '../../../kernel/errors.ts';
+import { networkBlock } from '../../../kernel/ip-block.ts';
+import { type Counter, counterKey } from '../../../platform/counters.ts';
+
+/** Where a request comes from. */
+export interface From {
+  ip: string;
+}
+
+/** One try to sign in, or to confirm a password. */
+export interface Attempt extends From {
+  /** The address that was typed, as `lookupEmail` returns it. */
+  email: string;
+}
+
+/**
+ * Slows down the guessing of one account's password, from however many addresses it comes. It goes by the address
+ * that was typed, so it tells nothing of whether there is such an account. Networks that the account has signed in
+ * from count by themselves: strangers cannot keep its owner out (docs/decisions/memory-bounds.md#password-guessing).
+ */
+export interface LoginBackoff {
+  /** @throws {AppError} RATE_LIMITED: the account has failed often, and was tried a moment ago. */
+  admit(attempt: Attempt): Promise<void>;
+  failed(attempt: Attempt): Promise<void>;
+}
+
+interface Deps {
+  /** Counters by the length of their window, in seconds. */
+  caps(windowSec: number): Counter;
+  /** Reports whether the account signed in from the network of the attempt recently. */
+  isFamiliar(attempt: Attempt): Promise<boolean>;
+}
+
+const FAILURES = 10;
+const FAILURES_SEC = 900;
+/** Beyond the failures, one attempt in so many seconds is let through. */
+const PAUSE_SEC = 30;
+
+export function createLoginBackoff({ caps, isFamiliar }: Deps): LoginBackoff {
+  const failures = caps(FAILURES_SEC);
+  const attempts = caps(PAUSE_SEC);
+  const everywhere = ({ email }: Attempt) => counterKey(`login:account:${email}`);
+  const ofNetwork = ({ email, ip }: Attempt) => counterKey(`login:account:${email}:${networkBlock(ip)}`);
+  const isExhausted = async (key: string) => (await failures.peek(key)).count >= FAILURES;
+  return {
+    async admit(attempt) {
+      if (!(await isExhausted(everywhere(attempt)))) return;
+      const isOwn = await isFamiliar(attempt);
+      if (isOwn && !(await isExhausted(ofNetwork(attempt)))) return;
+      const { count, resetInMs } = await attempts.hit(isOwn ? ofNetwork(attempt) : everywhere(attempt));
+      if (count > 1) throw tooManyRequests('RATE_LIMITED', resetInMs);
+    },
+    async failed(attempt) {
+      await failures.hit(everywhere(attempt));
+      await failures.hit(ofNetwork(attempt));
+    },
+  };
+}

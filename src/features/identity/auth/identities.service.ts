@@ -1,0 +1,131 @@
+import type { Clock } from '../../../kernel/clock.ts';
+import { lookupEmail } from '../../../kernel/email.ts';
+import { AppError } from '../../../kernel/errors.ts';
+import type { Plan } from '../../../kernel/plans.ts';
+import type { Db, Tx } from '../../../platform/db/index.ts';
+import type { Logger } from '../../../platform/logger.ts';
+import type { Passwords } from '../../../platform/passwords.ts';
+import type { AccountCreator, AccountCredentials, CredentialStore } from './accounts.ts';
+import type { Attempt, From, LoginBackoff } from './backoff.ts';
+import { isEmailReserved } from './email-links.repository.ts';
+import type { EmailLinks } from './email-links.service.ts';
+import type { TwoFactor } from './two-factor.service.ts';
+
+export interface NewIdentity {
+  email: string;
+  password: string;
+  name?: string | null | undefined;
+  /** What they were shown and agreed to. */
+  termsUrl?: string | null;
+}
+
+/** Who somebody is: what every way to sign in begins with. */
+export interface CredentialVerifier {
+  /**
+   * Makes an account and mails its owner the link that confirms the address.
+   *
+   * @param from who typed the address.
+   * @param also what belongs to the same transaction.
+   * @throws {AppError} INVALID_EMAIL, WEAK_PASSWORD, EMAIL_EXISTS (docs/concepts/authentication.md); RATE_LIMITED.
+   */
+  make(
+    input: NewIdentity,
+    from: { ip: string },
+    also?: (tx: Tx) => Promise<void>,
+  ): Promise<AccountCredentials>;
+  /**
+   * @throws {AppError} INVALID_CREDENTIALS, the same for an unknown address, a wrong password and a suspended
+   * account; SECOND_FACTOR_REQUIRED with the challenge; SECOND_FACTOR_UNAVAILABLE; RATE_LIMITED after many failures.
+   */
+  byPassword(input: { email: string; password: string }, from: From): Promise<AccountCredentials>;
+  /** @throws {AppError} INVALID_CREDENTIALS for a wrong code and for a challenge that is used or expired. */
+  byCode(input: { challengeId: string; code: string }): Promise<AccountCredentials>;
+  /** @throws {AppError} INVALID_CREDENTIALS; RATE_LIMITED after many failures. */
+  confirmPassword(accountId: string, password: string, from: From): Promise<void>;
+}
+
+interface Deps {
+  db: Db;
+  accounts: AccountCreator;
+  credentials: CredentialStore;
+  passwords: Passwords;
+  twoFactor: Pick<TwoFactor, 'challenge' | 'answer'>;
+  links: Pick<EmailLinks, 'sendVerification'>;
+  backoff: LoginBackoff;
+  log: Logger;
+  clock: Clock;
+  /** Of accounts that are made here. */
+  defaultPlan: Plan;
+}
+
+export function createIdentities(deps: Deps): CredentialVerifier {
+  const { db, accounts, credentials, twoFactor, links, clock, defaultPlan: plan } = deps;
+  const current = async (id: string) => {
+    const account = await credentials.findById(db, id);
+    if (account === undefined || account.suspended_at !== null) throw new AppError('INVALID_CREDENTIALS');
+    return account;
+  };
+  return {
+    async make({ email, password, name, termsUrl = null }, { ip }, also) {
+      const address = lookupEmail(email);
+      // Who had it before may still take it back.
+      if (address !== null && (await isEmailReserved(db, { email: address, by: null, now: clock.now() }))) {
+        throw new AppError('EMAIL_EXISTS', { field: 'email' });
+      }
+      const terms = termsUrl === null ? undefined : { url: termsUrl, acceptedAt: clock.now() };
+      const { id } = await accounts.create(
+        { email, password, name, plan, verified: false, terms },
+        async (tx, made) => {
+          await also?.(tx);
+          await links.sendVerification(tx, made, ip);
+        },
+      );
+      return current(id);
+    },
+    async byPassword({ email, password }, { ip }) {
+      const account = await checkPassword(deps, { email, ip }, password);
+      const challenge = await twoFactor.challenge(account.id);
+      if (challenge === null) return account;
+      throw new AppError('SECOND_FACTOR_REQUIRED', { extra: { twoFactorRequired: true, ...challenge } });
+    },
+    byCode: async ({ challengeId, code }) => current(await twoFactor.answer(challengeId, code)),
+    async confirmPassword(accountId, password, { ip }) {
+      const { email } = await current(accountId);
+      await checkPassword(deps, { email, ip }, password);
+    },
+  };
+}
+
+/** Does the same work whatever is wrong, so that the time tells nothing either. */
+async function checkPassword(
+  deps: Deps,
+  { email, ip }: Attempt,
+  password: string,
+): Promise<AccountCredentials> {
+  const { db, credentials, passwords, backoff } = deps;
+  const address = lookupEmail(email);
+  if (address !== null) await backoff.admit({ email: address, ip });
+  // No account has the empty address, so it is looked up in vain.
+  const account = await credentials.findByEmail(db, address ?? '');
+  const { ok, stale } = await passwords.verify(password, account?.password_hash ?? null);
+  if (account === undefined || !ok || account.suspended_at !== null) {
+    if (address !== null) await backoff.failed({ email: address, ip });
+    throw new AppError('INVALID_CREDENTIALS');
+  }
+  if (stale) await rehash(deps, account, password);
+  return account;
+}
+
+/** The parameters of the hash have changed since it was made; a failure can wait for the next sign-in. */
+async function rehash(
+  { db, credentials, passwords, log }: Deps,
+  account: AccountCredentials,
+  password: string,
+): Promise<void> {
+  try {
+    const hash = await passwords.hash(password);
+    await credentials.replaceHash(db, account.id, account.password_hash, hash);
+  } catch (error) {
+    log.warn({ err: error, accountId: account.id }, 'a password hash was not renewed');
+  }
+}

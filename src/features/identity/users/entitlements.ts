@@ -1,0 +1,27 @@
+import { createTtlCache } from '../../../kernel/cache.ts';
+import type { AccessRequest, Entitlements } from '../../audience/playback/index.ts';
+import type { Follows } from './follows.service.ts';
+
+/** An answer is reused for so long, as those about members are. */
+const FRESH_MS = 500;
+const ENTRIES = 20_000;
+
+interface Deps {
+  follows: Pick<Follows, 'isFollowing'>;
+  /** Who is signed in. */
+  visitors(asking: AccessRequest): Promise<{ accountId: string } | null>;
+}
+
+/** What is for FOLLOWERS opens to whoever is signed in and follows (docs/concepts/playback.md#access). */
+export function createFollowerEntitlements({ follows, visitors }: Deps): Entitlements {
+  const cached = createTtlCache<boolean>(FRESH_MS, ENTRIES);
+  return {
+    async allows(asking, { visibility, workspaceId }) {
+      if (visibility !== 'FOLLOWERS') return false;
+      const visitor = await visitors(asking);
+      if (visitor === null) return false;
+      const { accountId } = visitor;
+      return cached(`${accountId} ${workspaceId}`, () => follows.isFollowing(workspaceId, accountId));
+    },
+  };
+}

@@ -1,0 +1,114 @@
+import type { AppendEvent, Events } from '../../../events/index.ts';
+import type { Mode } from '../../../kernel/access.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import { AppError, notFound } from '../../../kernel/errors.ts';
+import { newId } from '../../../kernel/ids.ts';
+import type { Db, Tx } from '../../../platform/db/index.ts';
+import { followerAdded, followerRemoved } from './events.ts';
+import type { FollowRow } from './repository.ts';
+import * as repository from './repository.ts';
+
+/** Who acts, in which mode: a test key follows test channels, which nobody else counts. */
+export interface Follower {
+  accountId: string;
+  mode: Mode;
+}
+
+export interface Followed {
+  row: FollowRow;
+  username: string;
+  isNew: boolean;
+}
+
+/** Who follows whom (docs/concepts/users.md#following). A name that nobody has, or who is suspended, is NOT_FOUND. */
+export interface Follows {
+  /** Once and for all: again, it changes nothing. @throws {AppError} CONFLICT for one's own name. */
+  follow(follower: Follower, username: string): Promise<Followed>;
+  /** @returns what has ended. @throws {AppError} NOT_FOUND also when there is nothing to end. */
+  unfollow(follower: Follower, username: string): Promise<FollowRow>;
+  /** The account follows nobody any more. */
+  endAll(accountId: string): Promise<void>;
+  /** @param workspaceId of the channel. */
+  isFollowing(workspaceId: string, accountId: string): Promise<boolean>;
+}
+
+/** How many follow a channel, for whoever counts. */
+export const followers = { count: repository.countFollowers };
+
+interface Deps {
+  db: Db;
+  events: Pick<Events, 'transaction'>;
+  clock: Clock;
+  accounts: {
+    /** @throws {AppError} NOT_FOUND. */
+    byId(id: string): Promise<{ username: string }>;
+    /** @throws {AppError} NOT_FOUND, also for one who is suspended. */
+    byUsername(username: string): Promise<{ id: string; username: string }>;
+  };
+  workspaceOf(accountId: string, mode: Mode): Promise<string>;
+}
+
+export function createFollows(deps: Deps): Follows {
+  const { db, events, clock, accounts, workspaceOf } = deps;
+  const channelOf = async (username: string, mode: Mode) => {
+    const account = await accounts.byUsername(username);
+    return { ...account, workspaceId: await workspaceOf(account.id, mode) };
+  };
+  const end = async (accountId: string, workspaceId: string) => {
+    const told = { userId: accountId, username: (await accounts.byId(accountId)).username };
+    return events.transaction(async (tx, append) => {
+      const row = await repository.deleteFollow(tx, workspaceId, accountId);
+      if (row === undefined) return undefined;
+      const sequence = await repository.decrementFollowers(tx, workspaceId);
+      await append(followerRemoved, workspaceId, { ...told, sequence });
+      return row;
+    });
+  };
+  return {
+    async follow({ accountId, mode }, username) {
+      const channel = await channelOf(username, mode);
+      if (channel.id === accountId) {
+        throw new AppError('CONFLICT', { field: 'username', message: 'You cannot follow yourself.' });
+      }
+      const row = {
+        id: newId('fol'),
+        workspace_id: channel.workspaceId,
+        follower_id: accountId,
+        created_at: clock.now(),
+      };
+      const told = { userId: accountId, username: (await accounts.byId(accountId)).username };
+      return events.transaction(async (tx, append) => {
+        const known = await start(tx, append, row, told);
+        return { row: known ?? row, username: channel.username, isNew: known === null };
+      });
+    },
+    async unfollow({ accountId, mode }, username) {
+      const { workspaceId } = await channelOf(username, mode);
+      const row = await end(accountId, workspaceId);
+      if (row === undefined) throw notFound();
+      return row;
+    },
+    async endAll(accountId) {
+      for (const workspaceId of await repository.followedBy(db, accountId)) await end(accountId, workspaceId);
+    },
+    isFollowing: async (workspaceId, accountId) =>
+      (await repository.findFollow(db, workspaceId, accountId)) !== undefined,
+  };
+}
+
+/** @returns the row that was there already; null when this one is new. */
+async function start(
+  tx: Tx,
+  append: AppendEvent,
+  row: FollowRow,
+  told: { userId: string; username: string },
+): Promise<FollowRow | null> {
+  while ((await repository.insertFollow(tx, row)) === undefined) {
+    const known = await repository.findFollow(tx, row.workspace_id, row.follower_id);
+    // Gone between the two looks: then it is new after all.
+    if (known !== undefined) return known;
+  }
+  const sequence = await repository.incrementFollowers(tx, row.workspace_id);
+  await append(followerAdded, row.workspace_id, { ...told, sequence });
+  return null;
+}

@@ -1,0 +1,33 @@
+import type { Mode } from '../../../kernel/access.ts';
+import type { PublicProfile } from '../accounts/index.ts';
+import type { FollowState } from './schemas.ts';
+
+/** Accounts as everybody sees them (docs/concepts/users.md). */
+export interface Users {
+  /**
+   * What a test key is told of others is what test keys did: that they follow.
+   *
+   * @throws {AppError} NOT_FOUND for a name that nobody has, and one who is suspended.
+   */
+  get(
+    asking: { accountId: string; mode: Mode },
+    username: string,
+  ): Promise<{ profile: PublicProfile; standing: FollowState }>;
+}
+
+interface Deps {
+  profiles: { named(username: string): Promise<PublicProfile> };
+  workspaceOf(accountId: string, mode: Mode): Promise<string>;
+  standingOf(workspaceId: string): Promise<FollowState>;
+}
+
+export function createUsers({ profiles, workspaceOf, standingOf }: Deps): Users {
+  return {
+    async get({ accountId, mode }, username) {
+      const profile = await profiles.named(username);
+      const standing = await standingOf(await workspaceOf(profile.id, mode));
+      const isHidden = mode === 'test' && profile.id !== accountId;
+      return { profile, standing: isHidden ? { ...standing, isLive: false, videoCount: 0 } : standing };
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { findRollupErrors } from '../../../../test/analytics/expected-rollups.ts';
+import { openFaultInjection } from '../../../../test/analytics/fault-injection.ts';
+import { historyOf, placed } from '../../../../test/analytics/history.ts';
+import { createTestDatabase } from '../../../../test/harness/database.ts';
+import { waitFor } from '../../../../test/harness/wait-for.ts';
+import { systemClock } from '../../../kernel/clock.ts';
+import { createUsageEvents } from '../usage-events/index.ts';
+import { createRollups } from './index.ts';
+
+const MAIN = join(import.meta.dirname, '../../../../test/analytics/sums-main.ts');
+const KILLS = 12;
+
+let life: Awaited<ReturnType<typeof openFaultInjection>>;
+before(async () => {
+  life = await openFaultInjection();
+});
+after(() => life.close());
+
+test('the sums are those of a recount, in many histories', async () => {
+  await fc.assert(fc.asyncProperty(historyOf(9), life.live), { numRuns: 60 });
+});
+
+test('workers that are killed while facts come lose none and count none twice', async () => {
+  const database = await createTestDatabase({ pool: 6 });
+  const { db, sql } = database;
+  const facts = createUsageEvents({
+    db,
+    clock: systemClock,
+    log: { warn() {} },
+    onRowsDropped: () => assert.fail('dropped'),
+  });
+  let isOver = false;
+  const made = fc.sample(historyOf(9), 200).flatMap(({ changes }) => changes);
+  const write = async (from: number) => {
+    for (let n = from; !isOver; n += 2) {
+      const change = made[n % made.length];
+      if (change === undefined) return;
+      await db.transaction().execute(async (tx) => {
+        await facts.append(
+          tx,
+          change.facts.map((fact) => placed(`wsp_${Math.floor(n / 40)}_`, fact)),
+        );
+        await sleep(n % 7);
+      });
+    }
+  };
+  const writers = [write(0), write(1)];
+  const start = () => spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, database.url]);
+  for (let n = 0; n < KILLS; n++) {
+    const workers: ChildProcess[] = [start(), start()];
+    await Promise.all(workers.map((worker) => worker.stdout && once(worker.stdout, 'data')));
+    await sleep(37 * (n % 9));
+    for (const worker of workers) {
+      worker.kill('SIGKILL');
+      await once(worker, 'exit');
+    }
+  }
+  isOver = true;
+  await Promise.all(writers);
+  const sums = createRollups({ db, clock: systemClock, facts, rawDays: 90 });
+  // The database server notices after a while that the last workers are gone.
+  await waitFor(async () => {
+    await sums.run();
+    const [row] =
+      await sql`select count(*) as facts from usage_event where xid >= (select next_xid from rollup_state)`;
+    return row?.facts === 0;
+  });
+  assert.deepEqual(await findRollupErrors(sql, 'wsp_'), []);
+  await database.close();
+});

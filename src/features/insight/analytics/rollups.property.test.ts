@@ -1,0 +1,14 @@
+import { after, before, test } from 'node:test';
+import fc from 'fast-check';
+import { openFaultInjection } from '../../../../test/analytics/fault-injection.ts';
+import { historyOf } from '../../../../test/analytics/history.ts';
+
+let life: Awaited<ReturnType<typeof openFaultInjection>>;
+before(async () => {
+  life = await openFaultInjection();
+});
+after(() => life.close());
+
+test('the sums are those of a recount, whatever comes in whichever order, with kills, late commits and days made anew', async () => {
+  await fc.assert(fc.asyncProperty(historyOf(6), life.live), { numRuns: 2 });
+});

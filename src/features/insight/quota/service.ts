@@ -1,0 +1,75 @@
+import type { Caller } from '../../../kernel/access.ts';
+import { type Clock, dateFromMs } from '../../../kernel/clock.ts';
+import { notFound } from '../../../kernel/errors.ts';
+import { PLANS, type Plan } from '../../../kernel/plans.ts';
+import type { Counter, WindowCount } from '../../../platform/counters.ts';
+import type { Db } from '../../../platform/db/index.ts';
+import { getWorkspaceOwner } from '../../../platform/db/workspace.ts';
+import { type Reading, type ResourceMeter, readingOf } from './rules.ts';
+
+interface Deps {
+  db: Db;
+  clock: Clock;
+  /** In the order in which they are shown. */
+  meters: readonly ResourceMeter[];
+  /** What every request is counted by. */
+  requests: { perMinute: Pick<Counter, 'peek'>; perDay: Pick<Counter, 'peek'> };
+}
+
+/** One limit of requests; `used` is null while it cannot be counted. */
+export interface RequestWindow {
+  limit: number;
+  used: number | null;
+  remaining: number | null;
+  resetsAt: Date;
+}
+
+export interface RequestLimits {
+  perMinute: RequestWindow;
+  /** Null for a key without a daily quota. */
+  perDay: RequestWindow | null;
+}
+
+export interface Quota {
+  /** The plan as it stands: a caller may have been looked up before it changed. */
+  read(workspaceId: string): Promise<{ plan: Plan; resources: Reading[] }>;
+  /** @throws {AppError} NOT_FOUND for what is no resource. */
+  resource(workspaceId: string, key: string): Promise<Reading>;
+  /** Of the caller, this request included. */
+  requests(caller: Caller): Promise<RequestLimits>;
+}
+
+export function createQuota({ db, clock, meters, requests }: Deps): Quota {
+  const planOf = async (workspaceId: string) => (await getWorkspaceOwner(db, workspaceId)).plan;
+  const read = async (meter: ResourceMeter, workspaceId: string, plan: Plan) =>
+    readingOf(meter, meter.limit(PLANS[plan]), await meter.used(workspaceId));
+  const windowOf = (limit: number, { count, resetInMs }: WindowCount): RequestWindow => {
+    const used = count < 0 ? null : Math.min(count, limit);
+    return {
+      limit,
+      used,
+      remaining: used === null ? null : limit - used,
+      resetsAt: dateFromMs(clock.ms() + resetInMs),
+    };
+  };
+  return {
+    async read(workspaceId) {
+      const plan = await planOf(workspaceId);
+      const resources = await Promise.all(meters.map((meter) => read(meter, workspaceId, plan)));
+      return { plan, resources };
+    },
+    async resource(workspaceId, key) {
+      const meter = meters.find((one) => one.key === key);
+      if (meter === undefined) throw notFound();
+      return read(meter, workspaceId, await planOf(workspaceId));
+    },
+    async requests({ actor, rateLimitPerMinute, dailyQuota }) {
+      const minute = await requests.perMinute.peek(actor.id);
+      const day = dailyQuota === null ? null : await requests.perDay.peek(actor.id);
+      return {
+        perMinute: windowOf(rateLimitPerMinute, minute),
+        perDay: day === null || dailyQuota === null ? null : windowOf(dailyQuota, day),
+      };
+    },
+  };
+}

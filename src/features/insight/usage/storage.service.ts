@@ -1,0 +1,49 @@
+import type { Clock } from '../../../kernel/clock.ts';
+import { QUARTER_MS } from '../../../kernel/durations.ts';
+import type { Db } from '../../../platform/db/index.ts';
+import { listWorkspacesWithStorage } from '../../../platform/db/workspace.ts';
+import type { UsageEvents } from '../usage-events/index.ts';
+
+const BATCH = 1000;
+
+/** How much is stored, once in each quarter-hour (docs/decisions/usage.md#storage). */
+export interface StorageSampler {
+  /** Nothing, where this process has looked in this quarter-hour. */
+  run(): Promise<void>;
+}
+
+interface Deps {
+  db: Db;
+  clock: Clock;
+  facts: Pick<UsageEvents, 'append'>;
+}
+
+export function createStorageSampler({ db, clock, facts }: Deps): StorageSampler {
+  let seen: number | null = null;
+  return {
+    async run() {
+      const at = clock.now();
+      const quarter = Math.floor(at.getTime() / QUARTER_MS);
+      if (quarter === seen) return;
+      for (let after = ''; ; ) {
+        const rows = await listWorkspacesWithStorage(db, after, BATCH);
+        // Another process may have looked as well: the highest of a quarter-hour counts, not their sum.
+        await db.transaction().execute((tx) =>
+          facts.append(
+            tx,
+            rows.map(({ id, storageBytes }) => ({
+              kind: 'STORAGE',
+              workspaceId: id,
+              amount: storageBytes,
+              at,
+            })),
+          ),
+        );
+        const last = rows.at(-1);
+        if (last === undefined || rows.length < BATCH) break;
+        after = last.id;
+      }
+      seen = quarter;
+    },
+  };
+}

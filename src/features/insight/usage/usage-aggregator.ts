@@ -1,0 +1,56 @@
+import type { Clock } from '../../../kernel/clock.ts';
+import { dateFromMs } from '../../../kernel/clock.ts';
+import { QUARTER_MS } from '../../../kernel/durations.ts';
+import type { UsageEvent, UsageEvents } from '../usage-events/index.ts';
+
+const PAUSE_MS = 1000;
+/** Different things that are gathered at once; more of them are noted earlier. */
+const MOST = 5000;
+
+/** A fact whose amounts add up. */
+export type Count = Pick<UsageEvent, 'kind' | 'workspaceId' | 'subjectId' | 'keyId' | 'status'> & {
+  amount: number;
+};
+
+/**
+ * Gathers what happens many times a second, and notes one fact for all of a kind: a process that is killed loses at
+ * most what came in its last second or two (docs/decisions/usage.md#batched-counting).
+ */
+export interface UsageAggregator {
+  /** It never waits and never fails. */
+  add(count: Count): void;
+  /** Notes what was gathered. */
+  flush(): void;
+}
+
+interface Deps {
+  clock: Clock;
+  facts: Pick<UsageEvents, 'record'>;
+}
+
+export function createUsageAggregator({ clock, facts }: Deps): UsageAggregator {
+  const gathered = new Map<string, Count & { at: Date }>();
+  let timer: NodeJS.Timeout | undefined;
+
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    for (const fact of gathered.values()) facts.record(fact);
+    gathered.clear();
+  };
+  return {
+    add(count) {
+      const nowMs = clock.ms();
+      // What is added up by the quarter-hour is gathered within one.
+      const quarter = Math.floor(nowMs / QUARTER_MS);
+      const { kind, workspaceId, subjectId = '', keyId = '', status = '' } = count;
+      const name = `${kind}/${workspaceId}/${subjectId}/${keyId}/${status}/${quarter}`;
+      const known = gathered.get(name);
+      if (known === undefined) gathered.set(name, { ...count, at: dateFromMs(nowMs) });
+      else known.amount += count.amount;
+      if (gathered.size >= MOST) flush();
+      else timer ??= setTimeout(flush, PAUSE_MS).unref();
+    },
+    flush,
+  };
+}

@@ -1,0 +1,16 @@
+import { patternsOf } from '../../../events/catalogue.ts';
+import { isEvent, onAny, type StoredEvent } from '../../../events/index.ts';
+import { enqueue } from './delivery/repository.ts';
+import { webhookFailing, webhookSecretRotated, webhookTest } from './events.ts';
+
+/** The consumer of events that plans a delivery for each webhook that subscribes, in the same transaction. */
+export const enqueueDeliveries = onAny(async (tx, event) => {
+  if (isEvent(event, webhookTest)) return;
+  await enqueue(tx, event, patternsOf(event.type), toldOf(event));
+});
+
+/** The webhook that the event tells of, when it is not told of itself. */
+function toldOf(event: StoredEvent): string | null {
+  const isOfItself = isEvent(event, webhookFailing) || isEvent(event, webhookSecretRotated);
+  return isOfItself ? event.data.webhookId : null;
+}

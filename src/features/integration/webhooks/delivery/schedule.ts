@@ -1,0 +1,33 @@
+import type {
+  DeliveryLogStatus as DeliveryStatus,
+  DeliveryLogTrigger as DeliveryTrigger,
+} from '../../../../platform/db/tables.generated.ts';
+
+/** Why a delivery is CANCELED. */
+export const DISABLED_REASON = 'the webhook is not active';
+
+/**
+ * A person's explicit act: sent whatever `events` and `isActive` say, and once
+ * (docs/decisions/events-and-deliveries.md#the-retry-schedule).
+ */
+export function isSingle(trigger: DeliveryTrigger): boolean {
+  return trigger === 'TEST' || trigger === 'REPLAY';
+}
+
+/**
+ * What follows an attempt (docs/decisions/events-and-deliveries.md#the-retry-schedule): `retrySeconds` has the delay
+ * before each further one, so there are as many attempts as delays and one more. Tests and replays have one.
+ *
+ * @param attempt counted from 1.
+ */
+export function afterAttempt(
+  success: boolean,
+  attempt: number,
+  trigger: DeliveryTrigger,
+  retrySeconds: readonly number[],
+): { status: DeliveryStatus; retrySec: number | null } {
+  if (success) return { status: 'SUCCESS', retrySec: null };
+  if (isSingle(trigger)) return { status: 'FAILED', retrySec: null };
+  const retrySec = retrySeconds[attempt - 1];
+  return retrySec === undefined ? { status: 'EXHAUSTED', retrySec: null } : { status: 'FAILED', retrySec };
+}

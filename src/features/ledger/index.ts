@@ -1,9 +1,0 @@
-/** The books: what moved money, where it is, revenue and payouts. */
-export { type LedgerCheck, createLedgerCheck } from './check.service.ts';
-export { payoutEvents } from './events.ts';
-export type { ProviderPayout } from './mirror.service.ts';
-export { createPayouts } from './payouts.service.ts';
-export { createRevenue, type NamesOf } from './revenue.service.ts';
-export { revenueRoutes } from './routes.ts';
-export type { Movement, Sale } from './rules.ts';
-export { createLedger, type Ledger } from './service.ts';

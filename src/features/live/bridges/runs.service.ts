@@ -1,0 +1,199 @@
+import type { Events } from '../../../events/index.ts';
+import { type Clock, dateFromMs } from '../../../kernel/clock.ts';
+import { claimLeases } from '../../../kernel/lease.ts';
+import { truncate } from '../../../kernel/truncate.ts';
+import {
+  BRIDGE_LEASE_MS,
+  type BridgePort,
+  type BridgeReport,
+  type DesiredBridge,
+  type RoomParticipantHandle,
+} from '../../../media/contract/index.ts';
+import type { Bus } from '../../../platform/bus.ts';
+import type { Db } from '../../../platform/db/index.ts';
+import type { Logger } from '../../../platform/logger.ts';
+import type { Secrets } from '../../../platform/secrets.ts';
+import type { BridgeParticipants } from '../../rooms/index.ts';
+import type { BridgeChange, BridgeRow } from './repository.ts';
+import * as repository from './repository.ts';
+import { BRIDGE_TOPIC } from './service.ts';
+import { type Change, change, end, isOpen } from './transitions.ts';
+
+export interface BridgeRunDeps {
+  db: Db;
+  events: Events;
+  secrets: Secrets;
+  bus: Bus;
+  clock: Clock;
+  log: Logger;
+  rooms: Pick<BridgeParticipants, 'view' | 'seat' | 'leaveEnded'>;
+  /** What a stream is called; undefined when it is gone. */
+  titleOf(streamId: string): Promise<string | undefined>;
+  /** What may be published to a stream; the streams' own. */
+  admit: BridgePort['admit'];
+}
+
+/** What runs, where, and what becomes of it. */
+export interface BridgeRuns {
+  /** For the media plane. */
+  readonly port: BridgePort;
+  /** Ends what is over, and frees what was held by a node that is gone. */
+  sweep(): Promise<void>;
+}
+
+const MAX_MESSAGE = 300;
+const NO_WORDS = 'The bridge failed.';
+const BAD_ADDRESS = 'The stored source URL can no longer be decrypted. Create another bridge.';
+
+export function createBridgeRuns(deps: BridgeRunDeps): BridgeRuns {
+  const { db, clock } = deps;
+  return {
+    port: {
+      admit: deps.admit,
+      async started(nodeId) {
+        for (const { id } of await repository.heldBy(db, nodeId)) {
+          await letGo(deps, id, (row) => row.node_id === nodeId);
+        }
+      },
+      async wanted(nodeId, hasRooms) {
+        await endOverdue(deps);
+        return claimWanted(deps, nodeId, hasRooms);
+      },
+      viewRoom: (roomId) => deps.rooms.view(roomId),
+      seat: (bridgeId) => seat(deps, bridgeId),
+      report: (nodeId, report) => takeReport(deps, nodeId, report),
+    },
+    async sweep() {
+      await endOverdue(deps);
+      await deps.rooms.leaveEnded();
+      for (const { id } of await repository.abandoned(db, clock.now())) {
+        await letGo(deps, id, ({ lease_until: until }) => until !== null && until <= clock.now());
+      }
+    },
+  };
+}
+
+async function withBridge(
+  { events, clock }: BridgeRunDeps,
+  id: string,
+  work: (told: Change, row: BridgeRow) => Promise<unknown>,
+): Promise<void> {
+  await events.transaction(async (tx, append) => {
+    const row = await repository.lockAnyBridge(tx, id);
+    if (row !== undefined && isOpen(row)) await work({ tx, append, now: clock.now() }, row);
+  });
+}
+
+async function endOverdue(deps: BridgeRunDeps): Promise<void> {
+  for (const { id, reason } of await repository.overdue(deps.db, deps.clock.now())) {
+    try {
+      await withBridge(deps, id, (told, row) => end(told, row, reason));
+      deps.bus.publish(BRIDGE_TOPIC, id);
+    } catch (error) {
+      deps.log.error({ err: error, bridgeId: id }, 'a bridge could not be ended');
+    }
+  }
+}
+
+/** Whoever ran it does no more: it waits for somebody else, and that is no failure of its own. */
+async function letGo(deps: BridgeRunDeps, id: string, isStill: (row: BridgeRow) => boolean): Promise<void> {
+  await withBridge(deps, id, async (told, row) => {
+    if (!isStill(row)) return;
+    const free = { next_retry_at: null, node_id: null, lease_until: null };
+    await change(told, row, { status: 'PENDING', ...free });
+  });
+}
+
+async function claimWanted(deps: BridgeRunDeps, nodeId: string, hasRooms: boolean): Promise<DesiredBridge[]> {
+  const { db, clock } = deps;
+  const now = clock.now();
+  const rows = await repository.runnableOn(db, nodeId, hasRooms, now);
+  const mine = await claimLeases(rows, {
+    ...{ nodeId, now, leaseMs: BRIDGE_LEASE_MS },
+    claim: (ids, until) => repository.claimBridges(db, nodeId, ids, { now, until }),
+  });
+  const wanted = await Promise.all(mine.map((row) => toWanted(deps, row)));
+  return wanted.filter((one) => one !== null);
+}
+
+/** null when its address cannot be read: then it has failed. */
+async function toWanted(deps: BridgeRunDeps, row: BridgeRow): Promise<DesiredBridge | null> {
+  const { id: bridgeId, type, source_id: sourceId, target_id: targetId, auto_restart: autoRestart } = row;
+  try {
+    if (type === 'PULL_TO_STREAM') {
+      if (row.source_url === null) return null;
+      const sourceUrl = deps.secrets.decrypt(row.source_url, row.id);
+      return { type, bridgeId, streamId: targetId, sourceUrl, autoRestart };
+    }
+    if (sourceId === null) return null;
+    if (type === 'STREAM_TO_ROOM')
+      return { type, bridgeId, streamId: sourceId, roomId: targetId, autoRestart };
+    const layout = row.layout ?? 'GRID';
+    return { type, bridgeId, streamId: targetId, roomId: sourceId, layout, autoRestart };
+  } catch {
+    await withBridge(deps, row.id, (told, locked) => change(told, locked, failed(BAD_ADDRESS, told.now)));
+    return null;
+  }
+}
+
+async function seat(deps: BridgeRunDeps, bridgeId: string): Promise<RoomParticipantHandle | string> {
+  const row = await repository.findAnyBridge(deps.db, bridgeId);
+  if (row === undefined || !isOpen(row) || row.source_id === null) return 'The bridge has ended.';
+  const title = await deps.titleOf(row.source_id);
+  if (title === undefined) return 'The stream was deleted.';
+  return deps.rooms.seat(row.target_id, { bridgeId, name: title });
+}
+
+async function takeReport(deps: BridgeRunDeps, nodeId: string, report: BridgeReport): Promise<void> {
+  await withBridge(deps, report.bridgeId, async (told, row) => {
+    if (row.node_id === nodeId) await change(told, row, changeOf(row, report, told.now));
+  });
+}
+
+function changeOf(row: BridgeRow, report: BridgeReport, now: Date): BridgeChange {
+  const { status, retryCount, retryInMs, endReason } = report;
+  const message = report.message === null ? null : truncate(report.message, MAX_MESSAGE);
+  switch (status) {
+    case 'FAILED':
+      return { ...failed(message, now), retry_count: retryCount };
+    case 'STOPPED':
+      return {
+        status,
+        end_reason: endReason ?? 'SOURCE_ENDED',
+        error: null,
+        next_retry_at: null,
+        stopped_at: now,
+        node_id: null,
+        lease_until: null,
+      };
+    case 'ACTIVE':
+      return {
+        status,
+        error: null,
+        retry_count: retryCount,
+        next_retry_at: null,
+        started_at: row.started_at ?? now,
+      };
+    case 'PENDING':
+      return {
+        status,
+        // That it is there says that it has failed.
+        error: message ?? NO_WORDS,
+        retry_count: retryCount,
+        next_retry_at: retryInMs === null ? null : dateFromMs(now.getTime() + retryInMs),
+      };
+    case 'CONNECTING':
+      return { status, retry_count: retryCount, next_retry_at: null };
+  }
+}
+
+function failed(message: string | null, now: Date): BridgeChange {
+  return {
+    status: 'FAILED',
+    error: message,
+    next_retry_at: null,
+    stopped_at: now,
+    node_id: null,
+    lease_until: null,
+  };
+}

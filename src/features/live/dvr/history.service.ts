@@ -1,0 +1,76 @@
+import { createIdleCache } from '../../../kernel/cache.ts';
+import type { DvrFile, HistorySegment, LiveHistory } from '../../../media/contract/index.ts';
+import type { Db } from '../../../platform/db/index.ts';
+import { fileKey } from './keys.ts';
+import type { SegmentRow } from './repository.ts';
+import * as repository from './repository.ts';
+
+/** What a process knows of the history of one stream, the oldest first. */
+interface Known {
+  rows: SegmentRow[];
+  segments: HistorySegment[];
+  /** `performance.now()` */
+  readAt: number;
+  reading: Promise<void> | null;
+}
+
+/** How often a stream is looked at again for what may not be there. */
+const FRESH_MS = 500;
+/** Of all streams, some 100 MB: four hours have 7,200. */
+const SEGMENTS_MAX = 360_000;
+const UNUSED_MS = 60_000;
+
+/** Reads what is kept, each segment once, however many watch. */
+export function createLiveHistory(db: Db): LiveHistory {
+  const of = createIdleCache<Known>(() => ({ rows: [], segments: [], readAt: -FRESH_MS, reading: null }), {
+    idleTtlMs: UNUSED_MS,
+    sizeOf: ({ rows }) => rows.length,
+    maxTotalSize: SEGMENTS_MAX,
+  });
+  const read = async (streamId: string, known: Known): Promise<void> => {
+    const [oldestMs, added] = await Promise.all([
+      repository.oldestMs(db, streamId),
+      repository.segmentsAfter(db, streamId, known.rows.at(-1)?.start_ms ?? 0),
+    ]);
+    const kept = known.rows.filter((row) => oldestMs !== null && row.start_ms >= oldestMs);
+    known.rows = [...kept, ...added];
+    known.segments = [...known.segments.slice(known.segments.length - kept.length), ...added.map(toSegment)];
+    known.readAt = performance.now();
+  };
+  const refresh = (streamId: string, known: Known): Promise<void> => {
+    if (performance.now() - known.readAt < FRESH_MS) return Promise.resolve();
+    known.reading ??= read(streamId, known).finally(() => {
+      known.reading = null;
+    });
+    return known.reading;
+  };
+
+  return {
+    async upTo(streamId, seq) {
+      const known = of(streamId);
+      if ((known.segments.at(-1)?.seq ?? -1) < seq) await refresh(streamId, known);
+      return known.segments;
+    },
+    async keyOf({ streamId, epoch, rung, file }) {
+      const known = of(streamId);
+      const look = (): DvrFile | null => {
+        const isIt = (row: SegmentRow) =>
+          row.epoch === epoch && row.rungs[rung] !== undefined && (file === 'init.mp4' || row.file === file);
+        const row = known.rows.findLast(isIt);
+        if (row === undefined) return null;
+        const { start_ms: startMs, duration_sec: durationSec } = row;
+        return { key: fileKey(row, rung, file), startMs, endMs: startMs + durationSec * 1000 };
+      };
+      const found = look();
+      if (found !== null) return found;
+      await refresh(streamId, known);
+      return look();
+    },
+  };
+}
+
+function toSegment(row: SegmentRow): HistorySegment {
+  const { stream_id: streamId, epoch, file, seq, discontinuity: disc, rungs } = row;
+  const { start_ms: startMs, duration_sec: durationSec } = row;
+  return { streamId, epoch, file, seq, disc, startMs, durationSec, rungs };
+}

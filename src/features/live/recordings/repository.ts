@@ -1,0 +1,330 @@
+import { type Selectable, sql } from 'kysely';
+import type { Db, Tx } from '../../../platform/db/index.ts';
+import type { RecordingPartTable, RecordingTable } from '../../../platform/db/tables.generated.ts';
+
+export type RecordingRow = Selectable<RecordingTable>;
+export type PartRow = Selectable<RecordingPartTable>;
+
+/** The publishes of a node whose broadcast is on and to be recorded, with the last recording of each. */
+export function listDesiredForNode(db: Db, nodeId: string) {
+  return db
+    .selectFrom('ingest_session')
+    .innerJoin('stream', 'stream.id', 'ingest_session.stream_id')
+    .innerJoin('stream_session', 'stream_session.id', 'stream.current_session_id')
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('recording')
+          .select(['number', 'created_at'])
+          .whereRef('recording.session_id', '=', 'stream_session.id')
+          .orderBy('number', 'desc')
+          .limit(1)
+          .as('last'),
+      (join) => join.onTrue(),
+    )
+    .select([
+      'ingest_session.id as publishId',
+      'stream_session.id as sessionId',
+      'stream_session.error',
+      'last.number',
+      'last.created_at as begunAt',
+    ])
+    .where('ingest_session.node_id', '=', nodeId)
+    .where('ingest_session.ended_at', 'is', null)
+    .where('stream.is_live', '=', true)
+    .where('stream.record', '=', true)
+    .where('stream_session.broadcast_started_at', 'is not', null)
+    .where('stream_session.broadcast_ended_at', 'is', null)
+    .execute();
+}
+
+/** The node still has its open parts; written at most every `staleBefore`. */
+export async function heartbeatParts(db: Db, nodeId: string, now: Date, staleBefore: Date): Promise<void> {
+  await db
+    .updateTable('recording_part')
+    .set({ last_seen_at: now })
+    .where('node_id', '=', nodeId)
+    .where('closed_at', 'is', null)
+    .where('last_seen_at', '<', staleBefore)
+    .execute();
+}
+
+/** The recording, made when there is none. Undefined when there is no such session. */
+export async function ensureRecording(
+  tx: Tx,
+  { id, sessionId, number }: { id: string; sessionId: string; number: number },
+  now: Date,
+): Promise<RecordingRow | undefined> {
+  await tx
+    .insertInto('recording')
+    .columns(['id', 'number', 'session_id', 'workspace_id', 'stream_id', 'created_at'])
+    .expression((eb) =>
+      eb
+        .selectFrom('stream_session')
+        .select((select) => [
+          select.val(id).as('recording_id'),
+          sql<number>`${number}::integer`.as('number'),
+          'id',
+          'workspace_id',
+          'stream_id',
+          select.val(now).as('created_at'),
+        ])
+        .where('id', '=', sessionId),
+    )
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  return lockRecording(tx, id);
+}
+
+/** In the order of the broadcast. */
+export async function findVideoIds(db: Db, sessionId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('recording')
+    .select('video_id')
+    .where('session_id', '=', sessionId)
+    .orderBy('number')
+    .execute();
+  return rows.flatMap(({ video_id: id }) => (id === null ? [] : [id]));
+}
+
+/**
+ * Those of a session in their order: of a broadcast of more than twelve hours there are several. One whose files are
+ * removed is none any more.
+ */
+export function recordingsOf(db: Db, sessionId: string) {
+  return db
+    .selectFrom('recording')
+    .leftJoin('video', 'video.id', 'recording.video_id')
+    .select([
+      'recording.number',
+      'recording.video_id as videoId',
+      sql<boolean>`recording.settled_at is null
+        or coalesce(video.status not in ('READY', 'FAILED') and video.deleted_at is null, false)`.as(
+        'isComing',
+      ),
+    ])
+    .where('recording.session_id', '=', sessionId)
+    .orderBy('recording.number')
+    .execute();
+}
+
+export function lockRecording(tx: Tx, id: string): Promise<RecordingRow | undefined> {
+  return tx.selectFrom('recording').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+}
+
+/** Those of a session in their order. */
+export function lockRecordings(tx: Tx, sessionId: string): Promise<RecordingRow[]> {
+  return tx
+    .selectFrom('recording')
+    .selectAll()
+    .where('session_id', '=', sessionId)
+    .orderBy('number')
+    .forUpdate()
+    .execute();
+}
+
+/** Has the session gone on in another recording? */
+export async function hasSuccessor(tx: Tx, { session_id, number }: RecordingRow): Promise<boolean> {
+  const next = await tx
+    .selectFrom('recording')
+    .select('id')
+    .where('session_id', '=', session_id)
+    .where('number', '>', number)
+    .limit(1)
+    .executeTakeFirst();
+  return next !== undefined;
+}
+
+/** What the end of the recording depends on, read under its lock. */
+export function broadcastOf(tx: Tx, sessionId: string) {
+  return tx
+    .selectFrom('stream_session')
+    .innerJoin('stream', 'stream.id', 'stream_session.stream_id')
+    .innerJoin('workspace', 'workspace.id', 'stream_session.workspace_id')
+    .select([
+      'stream_session.broadcast_ended_at as endedAt',
+      'stream.title',
+      'stream.record_visibility as visibility',
+      'stream.tier_ids as tierIds',
+      'workspace.account_id as accountId',
+    ])
+    .where('stream_session.id', '=', sessionId)
+    .executeTakeFirstOrThrow();
+}
+
+export function findRecording(db: Db, id: string): Promise<RecordingRow | undefined> {
+  return db.selectFrom('recording').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+export async function updateRecording(
+  tx: Tx,
+  id: string,
+  change: Partial<Pick<RecordingRow, 'video_id' | 'settled_at'>>,
+): Promise<void> {
+  await tx.updateTable('recording').set(change).where('id', '=', id).execute();
+}
+
+/** @returns undefined when it was marked before, or is no recording's video. */
+export function markReady(tx: Tx, sessionId: string, videoId: string, now: Date) {
+  return tx
+    .updateTable('recording')
+    .set({ ready_notified_at: now })
+    .where('session_id', '=', sessionId)
+    .where('video_id', '=', videoId)
+    .where('ready_notified_at', 'is', null)
+    .returning('stream_id')
+    .executeTakeFirst();
+}
+
+/** In the order of their recording. */
+export function partsOf(db: Db, recordingId: string): Promise<PartRow[]> {
+  return db
+    .selectFrom('recording_part')
+    .selectAll()
+    .where('recording_id', '=', recordingId)
+    .orderBy('id')
+    .execute();
+}
+
+export function openPartsOn(db: Db, nodeId: string) {
+  return db
+    .selectFrom('recording_part')
+    .select(['id', 'recording_id as recordingId'])
+    .where('node_id', '=', nodeId)
+    .where('closed_at', 'is', null)
+    .execute();
+}
+
+export function findPart(db: Db, id: string): Promise<PartRow | undefined> {
+  return db.selectFrom('recording_part').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** A part that is known already only learns that it has media. */
+export async function upsertPart(
+  tx: Tx,
+  part: Pick<PartRow, 'id' | 'recording_id' | 'node_id' | 'has_media'>,
+  now: Date,
+): Promise<void> {
+  await tx
+    .insertInto('recording_part')
+    .values({ ...part, started_at: now, last_seen_at: now })
+    .onConflict((conflict) =>
+      conflict
+        .column('id')
+        .doUpdateSet({ has_media: sql<boolean>`recording_part.has_media or excluded.has_media` }),
+    )
+    .execute();
+}
+
+/**
+ * @param sizeBytes null when there is nothing to keep.
+ * @returns what the part took of the storage before; null when it was closed already.
+ */
+export async function closePart(
+  tx: Tx,
+  id: string,
+  sizeBytes: number | null,
+  now: Date,
+): Promise<number | null> {
+  const before = await tx
+    .selectFrom('recording_part')
+    .select('reserved_bytes')
+    .where('id', '=', id)
+    .where('closed_at', 'is', null)
+    .forUpdate()
+    .executeTakeFirst();
+  if (before === undefined) return null;
+  await tx
+    .updateTable('recording_part')
+    .set({ closed_at: now, size_bytes: sizeBytes, reserved_bytes: sizeBytes ?? 0 })
+    .where('id', '=', id)
+    .execute();
+  return before.reserved_bytes;
+}
+
+/** The open parts of a node that are among these, with whose storage they take. */
+export function listOpenParts(db: Db, ids: readonly string[]) {
+  return db
+    .selectFrom('recording_part')
+    .innerJoin('recording', 'recording.id', 'recording_part.recording_id')
+    .select(['recording_part.id', 'reserved_bytes', 'workspace_id', 'session_id'])
+    .where('recording_part.id', 'in', ids)
+    .where('closed_at', 'is', null)
+    .execute();
+}
+
+/** @returns false when the part is closed. */
+export async function reservePartStorage(tx: Tx, id: string, from: number, bytes: number): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('recording_part')
+    .set({ reserved_bytes: bytes })
+    .where('id', '=', id)
+    .where('reserved_bytes', '=', from)
+    .where('closed_at', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+/** The parts take nothing any more. @returns what they took. */
+export async function releasePartStorage(tx: Tx, recordingId: string): Promise<number> {
+  const parts = await tx
+    .selectFrom('recording_part')
+    .select('reserved_bytes')
+    .where('recording_id', '=', recordingId)
+    .execute();
+  await tx
+    .updateTable('recording_part')
+    .set({ reserved_bytes: 0 })
+    .where('recording_id', '=', recordingId)
+    .execute();
+  return parts.reduce((sum, part) => sum + part.reserved_bytes, 0);
+}
+
+/** Open parts of ended recordings whose node was not heard of since `deadline`. */
+export function listOrphanedParts(db: Db, deadline: Date): Promise<PartRow[]> {
+  return db
+    .selectFrom('recording_part')
+    .innerJoin('recording', 'recording.id', 'recording_part.recording_id')
+    .innerJoin('stream_session', 'stream_session.id', 'recording.session_id')
+    .selectAll('recording_part')
+    .where('recording_part.closed_at', 'is', null)
+    .where('recording_part.last_seen_at', '<', deadline)
+    .where((eb) =>
+      eb.or([
+        eb('stream_session.broadcast_ended_at', 'is not', null),
+        eb.exists(
+          eb
+            .selectFrom('recording as next')
+            .select('next.id')
+            .whereRef('next.session_id', '=', 'recording.session_id')
+            .whereRef('next.number', '>', 'recording.number'),
+        ),
+      ]),
+    )
+    .limit(100)
+    .execute();
+}
+
+/** Settled recordings whose files nobody needs: they have no video, or it was purged. */
+export function obsoleteRecordings(db: Db): Promise<RecordingRow[]> {
+  return db
+    .selectFrom('recording')
+    .selectAll()
+    .where('settled_at', 'is not', null)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('video')
+            .select('video.id')
+            .whereRef('video.id', '=', 'recording.video_id')
+            .where('video.purged_at', 'is', null),
+        ),
+      ),
+    )
+    .limit(100)
+    .execute();
+}
+
+export async function deleteRecording(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('recording').where('id', '=', id).execute();
+}

@@ -1,0 +1,60 @@
+import { appendToLog } from '../../../events/stream-log.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import type { Db, Tx } from '../../../platform/db/index.ts';
+import type { RestreamRow, TargetRow } from './repository.ts';
+import * as repository from './repository.ts';
+import { restreamStatus } from './rules.ts';
+import { showRestream, toTarget } from './schemas.ts';
+
+// What the tail of a stream shows of its restreams (docs/concepts/tails.md#restreams).
+
+const place = (streamId: string) => ({ streamId, tail: 'RESTREAM' as const });
+
+function restreamBody(row: RestreamRow, targets: TargetRow[], isDeleted: boolean, at: Date) {
+  const restream = showRestream({ row, targets });
+  return { streamId: row.stream_id, restream, deleted: isDeleted, at: at.toISOString() };
+}
+
+/** A restream as it is from now on, with its targets; under its lock. */
+export async function logRestream(
+  tx: Tx,
+  { id }: { id: string },
+  now: Date,
+  isDeleted = false,
+): Promise<void> {
+  const row = await repository.lockAnyRestream(tx, id);
+  if (row === undefined) return;
+  const targets = await repository.targetsOf(tx, [id]);
+  const body = restreamBody(row, targets, isDeleted, now);
+  await appendToLog(tx, place(row.stream_id), 'restream', { body: () => body, at: now });
+}
+
+/** A target in another state; under the lock of its restream. */
+export async function logTarget(tx: Tx, row: RestreamRow, target: TargetRow, now: Date): Promise<void> {
+  const targets = await repository.targetsOf(tx, [row.id]);
+  const body = {
+    streamId: row.stream_id,
+    restreamId: row.id,
+    restreamStatus: restreamStatus(row, targets),
+    target: toTarget(target),
+    at: now.toISOString(),
+  };
+  await appendToLog(tx, place(row.stream_id), 'restream_target', { body: () => body, at: now });
+}
+
+/** The restreams of a stream as they are, for a tail that begins. */
+export async function restreamSnapshot(
+  { db, clock }: { db: Db; clock: Clock },
+  streamId: string,
+): Promise<{ event: string; body: object }[]> {
+  const rows = await repository.listByStream(db, streamId);
+  const targets = await repository.targetsOf(
+    db,
+    rows.map(({ id }) => id),
+  );
+  const at = clock.now();
+  return rows.map((row) => {
+    const own = targets.filter(({ restream_id: restreamId }) => restreamId === row.id);
+    return { event: 'restream', body: restreamBody(row, own, false, at) };
+  });
+}

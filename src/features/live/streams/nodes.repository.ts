@@ -1,0 +1,43 @@
+import type { Db } from '../../../platform/db/index.ts';
+
+export async function upsertNode(
+  db: Db,
+  node: { id: string; url: string; last_seen_at: Date },
+): Promise<void> {
+  const { url, last_seen_at } = node;
+  await db
+    .insertInto('media_node')
+    .values(node)
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ url, last_seen_at }))
+    .execute();
+}
+
+/** The node of the encoder connection that is open, or ended last. */
+export function findNode(db: Db, streamId: string) {
+  return places(db, streamId).executeTakeFirst();
+}
+
+/** The same among other nodes, and not before `since`. */
+export function findOtherNode(db: Db, streamId: string, { nodeId, since }: { nodeId: string; since: Date }) {
+  return places(db, streamId)
+    .where('ingest_session.node_id', '<>', nodeId)
+    .where((eb) =>
+      eb.or([eb('ingest_session.ended_at', 'is', null), eb('ingest_session.ended_at', '>', since)]),
+    )
+    .executeTakeFirst();
+}
+
+/** What is null comes first. */
+function places(db: Db, streamId: string) {
+  return db
+    .selectFrom('ingest_session')
+    .leftJoin('media_node', 'media_node.id', 'ingest_session.node_id')
+    .select(['ingest_session.node_id as nodeId', 'media_node.url'])
+    .where('ingest_session.stream_id', '=', streamId)
+    .orderBy('ingest_session.ended_at', 'desc')
+    .limit(1);
+}
+
+export async function deleteNodes(db: Db, seenBefore: Date): Promise<void> {
+  await db.deleteFrom('media_node').where('last_seen_at', '<', seenBefore).execute();
+}

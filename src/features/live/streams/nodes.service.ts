@@ -1,0 +1,36 @@
+import { type Clock, dateFromMs } from '../../../kernel/clock.ts';
+import { DAY_MS, HOUR_MS } from '../../../kernel/durations.ts';
+import type { StreamLocation } from '../../../media/contract/index.ts';
+import type { Bus } from '../../../platform/bus.ts';
+import type { Db } from '../../../platform/db/index.ts';
+import type { SnapshotSource } from '../../audience/playback/index.ts';
+import * as repository from './nodes.repository.ts';
+import { STREAM_TOPIC } from './service.ts';
+
+/** Where live streams are (docs/decisions/live-packaging.md#between-nodes). */
+export interface MediaNodes {
+  /** A media node says where it listens: at its start, and every minute. */
+  listens(nodeId: string, url: string): Promise<void>;
+  readonly places: SnapshotSource<StreamLocation>;
+  /** The other node that a stream was on after a moment, and within the last hour. */
+  elsewhere(streamId: string, than: { nodeId: string; sinceMs: number }): Promise<StreamLocation | undefined>;
+  /** Drops nodes that have not been heard of for a week. */
+  forget(): Promise<void>;
+}
+
+const KEPT_MS = 7 * DAY_MS;
+
+export function createMediaNodes({ db, bus, clock }: { db: Db; bus: Bus; clock: Clock }): MediaNodes {
+  return {
+    listens: (id, url) => repository.upsertNode(db, { id, url, last_seen_at: clock.now() }),
+    places: {
+      find: (streamId) => repository.findNode(db, streamId),
+      onChanged: (listener) => void bus.subscribe(STREAM_TOPIC, listener),
+    },
+    elsewhere(streamId, { nodeId, sinceMs }) {
+      const since = dateFromMs(Math.max(sinceMs, clock.ms() - HOUR_MS));
+      return repository.findOtherNode(db, streamId, { nodeId, since });
+    },
+    forget: () => repository.deleteNodes(db, dateFromMs(clock.ms() - KEPT_MS)),
+  };
+}

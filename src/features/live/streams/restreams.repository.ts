@@ -1,0 +1,28 @@
+import { sql } from 'kysely';
+import type { Tx } from '../../../platform/db/index.ts';
+
+/** Adds to the stream's list of its restreams. @returns its title; undefined when the workspace has no such stream. */
+export async function attachRestream(
+  tx: Tx,
+  workspaceId: string,
+  id: string,
+  restreamId: string,
+): Promise<string | undefined> {
+  const row = await tx
+    .updateTable('stream')
+    .set({ restream_ids: sql`array_append(restream_ids, ${restreamId})` })
+    .where('id', '=', id)
+    .where('workspace_id', '=', workspaceId)
+    .where('deleted_at', 'is', null)
+    .returning('title')
+    .executeTakeFirst();
+  return row?.title;
+}
+
+export async function detachRestream(tx: Tx, id: string, restreamId: string): Promise<void> {
+  await tx
+    .updateTable('stream')
+    .set({ restream_ids: sql`array_remove(restream_ids, ${restreamId})` })
+    .where('id', '=', id)
+    .execute();
+}

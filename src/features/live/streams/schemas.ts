@@ -1,0 +1,358 @@
+import Type, { type Static } from 'typebox';
+import { namedSchema } from '../../../http/named-schema.ts';
+import {
+  IdOf,
+  Instant,
+  Metadata,
+  Nullable,
+  NullableObject,
+  OneOf,
+  TierIds,
+  Title,
+  Visibility,
+} from '../../../http/schema.ts';
+import { Takedown, toTakedown } from '../../../http/takedown.ts';
+import { MODES, type Mode } from '../../../kernel/access.ts';
+import { VALUES } from '../../../platform/db/tables.generated.ts';
+import type { StreamLinks as PlaybackLinks } from '../../audience/playback/index.ts';
+import { HEALTH_EXAMPLE, Health } from './health.schemas.ts';
+import type { StreamDetails } from './lists.repository.ts';
+import type { ListedSession } from './repository.ts';
+import { deriveStatus, durationSec, visibleHealth } from './rules.ts';
+import { settingsOf } from './settings.ts';
+
+const STATUSES = ['IDLE', 'PREVIEW', 'LIVE', 'LIVE_NO_SIGNAL', 'DISABLED'] as const;
+
+const LatencyMode = namedSchema('LatencyMode', OneOf(VALUES.stream.latency_mode));
+const ChatMode = namedSchema('ChatMode', OneOf(VALUES.stream.chat_mode));
+namedSchema('StreamStatus', OneOf(STATUSES));
+const settings = {
+  description: Type.Optional(Nullable(Type.String({ maxLength: 5000 }))),
+  visibility: Type.Optional(Visibility),
+  tierIds: Type.Optional(TierIds),
+  enabled: Type.Optional(Type.Boolean()),
+  latencyMode: Type.Optional(LatencyMode),
+  record: Type.Optional(Type.Boolean()),
+  recordVisibility: Type.Optional(Visibility),
+  reconnectWindowSec: Type.Optional(Type.Integer({ minimum: 0, maximum: 1800 })),
+  dvrWindowSec: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 14_400,
+      description: 'How far back viewers can seek while the stream is live; counts as storage.',
+    }),
+  ),
+  autoStart: Type.Optional(Type.Boolean()),
+  autoStopAfterSec: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 43_200 }))),
+  maxDurationSec: Type.Optional(Nullable(Type.Integer({ minimum: 60, maximum: 43_200 }))),
+  chatEnabled: Type.Optional(Type.Boolean()),
+  chatMode: Type.Optional(ChatMode),
+  slowModeSec: Type.Optional(Type.Integer({ minimum: 0, maximum: 3600 })),
+  bannedWords: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 50, pattern: '[\\p{L}\\p{N}]' }), {
+      maxItems: 200,
+      description: 'Chat messages that contain one of these words are rejected; case-insensitive.',
+    }),
+  ),
+  scheduledStartAt: Type.Optional(Nullable(Type.String({ format: 'date-time' }))),
+  metadata: Type.Optional(Metadata),
+  externalId: Type.Optional(Nullable(Type.String({ maxLength: 255 }))),
+};
+
+export const StreamIn = namedSchema('StreamCreate', Type.Object({ title: Title, ...settings }), {
+  title: 'Friday night live',
+  visibility: 'PUBLIC',
+  record: true,
+});
+export type StreamIn = Static<typeof StreamIn>;
+
+export const StreamPatch = namedSchema(
+  'StreamUpdate',
+  Type.Object({ title: Type.Optional(Title), ...settings }),
+  {
+    title: 'Saturday night live',
+    scheduledStartAt: '2026-11-28T20:00:00.000Z',
+  },
+);
+export type StreamPatch = Static<typeof StreamPatch>;
+
+export const Stream = namedSchema(
+  'Stream',
+  Type.Object({
+    id: IdOf('str'),
+    streamId: IdOf('str', 'Same value as `id`.'),
+    title: Type.String(),
+    description: Nullable(Type.String()),
+    visibility: Visibility,
+    tierIds: TierIds,
+    hasSignal: Type.Boolean({ description: 'Whether an encoder is connected.' }),
+    isLive: Type.Boolean({ description: 'Whether the broadcast is live for viewers.' }),
+    status: OneOf(STATUSES, { description: 'Derived from the two flags.' }),
+    enabled: Type.Boolean(),
+    streamKey: Nullable(Type.String({ description: 'Null if the key cannot write streams.' })),
+    ingest: Type.Object({
+      rtmpUrl: Type.String({ description: 'RTMP URL for encoders; append "/" and the stream key.' }),
+      rtmpsUrl: Nullable(
+        Type.String({
+          description: 'RTMPS URL for encoders; null without a TLS certificate.',
+        }),
+      ),
+      whipUrl: Nullable(
+        Type.String({
+          description: 'WHIP URL for publishing over WebRTC; null if WebRTC is unavailable.',
+        }),
+      ),
+    }),
+    playbackUrl: Type.String({
+      description: 'HLS master playlist; while isLive is false it returns 404, or 302 to the recording.',
+    }),
+    whepUrl: Nullable(
+      Type.String({
+        description: 'WHEP URL for playback over WebRTC while isLive is true; null if WebRTC is unavailable.',
+      }),
+    ),
+    previewUrl: Nullable(
+      Type.String({ description: 'Signed playlist for the owner while hasSignal is true.' }),
+    ),
+    embedUrl: Type.String(),
+    latencyMode: LatencyMode,
+    record: Type.Boolean(),
+    recordVisibility: Visibility,
+    reconnectWindowSec: Type.Integer(),
+    dvrWindowSec: Type.Integer(),
+    autoStart: Type.Boolean(),
+    autoStopAfterSec: Nullable(Type.Integer()),
+    maxDurationSec: Nullable(Type.Integer()),
+    chatEnabled: Type.Boolean(),
+    chatMode: ChatMode,
+    slowModeSec: Type.Integer(),
+    bannedWords: Type.Array(Type.String()),
+    scheduledStartAt: Nullable(Instant),
+    restreamIds: Type.Array(Type.String(), { description: 'IDs of the restreams of the stream.' }),
+    currentSessionId: Nullable(Type.String()),
+    startedAt: Nullable(Instant),
+    endedAt: Nullable(Instant),
+    lastSignalAt: Nullable(Instant),
+    viewerCount: Type.Integer(),
+    peakViewers: Type.Integer(),
+    health: NullableObject(Health),
+    metadata: Metadata,
+    externalId: Nullable(Type.String()),
+    thumbnailUrl: Nullable(
+      Type.String({
+        description: 'Image of the signal, refreshed every 30 seconds; null without a signal.',
+      }),
+    ),
+    takedown: NullableObject(Takedown),
+    createdAt: Instant,
+    updatedAt: Instant,
+    mode: OneOf(MODES),
+  }),
+  {
+    id: 'str_01kafe3n4pfx2v9yq6m8d7t5zr',
+    streamId: 'str_01kafe3n4pfx2v9yq6m8d7t5zr',
+    title: 'Friday night live',
+    description: null,
+    visibility: 'PUBLIC',
+    tierIds: [],
+    hasSignal: true,
+    isLive: true,
+    status: 'LIVE',
+    enabled: true,
+    streamKey: 'pC7yJ0wq3kTq8ZrW1xY6vB0nM4sD7fGh2LxQe9UaHdM',
+    ingest: {
+      rtmpUrl: 'rtmp://video.example.com:1935/live',
+      rtmpsUrl: 'rtmps://video.example.com:1936/live',
+      whipUrl: 'https://video.example.com/whip',
+    },
+    playbackUrl: 'https://video.example.com/live/str_01kafe3n4pfx2v9yq6m8d7t5zr/master.m3u8',
+    whepUrl: 'https://video.example.com/whep/str_01kafe3n4pfx2v9yq6m8d7t5zr',
+    previewUrl: null,
+    embedUrl: 'https://video.example.com/embed/str_01kafe3n4pfx2v9yq6m8d7t5zr',
+    latencyMode: 'STANDARD',
+    record: true,
+    recordVisibility: 'PRIVATE',
+    reconnectWindowSec: 60,
+    dvrWindowSec: 0,
+    autoStart: false,
+    autoStopAfterSec: null,
+    maxDurationSec: null,
+    chatEnabled: true,
+    chatMode: 'OPEN',
+    slowModeSec: 0,
+    bannedWords: [],
+    scheduledStartAt: null,
+    restreamIds: [],
+    currentSessionId: 'ses_01kafe3n4pfx2v9yq6m8d7t5zr',
+    startedAt: '2026-11-20T09:00:00.000Z',
+    endedAt: null,
+    lastSignalAt: '2026-11-20T09:00:00.000Z',
+    viewerCount: 132,
+    peakViewers: 180,
+    health: HEALTH_EXAMPLE,
+    metadata: {},
+    externalId: null,
+    thumbnailUrl: null,
+    takedown: null,
+    createdAt: '2026-11-20T09:00:00.000Z',
+    updatedAt: '2026-11-20T09:00:00.000Z',
+    mode: 'live',
+  },
+);
+export type Stream = Static<typeof Stream>;
+
+export const StreamSession = namedSchema(
+  'StreamSession',
+  Type.Object({
+    id: IdOf('ses'),
+    signalStartedAt: Instant,
+    signalEndedAt: Nullable(Instant),
+    broadcastStartedAt: Nullable(Instant),
+    broadcastEndedAt: Nullable(Instant),
+    durationSec: Nullable(Type.Integer({ description: 'Broadcast duration in whole seconds.' })),
+    peakViewers: Type.Integer(),
+    uniqueViewers: Type.Integer(),
+    recordingVideoId: Nullable(
+      Type.String({ description: "ID of the recording's video, available after the broadcast ends." }),
+    ),
+    error: Nullable(
+      Type.String({
+        description:
+          'DURATION_EXCEEDED: stopped at maxDurationSec. QUOTA_EXCEEDED: not recorded or only partially, because storage was full. UNSUPPORTED_CODEC, NO_TRANSCODE_CAPACITY, RESOLUTION_CHANGED, BITRATE_OVER_PLAN: the encoder was disconnected; see the health issues.',
+      }),
+    ),
+  }),
+  {
+    id: 'ses_01kafe3n4pfx2v9yq6m8d7t5zr',
+    signalStartedAt: '2026-11-20T09:00:00.000Z',
+    signalEndedAt: null,
+    broadcastStartedAt: '2026-11-20T09:00:00.000Z',
+    broadcastEndedAt: null,
+    durationSec: null,
+    peakViewers: 180,
+    uniqueViewers: 412,
+    recordingVideoId: null,
+    error: null,
+  },
+);
+
+const SAMPLE_ID = 'str_01kafe3n4pfx2v9yq6m8d7t5zr';
+
+export const StreamStatus = namedSchema(
+  'StreamStatusNow',
+  Type.Object({
+    streamId: IdOf('str'),
+    hasSignal: Type.Boolean(),
+    isLive: Type.Boolean(),
+    status: OneOf(STATUSES),
+    startedAt: Nullable(Instant),
+    endedAt: Nullable(Instant),
+    health: NullableObject(Health),
+    changed: Type.Array(Type.String(), {
+      description: 'Names of the changed fields; empty if the event does not report a change.',
+    }),
+    at: Instant,
+  }),
+  {
+    streamId: SAMPLE_ID,
+    hasSignal: true,
+    isLive: true,
+    status: 'LIVE',
+    startedAt: '2026-11-20T09:00:00.000Z',
+    endedAt: null,
+    health: HEALTH_EXAMPLE,
+    changed: ['isLive', 'status', 'startedAt'],
+    at: '2026-11-20T09:00:00.000Z',
+  },
+);
+
+export const StreamViewers = namedSchema(
+  'StreamViewers',
+  Type.Object({
+    streamId: IdOf('str'),
+    current: Type.Integer({ description: 'Current number of viewers.' }),
+    peak: Type.Integer({ description: 'Peak concurrent viewers in the current session.' }),
+    unique: Type.Integer({ description: 'Unique viewers in the current session.' }),
+    at: Instant,
+  }),
+  { streamId: SAMPLE_ID, current: 132, peak: 180, unique: 412, at: '2026-11-20T09:00:00.000Z' },
+);
+
+export const SimulateSignalIn = namedSchema(
+  'SignalSimulation',
+  Type.Object({
+    on: Type.Boolean({ description: 'Whether to start or stop the simulated signal.' }),
+    seconds: Type.Integer({
+      minimum: 10,
+      maximum: 3600,
+      default: 600,
+      description: 'Seconds after which the simulation ends.',
+    }),
+  }),
+  { on: true, seconds: 120 },
+);
+
+/** The addresses of a stream: where it is published, and where playback shows it. */
+export interface StreamLinks extends Omit<PlaybackLinks, 'whepUrl'> {
+  rtmpUrl: string;
+  rtmpsUrl: string | null;
+  /** Null while nothing can carry it. */
+  whipUrl(): string | null;
+  /** The same for watching. */
+  whepUrl(...stream: Parameters<PlaybackLinks['whepUrl']>): string | null;
+  hasWhep(): boolean;
+}
+
+export interface StreamView {
+  mode: Mode;
+  links: StreamLinks;
+  /** Null hides it. */
+  streamKey: string | null;
+}
+
+const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
+
+export function toStream(row: StreamDetails, view: StreamView): Stream {
+  return {
+    id: row.id,
+    streamId: row.id,
+    ...settingsOf(row),
+    hasSignal: row.has_signal,
+    isLive: row.is_live,
+    status: deriveStatus({ hasSignal: row.has_signal, isLive: row.is_live, enabled: row.enabled }),
+    streamKey: view.streamKey,
+    ingest: { rtmpUrl: view.links.rtmpUrl, rtmpsUrl: view.links.rtmpsUrl, whipUrl: view.links.whipUrl() },
+    playbackUrl: view.links.playbackUrl(row),
+    whepUrl: view.links.whepUrl(row),
+    previewUrl: row.has_signal ? view.links.previewUrl(row.id) : null,
+    embedUrl: view.links.embedUrl(row.id),
+    restreamIds: row.restream_ids,
+    currentSessionId: row.has_signal || row.is_live ? row.current_session_id : null,
+    startedAt: iso(row.started_at),
+    endedAt: iso(row.ended_at),
+    lastSignalAt: iso(row.last_signal_at),
+    viewerCount: row.viewer_count,
+    peakViewers: row.peak_viewers,
+    health: visibleHealth(row),
+    thumbnailUrl: row.has_signal ? view.links.thumbnailUrl({ ...row, isLive: row.is_live }) : null,
+    takedown: toTakedown(row),
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    mode: view.mode,
+  };
+}
+
+export function toSession(row: ListedSession): Static<typeof StreamSession> {
+  return {
+    id: row.id,
+    signalStartedAt: row.signal_started_at.toISOString(),
+    signalEndedAt: iso(row.signal_ended_at),
+    broadcastStartedAt: iso(row.broadcast_started_at),
+    broadcastEndedAt: iso(row.broadcast_ended_at),
+    durationSec: durationSec(row.broadcast_started_at, row.broadcast_ended_at),
+    peakViewers: row.peak_viewers,
+    uniqueViewers: row.unique_viewers,
+    recordingVideoId: row.recording_video_id,
+    error: row.error,
+  };
+}

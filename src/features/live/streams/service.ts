@@ -1,0 +1,291 @@
+import { hash, randomBytes } from 'node:crypto';
+import { type AppendEvent, type Events, nextSequence } from '../../../events/index.ts';
+import { memoize } from '../../../kernel/cache.ts';
+import { type Clock, dateFromMs } from '../../../kernel/clock.ts';
+import { AppError, notFound } from '../../../kernel/errors.ts';
+import { newId } from '../../../kernel/ids.ts';
+import type { PageRequest } from '../../../kernel/page.ts';
+import type { Bus } from '../../../platform/bus.ts';
+import { createBatchReader, createDeduplicatingReader } from '../../../platform/db/batch.ts';
+import type { Db, Tx } from '../../../platform/db/index.ts';
+import { readByIds } from '../../../platform/db/read-by-ids.ts';
+import { lockWorkspace } from '../../../platform/db/workspace.ts';
+import type { Secrets } from '../../../platform/secrets.ts';
+import type { AssertOwnTiers } from '../../commerce/tiers/index.ts';
+import type { UsageEvents } from '../../insight/usage-events/index.ts';
+import { countEncoders } from './bridges.repository.ts';
+import type { BroadcastRecorder } from './broadcast.service.ts';
+import { admitLateRecording, startLocked, stopLocked } from './broadcast.service.ts';
+import { emitCreated, emitUpdated } from './emit.ts';
+import { streamDeleted, streamKeyRotated } from './events.ts';
+import * as lists from './lists.repository.ts';
+import type { ListedSession, StreamRow } from './repository.ts';
+import * as repository from './repository.ts';
+import * as rules from './rules.ts';
+import * as simulations from './simulation.repository.ts';
+import { logChatSettings, logStatus } from './status.ts';
+import type { StreamTransitionHook } from './transitions.ts';
+
+/** Told whenever a stream's flags or its right to publish changed. */
+export const STREAM_TOPIC = 'streams';
+/** Told when a stream is deleted: its files can go. */
+export const STREAM_DELETED_TOPIC = 'streams.deleted';
+
+export interface StreamSettings {
+  title?: string;
+  description?: string | null;
+  visibility?: StreamRow['visibility'];
+  enabled?: boolean;
+  latencyMode?: StreamRow['latency_mode'];
+  record?: boolean;
+  tierIds?: string[];
+  recordVisibility?: StreamRow['visibility'];
+  reconnectWindowSec?: number;
+  dvrWindowSec?: number;
+  autoStart?: boolean;
+  autoStopAfterSec?: number | null;
+  maxDurationSec?: number | null;
+  chatEnabled?: boolean;
+  chatMode?: StreamRow['chat_mode'];
+  slowModeSec?: number;
+  bannedWords?: string[];
+  scheduledStartAt?: string | null;
+  metadata?: Record<string, string>;
+  externalId?: string | null;
+}
+
+export interface StreamDeps {
+  db: Db;
+  events: Events;
+  secrets: Secrets;
+  bus: Bus;
+  clock: Clock;
+  recorder: BroadcastRecorder;
+  follower: StreamTransitionHook;
+  facts: Pick<UsageEvents, 'append'>;
+  assertOwnTiers: AssertOwnTiers;
+  endWhip: EndWhipSessions;
+}
+
+/** Ends the sessions by WHIP of a stream, those without a publish too; filled by the composition root. */
+export type EndWhipSessions = (tx: Tx, streamId: string) => Promise<void>;
+
+interface AskedList {
+  workspaceId: string;
+  filter: lists.StreamFilter;
+  page: PageRequest;
+}
+
+/** A row and its stream key in clear. */
+export interface StreamWithKey {
+  row: StreamRow;
+  streamKey: string;
+}
+
+/** What partners and creators do with streams. Each id is looked up in the workspace: NOT_FOUND otherwise. */
+export interface Streams {
+  create(workspaceId: string, input: StreamSettings & { title: string }): Promise<StreamWithKey>;
+  /** Concurrent equal calls share the rows: do not change them. */
+  list(workspaceId: string, filter: lists.StreamFilter, page: PageRequest): Promise<lists.StreamDetails[]>;
+  /** As the plan counts: broadcasts. */
+  countLive(workspaceId: string): Promise<number>;
+  /** As the plan counts: encoders that are connected, and bridges. */
+  countEncoders(workspaceId: string): Promise<number>;
+  /** Concurrent calls share the row: do not change it. */
+  get(workspaceId: string, id: string): Promise<lists.ListedStream>;
+  keyOf(row: lists.StreamRowWithKey): string;
+  update(workspaceId: string, id: string, input: StreamSettings): Promise<StreamRow>;
+  /** Cuts the encoder off. @throws {AppError} CONFLICT while the stream is live. */
+  remove(workspaceId: string, id: string): Promise<void>;
+  /** Goes live; repeats change nothing. @throws {AppError} QUOTA_EXCEEDED, CONFLICT when disabled. */
+  start(workspaceId: string, id: string): Promise<StreamRow>;
+  /** Ends the broadcast; repeats change nothing. */
+  stop(workspaceId: string, id: string): Promise<StreamRow>;
+  /** A new stream key; whoever publishes with the old one is cut off. */
+  rotateKey(workspaceId: string, id: string): Promise<StreamWithKey>;
+  sessions(workspaceId: string, id: string, page: PageRequest): Promise<ListedSession[]>;
+}
+
+/** 32 random bytes (docs/decisions/streams.md#keys). */
+function mintKey(secrets: Secrets): { streamKey: string; key_hash: Buffer; key_encrypted: Uint8Array } {
+  const streamKey = randomBytes(32).toString('base64url');
+  return { streamKey, key_hash: hashStreamKey(streamKey), key_encrypted: secrets.encrypt(streamKey) };
+}
+
+const KEY_CACHE = 2000;
+
+/** Creates a cache of stream keys in clear: to decrypt one costs more than the rest of a read. */
+function createKeyCache(secrets: Secrets): (row: lists.StreamRowWithKey) => string {
+  const keyOf = memoize(KEY_CACHE, (encrypted) => secrets.decrypt(Buffer.from(encrypted, 'latin1')));
+  return (row) => keyOf(Buffer.from(row.key_encrypted).toString('latin1'));
+}
+
+export function hashStreamKey(key: string): Buffer {
+  return Buffer.from(hash('sha256', key, 'hex'), 'hex');
+}
+
+/** Only what the input says. */
+function columns(input: StreamSettings): {
+  [K in keyof repository.StreamChange]: Exclude<repository.StreamChange[K], undefined>;
+} {
+  const change: repository.StreamChange = {
+    title: input.title,
+    description: input.description,
+    visibility: input.visibility,
+    enabled: input.enabled,
+    latency_mode: input.latencyMode,
+    record: input.record,
+    tier_ids: input.tierIds,
+    record_visibility: input.recordVisibility,
+    reconnect_window_sec: input.reconnectWindowSec,
+    dvr_window_sec: input.dvrWindowSec,
+    auto_start: input.autoStart,
+    auto_stop_after_sec: input.autoStopAfterSec,
+    max_duration_sec: input.maxDurationSec,
+    chat_enabled: input.chatEnabled,
+    chat_mode: input.chatMode,
+    slow_mode_sec: input.slowModeSec,
+    banned_words: input.bannedWords,
+    scheduled_start_at: toDate(input.scheduledStartAt),
+    metadata: input.metadata,
+    external_id: input.externalId,
+  };
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+}
+
+function toDate(text: string | null | undefined): Date | null | undefined {
+  return typeof text === 'string' ? dateFromMs(Date.parse(text)) : text;
+}
+
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: an object of short methods around one lock.
+export function createStreams(deps: StreamDeps): Streams {
+  const { db, events, secrets, bus, clock, recorder, follower, facts, endWhip } = deps;
+
+  /** Locks the stream, runs the work, commits, and tells playback and ingest. */
+  const locked = async <T>(
+    workspaceId: string,
+    id: string,
+    work: (tx: Tx, row: StreamRow, append: AppendEvent) => Promise<T>,
+  ): Promise<T> => {
+    const result = await events.transaction(async (tx, append) => {
+      const row = await repository.lockStream(tx, workspaceId, id);
+      if (row === undefined) throw notFound();
+      return work(tx, row, append);
+    });
+    bus.publish(STREAM_TOPIC, id);
+    return result;
+  };
+  const readStream = createBatchReader(readByIds(db, lists.selectListedStreams));
+  const readList = createDeduplicatingReader(({ workspaceId, filter, page }: AskedList) =>
+    lists.listStreams(db, workspaceId, filter, page),
+  );
+  const keys = createKeyCache(secrets);
+  const get = async (workspaceId: string, id: string) => {
+    const row = await readStream(id);
+    if (row === undefined || row.workspace_id !== workspaceId) throw notFound();
+    return row;
+  };
+
+  return {
+    get,
+    async create(workspaceId, input) {
+      const { streamKey, ...key } = mintKey(secrets);
+      const id = newId('str', clock);
+      const { title, visibility } = { visibility: 'PUBLIC' as const, ...input };
+      const row = await events.transaction(async (tx, append) => {
+        await deps.assertOwnTiers(tx, workspaceId, input.tierIds);
+        const now = clock.now();
+        const at = { created_at: now, updated_at: now };
+        const settings = { ...columns(input), ...key, ...at, id, title, visibility, event_sequence: 1 };
+        const made = await repository.insertStream(tx, workspaceId, settings);
+        await emitCreated(tx, append, made, now);
+        return made;
+      });
+      return { row, streamKey };
+    },
+    list: (workspaceId, filter, page) => readList({ workspaceId, filter, page }),
+    countLive: (workspaceId) => repository.countLive(db, workspaceId),
+    countEncoders: (workspaceId) => countEncoders(db, workspaceId),
+    keyOf: keys,
+    update: (workspaceId, id, input) =>
+      locked(workspaceId, id, async (tx, row, append) => {
+        await deps.assertOwnTiers(tx, workspaceId, input.tierIds);
+        if (input.enabled === true) assertNotTakenDown(row);
+        if (input.enabled === false && row.is_live)
+          throw liveConflict('A live stream cannot be disabled.', 'enabled');
+        if (input.enabled === false) await disconnectPublisher({ tx, endWhip }, id, 'disabled');
+        const now = clock.now();
+        const updated = await repository.updateStream(tx, id, { ...columns(input), updated_at: now });
+        if (!row.record) await admitLateRecording({ tx, recorder }, updated);
+        await logStatus(tx, row, updated, now);
+        await logChatSettings(tx, row, updated, now);
+        await emitUpdated(tx, append, row, updated, now);
+        return updated;
+      }),
+    async remove(workspaceId, id) {
+      await locked(workspaceId, id, async (tx, row, append) => {
+        if (row.is_live) throw liveConflict('Stop the broadcast before deleting the stream.');
+        await disconnectPublisher({ tx, endWhip }, id, 'deleted');
+        const now = clock.now();
+        await repository.updateStream(tx, id, { deleted_at: now });
+        const sequence = await nextSequence(tx, 'stream', id);
+        await append(streamDeleted, workspaceId, { streamId: id, deletedAt: now.toISOString(), sequence });
+      });
+      bus.publish(STREAM_DELETED_TOPIC, id);
+    },
+    start: async (workspaceId, id) => {
+      const row = await events.transaction(async (tx, append) => {
+        // The workspace first: it serialises starts, so that parallel ones cannot pass the plan's number.
+        const { plan, mode } = await lockWorkspace(tx, workspaceId);
+        const stream = await repository.lockStream(tx, workspaceId, id);
+        if (stream === undefined) throw notFound();
+        const change = { tx, append, recorder, follower, facts, now: clock.now() };
+        return startLocked(change, stream, rules.livePlan(plan, mode).concurrent);
+      });
+      bus.publish(STREAM_TOPIC, id);
+      return row;
+    },
+    stop: (workspaceId, id) =>
+      locked(workspaceId, id, (tx, row, append) =>
+        stopLocked({ tx, append, recorder, follower, facts, now: clock.now() }, row),
+      ),
+    rotateKey: (workspaceId, id) =>
+      locked(workspaceId, id, async (tx, _row, append) => {
+        const { streamKey, ...key } = mintKey(secrets);
+        await disconnectPublisher({ tx, endWhip }, id, 'key rotated');
+        const now = clock.now();
+        const sequence = await nextSequence(tx, 'stream', id);
+        await append(streamKeyRotated, workspaceId, { streamId: id, rotatedAt: now.toISOString(), sequence });
+        return { row: await repository.updateStream(tx, id, { ...key, updated_at: now }), streamKey };
+      }),
+    async sessions(workspaceId, id, page) {
+      await get(workspaceId, id);
+      return repository.listSessions(db, workspaceId, id, page);
+    },
+  };
+}
+
+function liveConflict(message: string, field?: string): AppError {
+  return new AppError('CONFLICT', field === undefined ? { message } : { field, message });
+}
+
+function assertNotTakenDown({ takedown_reason: reason }: StreamRow): void {
+  if (reason === null) return;
+  const message = `The operator took the stream down: ${reason}`;
+  throw new AppError('CONFLICT', { field: 'enabled', message });
+}
+
+/**
+ * Under the lock of the stream: ends the connection of whoever publishes, and of those that are about to by WHIP or
+ * as a simulated signal.
+ */
+export async function disconnectPublisher(
+  { tx, endWhip }: { tx: Tx; endWhip: EndWhipSessions },
+  streamId: string,
+  reason: string,
+): Promise<void> {
+  const open = await repository.findOpenIngest(tx, streamId);
+  if (open !== undefined) await repository.updateIngest(tx, open.id, { disconnect_reason: reason });
+  await endWhip(tx, streamId);
+  await simulations.end(tx, streamId);
+}

@@ -1,0 +1,302 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { startTestApp, type TestApp } from '../../../../test/harness/app.ts';
+import { TestClock } from '../../../../test/harness/clock.ts';
+import { streamEvents } from '../../../../test/harness/factories.ts';
+import { createEncoderStream } from '../../../../test/streams/encoder-stream.ts';
+import type { StreamSignals } from './index.ts';
+
+const clock = new TestClock('2026-11-20T09:00:00.000Z');
+let app: TestApp;
+let key: string;
+let signals: StreamSignals;
+
+before(async () => {
+  app = await startTestApp({ clock, env: { SIGNAL_GRACE_MS: '3000' } });
+  ({ key } = await app.createKey());
+  ({ signals } = app.container);
+});
+after(() => app.close());
+
+const stream = (settings: object = {}) => createEncoderStream(app, key, settings);
+
+async function pass(seconds: number): Promise<void> {
+  clock.advance(seconds * 1000);
+  await signals.sweep();
+}
+
+describe('the signal comes', () => {
+  test('hasSignal, the preview and a session are there; said once however often it is announced', async () => {
+    const { id, read, connect, types, sessions } = await stream();
+    assert.equal(await read('previewUrl'), null);
+    const session = await connect();
+    await signals.publishStarted(session);
+    assert.deepEqual(
+      [await read('hasSignal'), await read('isLive'), await read('status')],
+      [true, false, 'PREVIEW'],
+    );
+    assert.match(
+      String(await read('previewUrl')),
+      new RegExp(`^http://marquee.test/live/${id}/master.m3u8\\?token=`),
+    );
+    assert.equal(await read('lastSignalAt'), clock.now().toISOString());
+    const list = (await sessions()).list('data');
+    assert.equal(list.length, 1);
+    assert.equal((await sessions()).at('data.0.id'), await read('currentSessionId'));
+    assert.deepEqual(await types(), ['live']);
+  });
+
+  test('a disabled stream is refused', async () => {
+    const { connect, flags } = await stream({ enabled: false });
+    await assert.rejects(connect());
+    assert.deepEqual(await flags(), [false, false]);
+  });
+
+  test('a new connection of the same stream replaces the old one without a word', async () => {
+    const { connect, end, flags, types } = await stream();
+    const old = await connect();
+    const fresh = await connect({ nodeId: 'node-2' });
+    assert.deepEqual(await signals.heartbeat('node-1', [old.sessionId]), [old.sessionId]);
+    assert.deepEqual(await signals.heartbeat('node-2', [fresh.sessionId]), []);
+    await end(old, 'replaced');
+    await pass(60);
+    assert.deepEqual(await types(), ['live', 'ended']);
+    assert.deepEqual(await flags(), [false, false]);
+  });
+});
+
+describe('the signal is lost', () => {
+  for (const reason of ['unpublish', 'idle', 'kicked', 'node-lost'] as const) {
+    test(`${reason}: hasSignal falls at once`, async () => {
+      const { connect, end, flags, types } = await stream();
+      await end(await connect(), reason);
+      assert.deepEqual(await flags(), [false, false]);
+      assert.deepEqual(await types(), ['live', 'ended']);
+    });
+  }
+
+  for (const reason of ['closed', 'shutdown'] as const) {
+    test(`${reason}: hasSignal falls after the grace, not before`, async () => {
+      const { connect, end, flags, types } = await stream();
+      const session = await connect();
+      await end(session, reason);
+      await pass(2.999);
+      assert.deepEqual(await flags(), [true, false]);
+      assert.deepEqual(await types(), ['live']);
+      await pass(0.001);
+      assert.deepEqual(await flags(), [false, false]);
+      assert.deepEqual(await types(), ['live', 'ended']);
+    });
+  }
+
+  test('a reconnect within the grace is the same signal: no event, same session', async () => {
+    const { connect, end, flags, types, read } = await stream();
+    await end(await connect(), 'closed');
+    const session = await read('currentSessionId');
+    clock.advance(2000);
+    const second = await connect();
+    await signals.heartbeat(second.nodeId, [second.sessionId]);
+    await pass(10);
+    assert.deepEqual(await flags(), [true, false]);
+    assert.deepEqual(await types(), ['live']);
+    assert.equal(await read('currentSessionId'), session);
+  });
+
+  test('a late end of a connection that was replaced changes nothing', async () => {
+    const { connect, end, flags, types } = await stream();
+    const old = await connect();
+    await connect();
+    await end(old, 'unpublish');
+    assert.deepEqual(await flags(), [true, false]);
+    assert.deepEqual(await types(), ['live']);
+  });
+
+  test('twice the same end is said once; the end of a connection nobody knows is nothing', async () => {
+    const { id, connect, end, types } = await stream();
+    const session = await connect();
+    await end(session, 'unpublish');
+    await end(session, 'unpublish');
+    await signals.publishEnded({ sessionId: 'ing_none', streamId: id, reason: 'unpublish', bytes: 0 });
+    assert.deepEqual(await types(), ['live', 'ended']);
+  });
+
+  test('a node that is not heard of for 20 s has lost its encoders; one that is heard of keeps them', async () => {
+    const lost = await stream();
+    const kept = await stream();
+    await lost.connect({ nodeId: 'node-lost' });
+    const session = await kept.connect({ nodeId: 'node-kept' });
+    for (let i = 0; i < 4; i++) {
+      assert.deepEqual(await signals.heartbeat('node-kept', [session.sessionId]), []);
+      assert.deepEqual(await lost.types(), ['live']);
+      await pass(5);
+    }
+    await pass(0.001);
+    assert.deepEqual(await lost.types(), ['live', 'ended']);
+    assert.deepEqual(await kept.types(), ['live']);
+  });
+
+  test('where the grace is longer, a node that is not heard of keeps its encoders for as long', async (t) => {
+    const time = new TestClock('2026-11-20T09:00:00.000Z');
+    const patient = await startTestApp({ clock: time, env: { SIGNAL_GRACE_MS: '60000' } });
+    t.after(() => patient.close());
+    const { connect, types } = await createEncoderStream(patient, (await patient.createKey()).key);
+    await connect({ nodeId: 'node-lost' });
+    const told = async (afterMs: number) => {
+      time.advance(afterMs);
+      await patient.container.signals.sweep();
+      return types();
+    };
+    assert.deepEqual(await told(60_000), ['live']);
+    assert.deepEqual(await told(1), ['live', 'ended']);
+  });
+
+  test('a node that starts anew gives its former connections the grace', async () => {
+    const { connect, types } = await stream();
+    await connect({ nodeId: 'node-again' });
+    await signals.nodeStarted('node-again');
+    await pass(2.999);
+    assert.deepEqual(await types(), ['live']);
+    await pass(0.001);
+    assert.deepEqual(await types(), ['live', 'ended']);
+  });
+
+  test('a connection that ended here while it went on there is cut off', async () => {
+    const { connect } = await stream();
+    const session = await connect({ nodeId: 'node-3' });
+    await pass(21);
+    assert.deepEqual(await signals.heartbeat('node-3', [session.sessionId]), [session.sessionId]);
+  });
+});
+
+describe('signal and broadcast', () => {
+  test('the broadcast survives the loss; the reconnect is ACTIVE and starts nothing anew', async () => {
+    const { id, act, connect, end, flags, types, read } = await stream();
+    const first = await connect();
+    await act('start');
+    const startedAt = await read('startedAt');
+    clock.advance(1000);
+    await end(first, 'unpublish');
+    assert.deepEqual(await flags(), [false, true]);
+    assert.equal(await read('status'), 'LIVE_NO_SIGNAL');
+    clock.advance(1000);
+    await connect();
+    assert.deepEqual(await flags(), [true, true]);
+    assert.equal(await read('startedAt'), startedAt);
+    assert.deepEqual(await types(), ['live', 'broadcast_started', 'ended', 'live']);
+    assert.equal((await streamEvents(app.container.sql, id)).at(-1)?.data.status, 'ACTIVE');
+  });
+
+  test('start before the signal: startedAt comes with the first media', async () => {
+    const { id, act, connect, read } = await stream();
+    await act('start');
+    assert.equal(await read('startedAt'), null);
+    clock.advance(7000);
+    await connect();
+    assert.equal(await read('startedAt'), clock.now().toISOString());
+    clock.advance(60_000);
+    await act('stop');
+    const events = await streamEvents(app.container.sql, id);
+    assert.equal(events[0]?.data.startedAt, null);
+    assert.equal(events.at(-1)?.data.durationSec, 60);
+  });
+
+  test('start and stop without any signal: the duration is null, not zero', async () => {
+    const { id, act } = await stream();
+    await act('start');
+    clock.advance(30_000);
+    await act('stop');
+    assert.equal((await streamEvents(app.container.sql, id)).at(-1)?.data.durationSec, null);
+  });
+
+  test('stop on a signal that was never broadcast is said once, with a null duration', async () => {
+    const { id, act, connect, types, flags } = await stream();
+    await connect();
+    await act('stop');
+    await act('stop');
+    assert.deepEqual(await types(), ['live', 'broadcast_stopped']);
+    assert.equal((await streamEvents(app.container.sql, id)).at(-1)?.data.durationSec, null);
+    assert.deepEqual(await flags(), [true, false]);
+  });
+
+  test('C23.8: a stop within a minute of the stop of a signal that was never broadcast is reported at once', async () => {
+    const { id, act, connect, types } = await stream();
+    await connect();
+    await act('stop');
+    clock.advance(10_000);
+    await act('start');
+    clock.advance(10_000);
+    await act('stop');
+    assert.deepEqual(await types(), ['live', 'broadcast_stopped', 'broadcast_started', 'broadcast_stopped']);
+    const events = await streamEvents(app.container.sql, id);
+    const stops = events.filter(({ type }) => type === 'stream.broadcast_stopped');
+    assert.deepEqual(
+      stops.map(({ data }) => data.durationSec),
+      [null, 10],
+    );
+  });
+
+  test('autoStart: the signal is the broadcast, and its loss does not end it', async () => {
+    const { id, connect, end, flags, types } = await stream({ autoStart: true });
+    const session = await connect();
+    assert.deepEqual(await flags(), [true, true]);
+    const events = await streamEvents(app.container.sql, id);
+    assert.deepEqual([...(await types())].sort(), ['broadcast_started', 'live']);
+    const started = events.find(({ type }) => type === 'stream.broadcast_started');
+    assert.equal(started?.data.startedAt, clock.now().toISOString());
+    assert.equal(events.find(({ type }) => type === 'stream.live')?.data.status, 'ACTIVE');
+    await end(session, 'unpublish');
+    assert.deepEqual(await flags(), [false, true]);
+  });
+});
+
+describe('limits of a broadcast', () => {
+  test('autoStopAfterSec stops it so long after the signal is lost, not while there is one', async () => {
+    const { act, connect, end, flags } = await stream({ autoStopAfterSec: 10 });
+    const session = await connect();
+    await act('start');
+    for (let i = 0; i < 3; i++) {
+      await signals.heartbeat(session.nodeId, [session.sessionId]);
+      await pass(5);
+    }
+    assert.deepEqual(await flags(), [true, true]);
+    await end(session, 'unpublish');
+    await pass(9.999);
+    assert.deepEqual(await flags(), [false, true]);
+    await pass(0.001);
+    assert.deepEqual(await flags(), [false, false]);
+  });
+
+  test('autoStopAfterSec counts from the start where no signal ever came', async () => {
+    const { act, flags } = await stream({ autoStopAfterSec: 10 });
+    clock.advance(60_000);
+    await act('start');
+    await pass(9.999);
+    assert.deepEqual(await flags(), [false, true]);
+    await pass(0.001);
+    assert.deepEqual(await flags(), [false, false]);
+  });
+
+  test('without autoStopAfterSec nothing but a user stops it', async () => {
+    const { act, flags } = await stream();
+    await act('start');
+    await pass(11 * 3600);
+    assert.deepEqual(await flags(), [false, true]);
+    await act('stop');
+  });
+
+  test('maxDurationSec stops it, signal or not, and the session says why', async () => {
+    const { id, act, connect, flags, sessions } = await stream({ maxDurationSec: 60 });
+    const session = await connect();
+    await act('start');
+    for (let i = 0; i < 11; i++) {
+      await signals.heartbeat(session.nodeId, [session.sessionId]);
+      await pass(5);
+    }
+    assert.deepEqual(await flags(), [true, true]);
+    await signals.heartbeat(session.nodeId, [session.sessionId]);
+    await pass(5);
+    assert.deepEqual(await flags(), [true, false]);
+    assert.equal((await sessions()).at('data.0.error'), 'DURATION_EXCEEDED');
+    assert.equal((await streamEvents(app.container.sql, id)).at(-1)?.data.durationSec, 60);
+  });
+});

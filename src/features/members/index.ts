@@ -1,9 +1,0 @@
-/**
- * Members: who has bought something of a creator, by a link that is mailed; their page, and what they may watch.
- */
-export { createMemberCookie, type MemberCookie } from './cookie.ts';
-export { createMemberEntitlements } from './entitlements.ts';
-export { type MemberCards, memberPages } from './member.pages.ts';
-export { paidVideos } from './rights.repository.ts';
-export { createSellers } from './sellers.ts';
-export { createMembers, type Members, memberPath } from './service.ts';

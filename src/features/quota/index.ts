@@ -1,7 +1,0 @@
-/** What the plan includes, and what of it is used (docs/concepts/quota.md). */
-export { quotaEvents } from './events.ts';
-export { createQuotaSignals, createQuotaNotifications } from './notices.service.ts';
-export { quotaRoutes } from './routes.ts';
-export type { ResourceMeter } from './rules.ts';
-export type { Heights } from './schemas.ts';
-export { createQuota } from './service.ts';

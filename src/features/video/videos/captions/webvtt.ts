@@ -1,0 +1,268 @@
+import { badRequest } from '../../../../kernel/errors.ts';
+
+interface Cue {
+  startMs: number;
+  endMs: number;
+  settings: string;
+  text: string;
+}
+
+/** Some lines without an empty one between them. */
+interface Block {
+  /** Counts from 1. */
+  line: number;
+  lines: string[];
+}
+
+/**
+ * Captions as they are served: WebVTT written anew from what was understood of a WebVTT or SubRip text. Cues are in
+ * the order of their starts; comments, styles, regions and all markup but bold, italics, underlining and the
+ * speaker's name are left out.
+ *
+ * @param field of the request, for the errors.
+ * @throws {AppError} BAD_REQUEST with the line that is neither.
+ */
+export function toWebVtt(text: string, field: string): string {
+  const cues = readCues(text, field);
+  if (cues.length === 0)
+    throw badRequest(field, 'No cues found. Send captions in WebVTT or SubRip (SRT) format.');
+  return write(cues);
+}
+
+/**
+ * The same of what a program has written, which nobody can mend: what of it makes no cue is left out. Null when there is
+ * none.
+ *
+ * @param startSec where the video begins on the clock of the text, and `endSec` where it ends.
+ */
+export function readWebVtt(text: string, startSec: number, endSec = Number.POSITIVE_INFINITY): string | null {
+  const shiftMs = Math.round(startSec * 1000);
+  const lengthMs = Math.round((endSec - startSec) * 1000);
+  const cues = programCues(text)
+    .map((cue) => ({
+      ...cue,
+      startMs: Math.max(0, cue.startMs - shiftMs),
+      endMs: Math.min(cue.endMs - shiftMs, lengthMs),
+    }))
+    .filter(({ startMs, endMs }) => endMs > 0 && startMs < lengthMs);
+  return cues.length === 0 ? null : write(cues);
+}
+
+function write(cues: readonly Cue[]): string {
+  return `WEBVTT\n\n${cues.map(writeCue).join('\n')}`;
+}
+
+/** @throws {AppError} BAD_REQUEST with the line that is none of a cue. */
+function readCues(text: string, field: string): Cue[] {
+  const { isVtt, blocks } = contentOf(text);
+  const refuse = (line: number, reason: string) => badRequest(field, `Line ${line}: ${reason}.`);
+  return inOrder(blocks.map((block) => readCue(block, isVtt ? VTT_TIME : SRT_TIME, refuse)));
+}
+
+/** Those that have words, in the order of their starts. */
+function inOrder(cues: readonly Cue[]): Cue[] {
+  return cues
+    .filter((cue) => cue.text.replace(/<[^<>]*>/g, '').trim() !== '')
+    .sort((a, b) => a.startMs - b.startMs);
+}
+
+/** What ASS draws with letters (`{\p1}m 0 0 l 100 0`), and how it writes a space that is not to be broken. */
+const DRAWING = /^m -?\d[-\d.mnlbspc\s]*$/;
+const HARD_SPACE = /\\h/g;
+
+/** ffmpeg writes an empty line where a text has one, so what has no time belongs to the cue before it. */
+function programCues(text: string): Cue[] {
+  const open: { timing: Timing; lines: string[] }[] = [];
+  for (const { lines } of contentOf(text).blocks) {
+    // The first line may be the name of the cue.
+    const at = lines[1] !== undefined && timingIn(lines[1]) !== null ? 1 : 0;
+    for (const line of lines.slice(at)) {
+      const timing = timingIn(line);
+      if (timing === null) open.at(-1)?.lines.push(line);
+      else open.push({ timing, lines: [] });
+    }
+  }
+  const cues = open.flatMap(({ timing, lines }) => {
+    const payload = lines.join('\n').replace(HARD_SPACE, ' ');
+    const isRead = timing.endMs > timing.startMs && payload.length <= MAX_CUE && !DRAWING.test(payload);
+    return isRead ? [{ ...timing, text: cleanText(payload) }] : [];
+  });
+  return inOrder(cues);
+}
+
+type Timing = Omit<Cue, 'text'>;
+/** Meant as a time and not as words, whether it can be read or not. */
+const LOOSE_TIMING = /^[ \t]*([-\d:.,]{1,40})[ \t]*-->[ \t]*([-\d:.,]{1,40})(?:[ \t]+(.*))?$/;
+
+/** Null where the line is words; a time that cannot be read lasts for none. */
+function timingIn(line: string): Timing | null {
+  if (!line.includes('-->')) return null;
+  const [, start = '', end = '', settings = ''] = LOOSE_TIMING.exec(line) ?? [];
+  if (!start.includes(':') || !end.includes(':')) return null;
+  const [startMs, endMs] = [start, end].map((time) => readTime(time, VTT_TIME) ?? readTime(time, SRT_TIME));
+  if (startMs == null || endMs == null) return { startMs: 0, endMs: 0, settings: '' };
+  return { startMs, endMs, settings: keptSettings(settings) };
+}
+
+/** Without the header, comments, styles and regions. */
+function contentOf(text: string): { isVtt: boolean; blocks: Block[] } {
+  const lines = text
+    .replace(/^\uFEFF/, '')
+    .replace(/\r\n?/g, '\n')
+    .split('\n');
+  const isVtt = /^WEBVTT(?:[ \t]|$)/.test(lines[0] ?? '');
+  const blocks = blocksOf(lines);
+  return { isVtt, blocks: isVtt ? blocks.slice(1).filter((block) => !isAside(block)) : blocks };
+}
+
+function blocksOf(lines: readonly string[]): Block[] {
+  const blocks: Block[] = [];
+  let open: Block | null = null;
+  for (const [index, line] of lines.entries()) {
+    if (line.trim() === '') {
+      open = null;
+    } else if (open === null) {
+      open = { line: index + 1, lines: [line] };
+      blocks.push(open);
+    } else {
+      open.lines.push(line);
+    }
+  }
+  return blocks;
+}
+
+/** A comment, a style sheet or a region. */
+function isAside({ lines: [first = ''] }: Block): boolean {
+  return /^NOTE(?:[ \t]|$)/.test(first) || /^(?:STYLE|REGION)[ \t]*$/.test(first);
+}
+
+const MAX_CUE = 10_000;
+const TIMING = /^[ \t]*(\S+)[ \t]+-->[ \t]+(\S+)(?:[ \t]+(.*))?$/;
+/** Hours, minutes, seconds, milliseconds. */
+const VTT_TIME = /^(?:(\d{2,4}):)?([0-5]\d):([0-5]\d)\.(\d{3})$/;
+const SRT_TIME = /^(\d{1,4}):([0-5]?\d):([0-5]?\d)[,.](\d{1,3})$/;
+
+function readCue({ line, lines }: Block, time: RegExp, refuse: (line: number, reason: string) => Error): Cue {
+  // The first line may be the name of the cue.
+  const at = lines[0]?.includes('-->') ? 0 : 1;
+  const timing = TIMING.exec(lines[at] ?? '');
+  if (timing === null)
+    throw refuse(line + at, 'expected a time range, such as 00:00:01.000 --> 00:00:03.500');
+  const [, start = '', end = '', settings = ''] = timing;
+  const startMs = readTime(start, time);
+  const endMs = readTime(end, time);
+  if (startMs === null || endMs === null) throw refuse(line + at, 'this is no time');
+  if (endMs <= startMs) throw refuse(line + at, 'the cue ends before it starts');
+  const payload = lines.slice(at + 1);
+  const stray = payload.findIndex((text) => text.includes('-->'));
+  if (stray >= 0) throw refuse(line + at + 1 + stray, 'an empty line is missing before this cue');
+  const text = payload.join('\n');
+  if (text.length > MAX_CUE) throw refuse(line + at + 1, `a cue has at most ${MAX_CUE} characters`);
+  return { startMs, endMs, settings: keptSettings(settings), text: cleanText(text) };
+}
+
+function readTime(text: string, pattern: RegExp): number | null {
+  const match = pattern.exec(text);
+  if (match === null) return null;
+  const [, hours = '0', minutes = '', seconds = '', fraction = ''] = match;
+  const whole = (Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds);
+  return whole * 1000 + Number(fraction.padEnd(3, '0'));
+}
+
+const PERCENT = '\\d{1,3}(?:\\.\\d{1,6})?%';
+const SETTING = new RegExp(
+  [
+    'vertical:(?:rl|lr)',
+    `line:(?:-?\\d{1,4}|${PERCENT})(?:,(?:start|center|end))?`,
+    `position:${PERCENT}(?:,(?:line-left|center|line-right))?`,
+    `size:${PERCENT}`,
+    'align:(?:start|center|end|left|right)',
+  ]
+    .map((setting) => `^${setting}$`)
+    .join('|'),
+);
+
+/** Where the cue stands; anything else, such as the coordinates of SubRip, is left out. */
+function keptSettings(text: string): string {
+  return text
+    .split(/[ \t]+/)
+    .filter((setting) => SETTING.test(setting))
+    .join(' ');
+}
+
+/** A tag or a time; any other < is a character. */
+const TAG = /(<\/?[A-Za-z][^<>]*>|<\d[\d:.]*>)/;
+/** Markup that every player knows; balanced, without classes and attributes. */
+const KEPT = /^<(\/?)([biuv])(?:[.\s][^<>]*)?>$/i;
+
+function cleanText(payload: string): string {
+  const open: string[] = [];
+  const close = (name: string) => {
+    if (!open.includes(name)) return '';
+    const closing = open.splice(open.lastIndexOf(name)).reverse();
+    return closing.map((one) => `</${one}>`).join('');
+  };
+  // SubRip files have the position as {\an8}.
+  const tokens = payload.replace(/\{\\[^{}]*\}/g, '').split(TAG);
+  const written = tokens.map((token, index) => {
+    // Every second one is a tag.
+    if (index % 2 === 0) return plain(token);
+    const [, slash, tag = ''] = KEPT.exec(token) ?? [];
+    const name = tag.toLowerCase();
+    if (name === '') return '';
+    if (slash === '/') return close(name);
+    // Nobody speaks in another one's words; what is bold is not made bolder.
+    const before = name === 'v' ? close(name) : '';
+    if (open.includes(name)) return '';
+    open.push(name);
+    return name === 'v' ? `${before}<v ${speaker(token)}>` : `<${name}>`;
+  });
+  const text =
+    written.join('') +
+    open
+      .reverse()
+      .map((one) => `</${one}>`)
+      .join('');
+  // An empty line would end the cue.
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join('\n');
+}
+
+function speaker(tag: string): string {
+  const name = /^<v(?:\.\S*)?\s+([^<>]*)>$/i.exec(tag)?.[1] ?? '';
+  return plain(name).replace(/\s+/g, ' ').trim();
+}
+
+const ENTITIES: Record<string, string> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&nbsp;': '\u00A0',
+  '&lrm;': '\u200E',
+  '&rlm;': '\u200F',
+};
+
+/** Text in its one safe spelling, without control characters. */
+function plain(text: string): string {
+  return text
+    .replace(/&(?:amp|lt|gt|nbsp|lrm|rlm);/g, (entity) => ENTITIES[entity] ?? entity)
+    .replace(/[^\P{Cc}\n\t]/gu, '')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;');
+}
+
+function writeCue({ startMs, endMs, settings, text }: Cue): string {
+  const timing = `${writeTime(startMs)} --> ${writeTime(endMs)}`;
+  return `${settings === '' ? timing : `${timing} ${settings}`}\n${text}\n`;
+}
+
+function writeTime(ms: number): string {
+  const pad = (value: number, length = 2) => String(value).padStart(length, '0');
+  const seconds = Math.floor(ms / 1000);
+  const minutes = Math.floor(seconds / 60);
+  return `${pad(Math.floor(minutes / 60))}:${pad(minutes % 60)}:${pad(seconds % 60)}.${pad(ms % 1000, 3)}`;
+}

@@ -1,0 +1,70 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type AppendEvent, nextSequence } from '../../../events/index.ts';
+import type { Tx } from '../../../platform/db/index.ts';
+import { videoCreated, videoUpdated } from './events.ts';
+import type { VideoRow } from './repository.ts';
+
+type Changes = Record<string, { from: unknown; to: unknown }>;
+
+function described(row: VideoRow) {
+  const { title, status, visibility, external_id: externalId, source } = row;
+  return { title, status, visibility, externalId, source };
+}
+
+/** @param row inserted with `event_sequence` 1. */
+export async function emitCreated(append: AppendEvent, row: VideoRow): Promise<void> {
+  const data = { videoId: row.id, ...described(row), sequence: row.event_sequence };
+  await append(videoCreated, row.workspace_id, data);
+}
+
+/** Settings as the API names them. */
+function settingsOf(row: VideoRow) {
+  return {
+    title: row.title,
+    description: row.description,
+    visibility: row.visibility,
+    tierIds: row.tier_ids,
+    priceCents: row.price_cents,
+    currency: row.currency,
+    tags: row.tags,
+    metadata: row.metadata,
+    externalId: row.external_id,
+    chapters: row.chapters,
+    publishAt: row.publish_at?.toISOString() ?? null,
+  };
+}
+
+/** The settings that differ, each with its old and new value. */
+function changesOf(before: VideoRow, after: VideoRow): Changes {
+  const old = new Map<string, unknown>(Object.entries(settingsOf(before)));
+  return Object.fromEntries(
+    Object.entries(settingsOf(after))
+      .filter(([name, to]) => !isDeepStrictEqual(old.get(name), to))
+      .map(([name, to]) => [name, { from: old.get(name), to }]),
+  );
+}
+
+export function hasChanged(before: VideoRow, after: VideoRow): boolean {
+  return Object.keys(changesOf(before, after)).length > 0;
+}
+
+/** Nothing is said when nothing differs. */
+export async function emitUpdated(tx: Tx, append: AppendEvent, before: VideoRow, after: VideoRow) {
+  const changes = changesOf(before, after);
+  if (Object.keys(changes).length === 0) return;
+  const sequence = await nextSequence(tx, 'video', after.id);
+  const data = { videoId: after.id, ...described(after), changes, sequence };
+  await append(videoUpdated, after.workspace_id, data);
+}
+
+/** Other codecs have come to a video that is READY. */
+export async function emitRenditions(
+  tx: Tx,
+  append: AppendEvent,
+  row: VideoRow,
+  renditions: { from: readonly string[]; to: readonly string[] },
+): Promise<void> {
+  const sequence = await nextSequence(tx, 'video', row.id);
+  const data = { videoId: row.id, ...described(row), changes: { renditions }, sequence };
+  await append(videoUpdated, row.workspace_id, data);
+}

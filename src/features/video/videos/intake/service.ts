@@ -1,0 +1,218 @@
+import type { AppendEvent } from '../../../../events/index.ts';
+import type { Clock } from '../../../../kernel/clock.ts';
+import { AppError, notFound } from '../../../../kernel/errors.ts';
+import { newId } from '../../../../kernel/ids.ts';
+import type { Tx } from '../../../../platform/db/index.ts';
+import { lockWorkspace, type WorkspaceOwner } from '../../../../platform/db/workspace.ts';
+import type { UsageEvents } from '../../../insight/usage-events/index.ts';
+import { emitCreated } from '../emit.ts';
+import { awaitReplacement, endReplacement, receiveReplacement } from '../replacement/intake.ts';
+import type { ReplacementRow } from '../replacement/repository.ts';
+import type { NewVideo, VideoRow } from '../repository.ts';
+import * as repository from '../repository.ts';
+import type { VideoFailure } from '../transitions.ts';
+import * as transitions from '../transitions.ts';
+import { type OwnVideo, replacementBy } from './repository.ts';
+import {
+  createStorageReservation,
+  type StorageReservation,
+  type Trash,
+} from './storage-reservation.service.ts';
+
+/** What turns an original into something to play; filled by the composition root. */
+export interface VideoProcessing {
+  /** Enqueues the first job of this revision of the video, with the row's change or not at all. */
+  start(tx: Tx, video: Pick<VideoRow, 'id' | 'workspace_id' | 'revision'>): Promise<void>;
+  /** Nothing of the video waits or runs any more, nor of a file that is to replace its own. */
+  cancel(tx: Tx, videoId: string): Promise<void>;
+  /** Nothing is made of a file that was to replace another, and what was is removed. */
+  discard(tx: Tx, replacement: Pick<ReplacementRow, 'video_id' | 'revision'>): Promise<void>;
+  /** Takes the thumbnail from this second of the original; null withdraws what was asked for before. */
+  thumbnail(tx: Tx, video: VideoRow, atSec: number | null): Promise<void>;
+}
+
+/** A video whose file is still to come. */
+export interface IntakeVideo {
+  title: string;
+  source: VideoRow['source'];
+  description?: string | null;
+  /** PUBLIC unless given. */
+  visibility?: VideoRow['visibility'];
+  /** Of TIER. */
+  tierIds?: string[];
+  metadata?: Record<string, string>;
+  uploadId?: string;
+  importId?: string;
+  streamId?: string;
+  sessionId?: string;
+}
+
+/**
+ * How files become videos: what all sources of them share. A source is what brings the file: an upload, an import,
+ * a recording. Every function works in the caller's transaction; a deleted video is left alone.
+ *
+ * Locks are taken in one order: workspace, video, source, job. Whoever needs several begins with `lock`, which takes
+ * the first two, then locks the row of the source, and asks last whether the job is still its own (`run.confirm`).
+ * The processing begins at the video, and what it changes of a source comes after it. `received` and `fail` take the
+ * first two themselves: a caller that has locked a source must have called `lock` before.
+ */
+export interface VideoIntake {
+  readonly hold: StorageReservation;
+  /** Locks the workspace and then the video. @param video.videoId null where there is none yet. */
+  lock(tx: Tx, video: { workspaceId: string; videoId: string | null }): Promise<WorkspaceOwner>;
+  /** A video that is UPLOADING: `video.created`. */
+  create(tx: Tx, append: AppendEvent, workspaceId: string, input: IntakeVideo): Promise<VideoRow>;
+  /**
+   * The video of a file that is fetched once more. The failed one itself waits for it where `keeps` is true and
+   * nothing has come of it; otherwise it is a new one with the settings of the old, or with `input` where that is
+   * deleted.
+   */
+  again(
+    tx: Tx,
+    append: AppendEvent,
+    old: { workspaceId: string; videoId: string | null },
+    options: { keeps: boolean; input: IntakeVideo },
+  ): Promise<VideoRow>;
+  /**
+   * Gives a video that waits for its file to an upload session.
+   *
+   * @throws {AppError} NOT_FOUND; CONFLICT when it is not UPLOADING.
+   */
+  attach(tx: Tx, workspaceId: string, videoId: string, uploadId: string): Promise<VideoRow>;
+  /**
+   * A video waits for another file, by the upload or the import that is named. The caller has called `lock`.
+   *
+   * @throws {AppError} NOT_FOUND; CONFLICT unless it is READY, and while its file is being replaced.
+   */
+  replace(tx: Tx, video: OwnVideo): Promise<VideoRow>;
+  /**
+   * The original is stored under `key`: UPLOADING → QUEUED, its size is held, and its processing is enqueued. An
+   * upload is told by `video.upload.completed`; imports and recordings have events of their own. Where what brings it
+   * replaces the file of a video, all this happens to the replacement.
+   *
+   * @returns false when the video does not wait for a file any more: nothing has changed.
+   */
+  received(
+    tx: Tx,
+    append: AppendEvent,
+    video: OwnVideo,
+    original: { key: string; sizeBytes: number },
+  ): Promise<boolean>;
+  /**
+   * The file will not come, or must not be used: FAILED, `video.processing.failed`, processing is cancelled, and the
+   * storage is given back. A file that was to replace another fails alone: `video.replacement.failed`.
+   *
+   * @returns false when the video is READY or FAILED already.
+   */
+  fail(tx: Tx, append: AppendEvent, video: OwnVideo, failure: VideoFailure): Promise<boolean>;
+}
+
+export interface VideoIntakeDeps {
+  clock: Clock;
+  processing: Pick<VideoProcessing, 'start' | 'cancel' | 'discard'>;
+  trash: Trash;
+  facts: Pick<UsageEvents, 'append'>;
+}
+
+export function createVideoIntake({ clock, processing, trash, facts }: VideoIntakeDeps): VideoIntake {
+  const hold = createStorageReservation(trash, facts);
+  const deps = { clock, processing, hold };
+  const lock = async (tx: Tx, { workspaceId, videoId }: OwnVideo) => {
+    await lockWorkspace(tx, workspaceId);
+    return repository.lockVideo(tx, workspaceId, videoId);
+  };
+  const create = (
+    tx: Tx,
+    append: AppendEvent,
+    workspaceId: string,
+    { uploadId, importId, streamId, sessionId, tierIds = [], ...input }: IntakeVideo,
+    settings: Partial<ReturnType<typeof settingsOf>> = {},
+  ) =>
+    createVideo({ tx, append, clock }, workspaceId, {
+      ...input,
+      tier_ids: tierIds,
+      ...settings,
+      upload_id: uploadId ?? null,
+      import_id: importId ?? null,
+      stream_id: streamId ?? null,
+      session_id: sessionId ?? null,
+    });
+  return {
+    hold,
+    async lock(tx, { workspaceId, videoId }) {
+      const owner = await lockWorkspace(tx, workspaceId);
+      if (videoId !== null) await repository.lockVideo(tx, workspaceId, videoId);
+      return owner;
+    },
+    create,
+    again: async (tx, append, { workspaceId, videoId }, { keeps, input }) => {
+      const row = videoId === null ? undefined : await repository.lockVideo(tx, workspaceId, videoId);
+      if (row === undefined) return create(tx, append, workspaceId, input);
+      const kept = keeps ? await transitions.waitForNewFile({ tx, append, row, now: clock.now() }) : null;
+      return kept ?? create(tx, append, workspaceId, input, settingsOf(row));
+    },
+    async attach(tx, workspaceId, videoId, uploadId) {
+      const row = await repository.lockVideo(tx, workspaceId, videoId);
+      if (row === undefined) throw notFound();
+      if (row.status !== 'UPLOADING') {
+        const message = 'The video no longer accepts a file. Create another video.';
+        throw new AppError('CONFLICT', { field: 'videoId', message });
+      }
+      return repository.updateVideo(tx, videoId, { upload_id: uploadId });
+    },
+    replace: (tx, video) => awaitReplacement(clock, tx, video),
+    async received(tx, append, video, original) {
+      const row = await lock(tx, video);
+      if (row === undefined) return false;
+      const replacement = await replacementBy(tx, video);
+      const at = { ...deps, tx, append, row };
+      if (replacement !== undefined) return receiveReplacement(at, replacement, original);
+      const queued = await transitions.receive({ ...at, now: clock.now() }, original);
+      if (queued === null) return false;
+      await hold.adjust(tx, video, original.sizeBytes);
+      await processing.start(tx, queued);
+      return true;
+    },
+    async fail(tx, append, video, failure) {
+      const row = await lock(tx, video);
+      if (row === undefined) return false;
+      const replacement = await replacementBy(tx, video);
+      const at = { ...deps, tx, append, row };
+      if (replacement !== undefined) return endReplacement(at, replacement, failure);
+      if ((await transitions.fail({ tx, append, row, now: clock.now() }, failure)) === null) return false;
+      await hold.release(tx, video);
+      if (row.status !== 'UPLOADING') await processing.cancel(tx, row.id);
+      return true;
+    },
+  };
+}
+
+/** What its owner has set. */
+function settingsOf(row: VideoRow) {
+  const { title, description, visibility, metadata, tags } = row;
+  const { external_id, tier_ids, price_cents, currency } = row;
+  return { title, description, visibility, metadata, tags, external_id, tier_ids, price_cents, currency };
+}
+
+/** A new video with its event, under an id of its own. */
+export async function createVideo(
+  { tx, append, clock }: { tx: Tx; append: AppendEvent; clock: Clock },
+  workspaceId: string,
+  columns: Omit<NewVideo, 'id' | 'workspace_id' | 'status' | 'visibility' | 'created_at' | 'updated_at'> & {
+    visibility?: VideoRow['visibility'];
+  },
+): Promise<VideoRow> {
+  const now = clock.now();
+  const row = await repository.insertVideo(tx, {
+    ...columns,
+    visibility: columns.visibility ?? 'PUBLIC',
+    id: newId('vid', clock),
+    created_at: now,
+    updated_at: now,
+    workspace_id: workspaceId,
+    status: 'UPLOADING',
+    event_sequence: 1,
+  });
+  await emitCreated(append, row);
+  return row;
+}

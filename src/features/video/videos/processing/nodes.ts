@@ -1,0 +1,33 @@
+import type { Clock } from '../../../../kernel/clock.ts';
+import { dateFromMs } from '../../../../kernel/clock.ts';
+import { newId } from '../../../../kernel/ids.ts';
+import type { Db } from '../../../../platform/db/index.ts';
+import * as repository from './repository.ts';
+
+/** A node that has not been seen for so long takes no work. */
+const LOST_MS = 30_000;
+
+interface NodeDeps {
+  db: Db;
+  clock: Clock;
+}
+
+/** The transcode slots that are alive in the cluster. */
+export function countLiveSlots({ db, clock }: NodeDeps): Promise<number> {
+  return repository.countSlots(db, dateFromMs(clock.ms() - LOST_MS));
+}
+
+/** This worker process in the registry of transcode nodes. */
+export interface TranscodeNode {
+  /** To be repeated every ten seconds or so. */
+  heartbeat(): Promise<void>;
+  leave(): Promise<void>;
+}
+
+export function createTranscodeNode({ db, clock }: NodeDeps, slots: number): TranscodeNode {
+  const id = newId('nod');
+  return {
+    heartbeat: () => repository.touchNode(db, id, slots, clock.now()),
+    leave: () => repository.removeNodes(db, id, dateFromMs(clock.ms() - LOST_MS)),
+  };
+}

@@ -1,0 +1,162 @@
+import type { Mode } from '../../../../kernel/access.ts';
+import { PLANS, type Plan, TEST_MODE_HEIGHT } from '../../../../kernel/plans.ts';
+import type { VideoCodec } from '../../../../kernel/video-codecs.ts';
+import type { LadderPlan } from '../../../../media/contract/index.ts';
+
+/**
+ * Lines of the top rung: the plan's (docs/concepts/plans.md), and at most 720 in a test workspace
+ * (docs/decisions/tenancy.md).
+ */
+export function topHeight(plan: Plan, mode: Mode): number {
+  const { maxUploadHeight } = PLANS[plan];
+  return mode === 'test' ? Math.min(maxUploadHeight, TEST_MODE_HEIGHT) : maxUploadHeight;
+}
+
+/** Codecs beside H.264 that the plan pays for, of those that the machine can make. */
+export function additionalCodecs(plan: Plan, able: readonly VideoCodec[]): VideoCodec[] {
+  return PLANS[plan].furtherCodecs ? able.filter((codec) => codec !== 'H264') : [];
+}
+
+/** What takes a transcode slot. */
+export const ENCODE_TASKS = ['FIRST', 'AUDIO', 'SPLIT', 'CHUNK', 'STITCH', 'REST'] as const;
+export type EncodeTask = (typeof ENCODE_TASKS)[number];
+
+/** Within a plan: first what makes a video playable or whole. */
+const TASK_PRIORITY: Readonly<Record<EncodeTask, number>> = {
+  FIRST: 6,
+  AUDIO: 0,
+  SPLIT: 4,
+  STITCH: 4,
+  CHUNK: 0,
+  REST: 0,
+};
+
+export function priorityOf(plan: Plan, task?: EncodeTask): number {
+  return PLANS[plan].priority + (task === undefined ? 0 : TASK_PRIORITY[task]);
+}
+
+/**
+ * Pixels that two cores scale and encode in a second (docs/decisions/transcoding.md#the-ladder: 69 CPU-s for 60
+ * s of 1080p30 and below).
+ */
+const PIXELS_PER_SEC = 190e6;
+/**
+ * The lowest rung alone costs another decoding, a tenth of the whole: too much but where the wait is a long one
+ * (docs/decisions/transcoding.md#early-playback).
+ */
+const LONG_SEC = 120;
+/** A clip is made to be shown at once (docs/decisions/clips.md#time-to-first-playback). */
+const LONG_FOR_CLIP_SEC = 2;
+
+/** Is the wait for the whole ladder so long that its lowest rung is made first, for something to be seen? */
+export function isLong(
+  ladder: LadderPlan,
+  { durationSec, isClip }: Pick<ProcessingState, 'durationSec' | 'isClip'>,
+): boolean {
+  return ladder.rungs.length > 1 && waitSecOf(ladder, durationSec) > (isClip ? LONG_FOR_CLIP_SEC : LONG_SEC);
+}
+
+/** How long two cores take for what is to be encoded. */
+function waitSecOf({ rungs }: LadderPlan, durationSec: number): number {
+  const rate = rungs
+    .filter((rung) => !rung.isCopy)
+    .reduce((sum, rung) => sum + rung.width * rung.height * rung.frameRate, 0);
+  return (rate * durationSec) / PIXELS_PER_SEC;
+}
+
+/** A look costs some seconds of the processor: the whole of a short or small video does not take many more. */
+const LOOK_MIN_SEC = 60;
+const LOOK_MIN_WAIT_SEC = 45;
+
+/** Is it time to find out what the pictures need, and has nobody done so? */
+export function isWorthAnalyzing(task: EncodeTask, ladder: LadderPlan, durationSec: number): boolean {
+  if (task !== 'REST' || ladder.keyframeSec !== undefined) return false;
+  return durationSec >= LOOK_MIN_SEC && waitSecOf(ladder, durationSec) >= LOOK_MIN_WAIT_SEC;
+}
+
+/** Where a processing stands, as far as the choice of what comes next needs it. */
+export interface ProcessingState {
+  mode: 'WHOLE' | 'SPLIT' | 'CHUNKS';
+  ladder: LadderPlan;
+  durationSec: number;
+  isClip: boolean;
+  hasPoster: boolean;
+  imagesDone: boolean;
+  captionsDone: boolean;
+  /** Names of the renditions that are READY. */
+  ready: ReadonlySet<string>;
+  chunks: readonly { number: number; isDone: boolean }[];
+}
+
+/** Folders have the revision in their names: that of a former one shows the former file. */
+export function hasPosterOf(video: { image_folder: string | null; revision: number }): boolean {
+  return video.image_folder?.startsWith(`r${video.revision}a`) ?? false;
+}
+
+/** The poster alone, or all images. */
+export const IMAGES_TASKS = ['POSTER', 'ALL'] as const;
+export type ImagesTask = (typeof IMAGES_TASKS)[number];
+
+export type NextStep =
+  | { kind: 'PREPARE' }
+  | { kind: 'IMAGES'; task: ImagesTask }
+  | { kind: 'CAPTIONS' }
+  | { kind: 'ENCODE'; task: EncodeTask; chunk: number | null };
+
+/** Reports whether a video is READY without a step: all images but the poster, which are shown when they are there. */
+export function isOptional(
+  step: NextStep,
+  video: { image_folder: string | null; revision: number },
+): boolean {
+  return step.kind === 'IMAGES' && step.task === 'ALL' && hasPosterOf(video);
+}
+
+/**
+ * What may be done now. A step that already waits or runs is named again: the queue does not add it twice.
+ * Nothing is left to do when it is empty: the video is READY.
+ */
+export function nextSteps(standing: ProcessingState): NextStep[] {
+  const { ladder, ready, captionsDone } = standing;
+  if (ladder.rungs.some((rung) => rung.isCopy && !ready.has(rung.name))) return [{ kind: 'PREPARE' }];
+  return [
+    ...imageSteps(standing),
+    ...(captionsDone ? [] : [{ kind: 'CAPTIONS' as const }]),
+    ...encodeSteps(standing).map((step) => ({ kind: 'ENCODE' as const, chunk: null, ...step })),
+  ];
+}
+
+/** They come with the first run that decodes the whole; what can be seen before that, or takes long, has a poster at once. */
+function imageSteps(standing: ProcessingState): NextStep[] {
+  const { mode, ladder, ready, hasPoster, imagesDone } = standing;
+  if (imagesDone) return [];
+  const isPlayable = ladder.rungs.some((rung) => ready.has(rung.name));
+  const isWhole = ladder.rungs.every((rung) => ready.has(rung.name));
+  if (isWhole || (isPlayable && mode !== 'WHOLE')) return [{ kind: 'IMAGES', task: 'ALL' }];
+  if (hasPoster) return [];
+  return isPlayable || isLong(ladder, standing) ? [{ kind: 'IMAGES', task: 'POSTER' }] : [];
+}
+
+interface EncodeStep {
+  task: EncodeTask;
+  chunk?: number;
+}
+
+function encodeSteps(standing: ProcessingState): EncodeStep[] {
+  const { ladder, ready } = standing;
+  const pictures = ladder.rungs.every((rung) => ready.has(rung.name)) ? [] : pictureSteps(standing);
+  // What is heard by default comes with the first pictures.
+  const isWhole = ladder.audio.slice(1).every(({ name }) => ready.has(name));
+  return isWhole ? pictures : [...pictures, { task: 'AUDIO' }];
+}
+
+function pictureSteps(standing: ProcessingState): EncodeStep[] {
+  const { mode, ladder, ready, chunks } = standing;
+  const isPlayable = ladder.rungs.some((rung) => ready.has(rung.name));
+  // The chunks have no sound: it is made with the first rung.
+  if (!isPlayable && (mode !== 'WHOLE' || isLong(ladder, standing))) return [{ task: 'FIRST' }];
+  if (mode === 'WHOLE') return [{ task: 'REST' }];
+  if (mode === 'SPLIT') return [{ task: 'SPLIT' }];
+  const open = chunks.filter((chunk) => !chunk.isDone);
+  if (open.length === 0) return [{ task: 'STITCH' }];
+  return open.map((chunk) => ({ task: 'CHUNK', chunk: chunk.number }));
+}

@@ -1,0 +1,72 @@
+import { type Clock, dateFromMs } from '../../kernel/clock.ts';
+import type { Config } from '../../platform/config.ts';
+import { describeStartupError } from '../describe-error.ts';
+
+/** What was looked at, and what came of it. */
+export interface CheckResult {
+  /** Short, the same in every version: for programs. */
+  check: string;
+  /** WARNING: it works, and may not be what is wanted. */
+  status: 'OK' | 'WARNING' | 'PROBLEM';
+  text: string;
+  /** What to do; null where nothing has to be done. */
+  remedy: string | null;
+}
+
+/** What checks are given. */
+export interface CheckContext {
+  config: Config;
+  clock: Clock;
+  /** Does the platform run on this data folder? */
+  isRunning: boolean;
+  /** Of the database; null where the embedded one was not made yet, an error where it cannot be reached. */
+  database: { url: string } | { failure: unknown } | null;
+}
+
+export type Check = (examined: CheckContext) => Promise<CheckResult[]>;
+
+export const ok = (check: string, text: string): CheckResult => ({ check, status: 'OK', text, remedy: null });
+export const warning = (check: string, text: string, remedy: string): CheckResult => ({
+  ...{ check, text, remedy },
+  status: 'WARNING',
+});
+export const problem = (check: string, text: string, remedy: string): CheckResult => ({
+  ...{ check, text, remedy },
+  status: 'PROBLEM',
+});
+
+/** In one line, and never with a password out of an address. */
+export const reasonOf = (error: unknown): string =>
+  describeStartupError(error).replace(/\/\/[^/\s@]+@/g, '//…@');
+
+/** An hour off is no certificate, a minute off no second factor; two seconds are the network's. */
+const OFF_MS = 2000;
+const FAR_OFF_MS = 30_000;
+
+/** @param there epoch ms. */
+export function compareClocks(check: string, whose: string, here: number, there: number): CheckResult {
+  const off = Math.abs(here - there);
+  const seconds = Math.round(off / 1000);
+  const remedy = 'synchronize the clocks of all machines with chrony, systemd-timesyncd or the host';
+  const text = `the clock here and that of ${whose} differ by ${seconds} s`;
+  if (off > FAR_OFF_MS) return problem(check, text, remedy);
+  if (off > OFF_MS) return warning(check, text, remedy);
+  return ok(check, `the clock agrees with that of ${whose}`);
+}
+
+const SOON_MS = 14 * 86_400_000;
+
+/** @param endsMs epoch ms. */
+export function checkCertificateExpiry(
+  check: string,
+  whose: string,
+  endsMs: number,
+  clock: Clock,
+): CheckResult {
+  const day = dateFromMs(endsMs).toISOString().slice(0, 10);
+  const left = endsMs - clock.ms();
+  const remedy = 'renew it, and check why automatic renewal failed';
+  if (left <= 0) return problem(check, `${whose} has expired on ${day}`, remedy);
+  if (left < SOON_MS) return warning(check, `${whose} expires on ${day}`, remedy);
+  return ok(check, `${whose} is good until ${day}`);
+}

@@ -1,0 +1,56 @@
+import { Type } from 'typebox';
+import { compileSchema } from '../../platform/schema-validator.ts';
+import type { SegmentLocation } from './live-source.ts';
+
+/**
+ * What nodes say to each other of live streams. `/live/<stream>/changes` is an answer without an end: a line of JSON
+ * each time that texts have changed, or a second after the last one.
+ */
+const Frame = Type.Object({
+  /** These are all texts that there are. */
+  isWhole: Type.Optional(Type.Literal(true)),
+  /** By their names; null where one has gone. */
+  texts: Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()])),
+});
+
+export const frameShape = compileSchema(Frame);
+
+export const HEARTBEAT_MS = 1000;
+/** When the file was last changed, in milliseconds since the Unix epoch. */
+export const MTIME_HEADER = 'x-mtime-ms';
+
+/** What is asked of a media node, for its metrics and those of who asks. */
+export type LiveRequestKind = 'changes' | 'part' | 'segment' | 'thumbnail';
+
+export const changesPath = (streamId: string) => `/live/${streamId}/changes`;
+export const picturePath = (streamId: string) => `/live/${streamId}/thumbnail`;
+export const filePath = ({ streamId, epoch, rung, file }: SegmentLocation) =>
+  `/live/${streamId}/${epoch}/${rung}/${file}`;
+export const partPath = (place: SegmentLocation, { offset, bytes }: { offset: number; bytes: number }) =>
+  `${filePath(place)}?offset=${offset}&bytes=${bytes}`;
+
+/** What a path asks for; null when it asks for nothing that there is. */
+export type NodeRequest =
+  | { kind: 'changes'; streamId: string }
+  | { kind: 'thumbnail'; streamId: string }
+  | { kind: 'segment'; place: SegmentLocation }
+  | { kind: 'part'; place: SegmentLocation; offset: number; bytes: number };
+
+/** Larger is no part of anything. */
+const PART_MAX_BYTES = 2 ** 27;
+
+export function parsePath(text: string): NodeRequest | null {
+  const [path = '', query] = text.split('?');
+  const [empty, root, streamId = '', epoch = '', rung, file, ...rest] = path.split('/');
+  if (empty !== '' || root !== 'live' || rest.length > 0) return null;
+  if (rung === undefined) {
+    const isKnown = query === undefined && (epoch === 'changes' || epoch === 'thumbnail');
+    return isKnown ? { kind: epoch, streamId } : null;
+  }
+  if (file === undefined) return null;
+  const place = { streamId, epoch, rung, file };
+  if (query === undefined) return { kind: 'segment', place };
+  const range = /^offset=(\d{1,12})&bytes=(\d{1,9})$/.exec(query);
+  const [offset, bytes] = [Number(range?.[1]), Number(range?.[2])];
+  return range === null || bytes > PART_MAX_BYTES ? null : { kind: 'part', place, offset, bytes };
+}

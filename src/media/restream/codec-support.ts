@@ -1,0 +1,33 @@
+import type { PushUrl } from '../../kernel/push-url.ts';
+import type { PushPlatform } from '../contract/index.ts';
+import type { FeedCodecs } from './feed.ts';
+
+/** What platforms take beside H.264 with AAC or MP3, as they say (docs/decisions/restreams.md#codecs). */
+const TAKES: Readonly<Record<PushPlatform, readonly string[] | null>> = {
+  YOUTUBE: ['hvc1', 'av01', 'vp09'],
+  TWITCH: [],
+  FACEBOOK: [],
+  KICK: [],
+  X: [],
+  // Who knows? The destination says no if it does not.
+  CUSTOM: null,
+};
+const EVERYWHERE = ['avc1', 'mp4a', 'mp3'];
+/** MPEG-TS carries these. */
+const IN_TS = ['avc1', 'hvc1', 'mp4a', 'mp3', '.mp3'];
+
+/** Why this broadcast cannot be sent there as it is, in words; null where it can. */
+export function unsupportedCodecReason(
+  platform: PushPlatform,
+  { scheme }: PushUrl,
+  { video, audio }: FeedCodecs,
+): string | null {
+  const taken = scheme === 'srt' ? IN_TS : TAKES[platform];
+  if (taken === null) return null;
+  for (const codec of [video, audio]) {
+    if (codec === null || EVERYWHERE.includes(codec) || taken.includes(codec)) continue;
+    const who = platform === 'CUSTOM' ? 'An SRT destination' : `The platform ${platform}`;
+    return `${who} does not support ${codec}, which the encoder sends. Encode as H.264 with AAC.`;
+  }
+  return null;
+}

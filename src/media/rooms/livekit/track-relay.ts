@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import type { ParticipantInfo } from '@livekit/protocol';
+import { parseSdp } from '../../protocols/sdp/parse.ts';
+import { attributeOf } from '../../protocols/sdp/session-description.ts';
+import type { JanusClient, JanusHandle } from '../janus/client.ts';
+import { describe, type Source } from '../janus/sources.ts';
+import type { LivekitServer } from './api.ts';
+import { HiddenParticipant } from './hidden-participant.ts';
+
+/** A track that somebody publishes at LiveKit. */
+export interface RemoteTrack {
+  sid: string;
+  identity: string;
+  source: Source;
+}
+
+export interface TrackRelayOptions {
+  server: LivekitServer;
+  client: JanusClient;
+  room: string;
+  /** null for one that only hears who is there. */
+  track: RemoteTrack | null;
+  /** Those who are in the room of LiveKit, and later whoever has come, changed or gone. */
+  onPeople?(people: readonly ParticipantInfo[]): void;
+  /** Once, unless it was closed. */
+  onLost(reason: string): void;
+}
+
+/**
+ * One track on its way from LiveKit to the room of the same name at Janus: LiveKit offers, Janus answers, and the media go
+ * straight from one to the other. Each has a connection of its own, so that a file of Janus is one track of one person.
+ */
+export class TrackRelay {
+  readonly #options: TrackRelayOptions;
+  #visitor: HiddenParticipant | null = null;
+  #handle: JanusHandle | null = null;
+  #isPublishing = false;
+  #isClosed = false;
+  /** Offers are answered one after another. */
+  #work: Promise<void> = Promise.resolve();
+
+  constructor(options: TrackRelayOptions) {
+    this.#options = options;
+    this.#open().catch((error: unknown) => this.#lost(String(error)));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#visitor?.close();
+    await this.#handle?.detach();
+  }
+
+  async #open(): Promise<void> {
+    const { client, server, room, track, onPeople } = this.#options;
+    this.#handle = await client.attach({
+      onEvent: () => {},
+      onTrickle: (candidate) => this.#visitor?.candidate(candidate),
+      onPeer: (state) => {
+        if (state === 'hangup') this.#lost('the media are lost');
+      },
+      onDetached: () => this.#lost('Janus closed the connection'),
+    });
+    await this.#handle.send({ request: 'join', ptype: 'publisher', room, id: randomUUID() });
+    this.#visitor = await HiddenParticipant.enter(server, room, {
+      onPeople: (people) => onPeople?.(people),
+      onOffer: (sdp) => {
+        this.#work = this.#work
+          .then(() => this.#answer(sdp))
+          .catch((error: unknown) => this.#lost(String(error)));
+      },
+      onCandidate: (candidate) => this.#handle?.trickle(candidate),
+      onLost: (reason) => this.#lost(reason),
+    });
+    if (track !== null) this.#visitor.subscribe(track.sid);
+    if (this.#isClosed) await this.close();
+  }
+
+  async #answer(sdp: string): Promise<void> {
+    if (this.#isClosed) return;
+    const request = this.#isPublishing ? 'configure' : 'publish';
+    const descriptions = this.#describe(sdp);
+    const answer = await this.#handle?.send({ request, descriptions }, { type: 'offer', sdp });
+    this.#isPublishing = true;
+    if (answer?.jsep?.type !== 'answer') throw new Error('Janus did not answer the offer');
+    this.#visitor?.answer(answer.jsep.sdp);
+  }
+
+  /** LiveKit does not hand on how loud packets are. */
+  #describe(sdp: string): { mid: string; description: string }[] {
+    const { track } = this.#options;
+    if (track === null) return [];
+    const description = describe({ ...track, levelId: null });
+    return parseSdp(sdp).media.flatMap(({ kind, attributes }) => {
+      const mid = attributeOf(attributes, 'mid');
+      return mid === undefined || (kind !== 'audio' && kind !== 'video') ? [] : [{ mid, description }];
+    });
+  }
+
+  #lost(reason: string): void {
+    if (this.#isClosed) return;
+    void this.close();
+    this.#options.onLost(reason);
+  }
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import type { TestApp } from '../harness/app.ts';
+import { ORIGIN, type Shop } from '../money/shop.ts';
+import { bookingClient } from './booking-client.ts';
+
+/** A page as a browser without scripts has it. */
+export class Seen {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly html: string;
+
+  constructor({ status, headers }: Response, html: string) {
+    this.status = status;
+    this.headers = headers;
+    this.html = html;
+  }
+
+  /** What people read. */
+  get text(): string {
+    return this.html
+      .replace(/<(script|style|option)\b.*?<\/\1>/gs, '')
+      .replace(/<[^>]*>/g, ' ')
+      .replace(/\s+/g, ' ');
+  }
+
+  /** Of this platform, wherever it runs in the test. */
+  get location(): string {
+    return (this.headers.get('location') ?? '').replace(ORIGIN, '');
+  }
+
+  get cookie(): string {
+    return this.headers.get('set-cookie')?.split(';')[0] ?? '';
+  }
+
+  /** The addresses of links, in which a text stands. */
+  links(part: string): string[] {
+    const all = [...this.html.matchAll(/<a\b[^>]*href="([^"]*)"/g)].map(([, href = '']) =>
+      href.replaceAll('&amp;', '&'),
+    );
+    return all.filter((href) => href.includes(part));
+  }
+
+  /** What the inputs of the page hold. */
+  fields(): Record<string, string> {
+    const inputs = [...this.html.matchAll(/<input\b[^>]*name="([^"]*)"[^>]*value="([^"]*)"/g)];
+    return Object.fromEntries(inputs.map(([, name = '', value = '']) => [name, value]));
+  }
+}
+
+/** What came of so many in a row. */
+export async function statusesOf(count: number, act: (n: number) => Promise<Seen>): Promise<number[]> {
+  const statuses = [];
+  for (let n = 0; n < count; n++) statuses.push((await act(n)).status);
+  return statuses;
+}
+export const all = (count: number, status: number) => Array.from({ length: count }, () => status);
+
+/**
+ * What people do on the pages of booking, by a browser without scripts.
+ *
+ * @param proxiedOf another node, with TRUST_PROXY.
+ */
+export function bookingBrowser(appOf: () => TestApp, proxiedOf: () => TestApp) {
+  const { mails } = bookingClient(appOf);
+
+  async function see(path: string, cookie = ''): Promise<Seen> {
+    const answer = await fetch(new URL(path, appOf().url), { headers: { cookie }, redirect: 'manual' });
+    return new Seen(answer, await answer.text());
+  }
+
+  async function send(
+    path: string,
+    fields: Record<string, string>,
+    headers: Record<string, string> = {},
+    { url } = appOf(),
+  ) {
+    const answer = await fetch(new URL(path, url), {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        'sec-fetch-site': 'same-origin',
+        ...headers,
+      },
+      body: new URLSearchParams(fields),
+      redirect: 'manual',
+    });
+    return new Seen(answer, await answer.text());
+  }
+
+  let places = 0;
+
+  /** The same by a node that believes proxies, each time from somewhere else. */
+  function sendFromAnywhere(path: string, fields: Record<string, string>, cookie = ''): Promise<Seen> {
+    places += 1;
+    const from = `198.18.${places >> 8}.${places & 255}`;
+    return send(path, fields, { 'x-forwarded-for': from, cookie }, proxiedOf());
+  }
+
+  /** The path of a product's page. */
+  async function pageOf({ key }: Shop, id: string): Promise<string> {
+    const { url } = Object((await appOf().request('GET', `/booking/products/${id}`, { key })).at('data'));
+    return new URL(String(url)).pathname;
+  }
+
+  /** The path and query of the newest link of its kind in the mails to an address. */
+  async function linkTo(kind: string, recipient: string, path: RegExp): Promise<string> {
+    const mail = (await mails(kind)).findLast((one) => one.recipient === recipient);
+    const url = mail?.text?.match(/https?:\/\/\S+/g)?.find((one) => path.test(one)) ?? '';
+    const { pathname, search } = new URL(url);
+    return pathname + search;
+  }
+
+  /** The subjects of the mails to an address, the newest last. */
+  async function mailsTo(email: string, kind: string): Promise<string[]> {
+    return (await mails(kind)).filter(({ recipient }) => recipient === email).map(({ subject }) => subject);
+  }
+
+  /** Opens the mailed link. @returns the page without a secret, and the cookie. */
+  async function opened(link: string): Promise<{ path: string; cookie: string }> {
+    const answer = await see(link);
+    assert.equal(answer.status, 303);
+    assert.match(
+      answer.headers.get('set-cookie') ?? '',
+      /Max-Age=86400; Path=\/\w+\/\w+; HttpOnly; SameSite=Lax$/,
+    );
+    return { path: answer.location, cookie: answer.cookie };
+  }
+
+  /** Takes a place that is offered by the link in the mail of the offer. @returns where they go then. */
+  async function takeOffer(email: string, name: string): Promise<string> {
+    const { path, cookie } = await opened(await linkTo('waitlist-offered', email, /\/waitlist\//));
+    const fields = (await see(path, cookie)).fields();
+    const taken = await send(`${path}/take`, { ...fields, name }, { cookie });
+    assert.equal(taken.status, 303, taken.text);
+    return taken.location;
+  }
+  return { see, send, sendFromAnywhere, pageOf, linkTo, mailsTo, opened, takeOffer };
+}

@@ -1,0 +1,65 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Sql } from 'postgres';
+import { type AppendEvent, type Events, onAny } from '../../src/events/index.ts';
+
+/**
+ * Set for a run of all tests: where each process writes which error codes were answered and which events the program
+ * appended. `scripts/coverage-step.ts` reads it.
+ */
+const FOLDER = process.env.MARQUEE_SEEN;
+
+const seen = new Set<string>();
+
+/** Keeps a code that was asserted, or a type. */
+export function recordObserved(name: string): void {
+  if (FOLDER === undefined || seen.has(name)) return;
+  seen.add(name);
+  appendFileSync(join(FOLDER, String(process.pid)), `${name}\n`);
+}
+
+/** Keeps the code of a refusal. */
+export function recordErrorCode(answer: { status: number; text: string; at(path: string): unknown }): void {
+  if (FOLDER === undefined || answer.status < 400 || !answer.text.startsWith('{')) return;
+  const error = answer.at('error');
+  recordObserved(String(typeof error === 'string' ? error : answer.at('error.code')));
+}
+
+/** The data that a test appends itself: the program has not sent that event, but those that follow from it. */
+const byHand = new AsyncLocalStorage<object>();
+
+/** Keeps the type of each event that the program appends. */
+export const eventWatcher = onAny(async (_tx, { type, data }) => {
+  if (byHand.getStore() !== data) recordObserved(type);
+});
+
+/** The same events for tests: what they append themselves counts for nothing. */
+export function untrackedEvents({ transaction }: Events): Events {
+  if (FOLDER === undefined) return { transaction };
+  return { transaction: (work) => transaction((tx, append) => work(tx, told(append))) };
+}
+
+function told(append: AppendEvent): AppendEvent {
+  return (definition, workspaceId, data, options) => {
+    const run = () => append(definition, workspaceId, data, options);
+    return isCalledByTest() ? byHand.run(data, run) : run();
+  };
+}
+
+/** Keeps the types of the events that come into the database while another container of the program works on it. */
+export async function recordDatabaseEvents<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
+  if (FOLDER === undefined) return work();
+  const [last] = await sql`select coalesce(max(seq), 0) as seq from event`;
+  const result = await work();
+  const rows = await sql<{ type: string }[]>`select distinct type from event where seq > ${last?.seq}`;
+  for (const { type } of rows) recordObserved(type);
+  return result;
+}
+
+/** Services of the program that a test has built on its own are the program, too. */
+function isCalledByTest(): boolean {
+  const callers = (new Error().stack ?? '').split('\n').slice(1);
+  const caller = callers.find((line) => !line.includes('harness/seen.ts'));
+  return caller === undefined || caller.includes('.test.ts') || !caller.includes('/src/');
+}

@@ -1,0 +1,33 @@
+import type { JobWorker } from '../../src/jobs/job.ts';
+import type { Container } from '../../src/main/container.ts';
+import type { TestApp } from './app.ts';
+import { waitFor } from './wait-for.ts';
+
+/** Who does the job of this name in the worker role. */
+export function jobWorker({ parts }: Container, name: string): JobWorker {
+  const found = parts.flatMap((part) => part.jobs?.() ?? []).find(({ job }) => job.name === name);
+  if (found === undefined) throw new Error(`nobody does the job ${name}`);
+  return found;
+}
+
+/** Runs what the worker role repeats under this name, once. */
+export async function runTask({ parts }: Container, name: string): Promise<void> {
+  const found = parts.flatMap((part) => part.tasks?.() ?? []).find((task) => task.name === name);
+  if (found === undefined) throw new Error(`there is no task "${name}"`);
+  await found.run();
+}
+
+/** What is gathered of requests beside their way is in the database, for all that came before this call. */
+export async function requestsWritten(app: TestApp): Promise<void> {
+  const { sql } = app.container;
+  const { id, key } = await app.createKey();
+  // The last of them, and a failure, which is always taken down.
+  (await app.request('GET', '/videos/vid_none', { key })).assertError('NOT_FOUND');
+  const seen = async () => {
+    const rows = await sql`
+      select 1 from request_log join usage_event on usage_event.key_id = request_log.key_id and usage_event.kind = 'REQUEST'
+      where request_log.key_id = ${id}`;
+    return rows.length > 0;
+  };
+  await waitFor(seen, { message: 'what was gathered of requests' });
+}

@@ -1,0 +1,38 @@
+import type { Page } from 'playwright-core';
+import { waitFor } from '../harness/wait-for.ts';
+
+/**
+ * Counts in a watch page the tenths of a second in which its picture moved, and how long it stood still at most; a page that is
+ * loaded again begins anew.
+ */
+export const PLAYBACK_MONITOR = `window.moved = 0; window.stillMs = 0;
+(() => {
+  let frames = 0;
+  let sinceMs = performance.now();
+  setInterval(() => {
+    const now = document.querySelector('video')?.getVideoPlaybackQuality().totalVideoFrames ?? 0;
+    if (window.moved > 0) window.stillMs = Math.max(window.stillMs, performance.now() - sinceMs);
+    if (now === frames) return;
+    frames = now;
+    sinceMs = performance.now();
+    window.moved += 1;
+  }, 100);
+})();`;
+
+/** Resolves when the picture has moved for so many more tenths of a second. */
+export async function waitForPlayback(page: Page, more: number): Promise<void> {
+  const moved = () => page.evaluate<number>('moved');
+  const from = await moved();
+  let now = from;
+  const message = () => `the picture moved ${now - from} times of ${more}`;
+  const hasMoved = async () => {
+    now = await moved();
+    return now >= from + more;
+  };
+  await waitFor(hasMoved, { timeoutMs: 60_000, message });
+}
+
+/** @returns how long the picture stood still at most since it was asked last, in milliseconds. */
+export function longestFreeze(page: Page): Promise<number> {
+  return page.evaluate<number>('(() => { const found = stillMs; window.stillMs = 0; return found; })()');
+}
