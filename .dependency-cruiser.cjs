@@ -44,14 +44,17 @@ module.exports = {
     rule(
       '5-features-by-front-door',
       'A feature sees another one only through its index.ts.',
-      { path: '^src/features/([^/]+)/' },
-      { path: '^src/features/', pathNot: ['^src/features/$1/', '^src/features/[^/]+/index[.]ts$'] },
+      { path: '^src/features/(rooms|[^/]+/[^/]+)/' },
+      {
+        path: '^src/features/',
+        pathNot: ['^src/features/$1/', '^src/features/(rooms|[^/]+/[^/]+)/index[.]ts$'],
+      },
     ),
     rule(
       '5-features-by-front-door',
       'And types only: what it needs, it declares, and the root passes it in.',
-      { path: '^src/features/([^/]+)/' },
-      valueOnly({ path: '^src/features/[^/]+/index[.]ts$', pathNot: '^src/features/$1/' }),
+      { path: '^src/features/(rooms|[^/]+/[^/]+)/' },
+      valueOnly({ path: '^src/features/(rooms|[^/]+/[^/]+)/index[.]ts$', pathNot: '^src/features/$1/' }),
     ),
     rule(
       '6-layers-in-a-feature',

@@ -37,7 +37,8 @@ function accesses(source: string): { writes: Set<string>; reads: Set<string> } {
 
 /** `features/video/videos` of `features/video/videos/processing/repository.ts`, `events` of `events/index.ts`. */
 function folderOf(path: string): string {
-  const [first = '', second = ''] = path.split('/');
+  const [first = '', second = '', third = ''] = path.split('/');
+  if (first === 'features' && second !== 'rooms') return `${first}/${second}/${third}`;
   return first === 'features' || first === 'platform' ? `${first}/${second}` : first;
 }
 
