@@ -41,6 +41,17 @@ const SEEN_DAYS = 2;
 /** What comes later than that is added to each span by itself. */
 const CLOSED_AFTER_MS = 10 * MINUTE_MS;
 
+/** @throws when usage events of one of the days have been deleted: rollups without them would be too low. */
+async function assertUsageEvents(db: Db, firstMs: number, lastMs: number): Promise<void> {
+  const missing = await repository.daysWithoutUsageEvents(
+    db,
+    dateFromMs(firstMs),
+    dateFromMs(lastMs + DAY_MS),
+  );
+  if (missing.length === 0) return;
+  throw new Error(`raw usage events of ${missing.join(', ')} have been deleted; their rollups are unchanged`);
+}
+
 export function createRollups({ db, clock, facts: written, rawDays, chunk = CHUNK }: Deps): Rollups {
   let freshMs = clock.ms();
   /** @returns how many facts were added, and whether there are more. */
@@ -99,11 +110,7 @@ export function createRollups({ db, clock, facts: written, rawDays, chunk = CHUN
     lagSec: () => Math.max(0, clock.ms() - freshMs) / 1000,
     async rebuild(from, to) {
       const { first, last } = parseDays({ from, to }, dayOf(clock.ms()), rawDays);
-      const gone = await repository.daysWithoutUsageEvents(db, dateFromMs(first), dateFromMs(last + DAY_MS));
-      if (gone.length > 0)
-        throw new Error(
-          `raw usage events of ${gone.join(', ')} have been deleted; their rollups are unchanged`,
-        );
+      await assertUsageEvents(db, first, last);
       await repository.insertState(db);
       const days: string[] = [];
       for (let day = first; day <= last; day += DAY_MS) {
