@@ -44,7 +44,7 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
   };
   const removal = {
     ...requiresGate('owner'),
-    freshPassword: true,
+    recentPassword: true,
     method: 'DELETE',
     summary: 'Revoke an API key',
     description:

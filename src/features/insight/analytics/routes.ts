@@ -104,7 +104,7 @@ const ALL_ROWS = 'With `Accept: text/csv`, returns all rows.';
 function listRoutes({ reads, cursors }: Deps): Route[] {
   const list = { ...anyKey, method: 'GET' } as const;
   const reply = <S extends TSchema>(schema: S, csv: readonly string[]) =>
-    ({ status: 200, schema, list: true, beside: shapes.RowsHead, csv }) as const;
+    ({ status: 200, schema, list: true, meta: shapes.RowsHead, csv }) as const;
   return [
     defineRoute({
       ...list,
@@ -299,7 +299,7 @@ async function paged<R extends { id: string; rank: number }, C extends string, T
   const placed = rows.map((row) => ({ id: formatRankCursor(row), row }));
   return {
     ...list.page(placed, ({ row }) => listed.toOut(row, share)),
-    beside: answers.toHead(head),
+    meta: answers.toHead(head),
   };
 }
 
