@@ -57,6 +57,12 @@ async function signIn(page: Page): Promise<void> {
   if (status !== 201) throw new Error(`sign-in returned ${status}`);
 }
 
+/** Reports whether the player in the page shows at least two seconds of the signal. */
+async function isPlaying(page: Page): Promise<boolean> {
+  const player = page.frames().find((frame) => frame.url().includes('/embed/'));
+  return (await player?.evaluate<boolean>("document.querySelector('video').currentTime > 2")) ?? false;
+}
+
 async function takeImage(platform: RunningPlatform, id: string): Promise<Buffer> {
   const browser = await launchBrowser();
   try {
@@ -68,7 +74,11 @@ async function takeImage(platform: RunningPlatform, id: string): Promise<Buffer>
     });
     await signIn(page);
     await page.goto(`${dashboard}/live/${id}`);
-    await page.waitForFunction("document.querySelector('video')?.currentTime > 2");
+    await until(() => isPlaying(page), {
+      timeoutMs: API_TIMEOUT_MS,
+      intervalMs: 250,
+      message: 'a playing preview',
+    });
     return await page.screenshot({ animations: 'disabled' });
   } finally {
     await browser.close();
