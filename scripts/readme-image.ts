@@ -104,3 +104,5 @@ try {
 } finally {
   await platform.stop();
 }
+// The browser leaves handles open.
+process.exit(0);
