@@ -160,7 +160,7 @@ ${told('card')}`;
 ${told('email')}
 ${card}
 <button class="button main" type="submit">${buttonText(view)}</button>
-${!isSandbox && !isFree && html`<p class="checkout-hint">You pay on the payment provider\'s page and return here afterwards.</p>`}
+${!isSandbox && !isFree && html`<p class="checkout-hint">You pay on the payment provider's page and return here afterwards.</p>`}
 </form>`;
 }
 

@@ -23,7 +23,7 @@ export function confirmPage(payment: SandboxPayment): Page {
   return page(
     200,
     'Confirm payment',
-    html`<p>This simulates a bank\'s page: no money moves. ${description} costs ${dollars.format(cents / 100)}.</p>
+    html`<p>This simulates a bank's page: no money moves. ${description} costs ${dollars.format(cents / 100)}.</p>
 <form class="form" method="post" action="/sandbox/confirm/${ref}">
 <button class="button" type="submit" name="outcome" value="complete">Complete</button>
 <button class="button" type="submit" name="outcome" value="fail">Fail</button>
