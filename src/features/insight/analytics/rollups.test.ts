@@ -131,7 +131,7 @@ test('the operator makes days anew, and is told which ones cannot be', async () 
     (await runCommand(app, ['analytics', 'rebuild', ...args])).stderr;
   assert.match(
     await refused('--from', '2020-01-01'),
-    /the facts of 2020-01-01 are gone: facts are kept for 90 days/,
+    /usage events of 2020-01-01 have been deleted: usage events are retained for 90 days/,
   );
   assert.match(await refused('--from', '2026-02-30'), /--from is a day such as/);
   assert.match(await refused('--from', today, '--to', from), /--from is not after --to/);
