@@ -143,7 +143,7 @@ test('a data folder that is lost under load comes back with all that was acknowl
   await done('backup', '--to', to);
   isOver = true;
   await load;
-  assert.match(await done('backup', 'verify', '--from', to), /is whole/);
+  assert.match(await done('backup', 'verify', '--from', to), /is complete/);
   assert.equal((await readdir(join(to, 'backups'))).length, 1, 'what was broken off is gone');
   await refused(/another Marquee process already runs/, 'restore', '--from', to);
 

@@ -110,7 +110,7 @@ test('without a build there is nothing to serve, and pages say so', async (t) =>
   assert.equal((await app.inject({ url: '/assets/watch-1.js' })).statusCode, 404);
   const page = await app.inject({ url: '/' });
   assert.equal(page.statusCode, 503);
-  assert.match(page.body, /not built/);
+  assert.match(page.body, /have not been built/);
 });
 
 test('the landing page is compressed, and whoever has it is told so', async (t) => {

@@ -126,7 +126,7 @@ test('the second factor is turned on and off, and another session is ended', asy
     await second.getByRole('button', { name: 'Confirm' }).click();
     const codes = await second.getByRole('textbox', { name: 'Recovery codes' }).inputValue();
     const [first = ''] = codes.split(' ');
-    await second.getByLabel('I stored it').check();
+    await second.getByLabel("I've saved it").check();
     await second.getByRole('button', { name: 'Done' }).click();
     await second.getByText('Two-factor authentication is on.').waitFor();
     await second.getByLabel('Your password').fill(user.password);

@@ -26,7 +26,7 @@ async function callMe(key: string): Promise<number> {
 /** The key that the page shows once; the page goes on when it was stored. */
 async function storeKey(page: Page): Promise<string> {
   const key = await page.getByLabel(/^The key “/).inputValue();
-  await page.getByLabel('I stored it').check();
+  await page.getByLabel("I've saved it").check();
   await page.getByRole('button', { name: 'Done' }).click();
   return key;
 }

@@ -35,12 +35,12 @@ test('a room is made, people are invited, it is changed and ended', async () => 
     await assertAccessible(page, 'a room with a link');
 
     const settings = page.getByRole('region', { name: 'Settings' });
-    await settings.getByLabel('Most people').fill('3');
+    await settings.getByLabel('Participant limit').fill('3');
     await settings.getByLabel('Allow recording').click();
     await settings.getByLabel('Recording layout').selectOption('SPEAKER');
     await settings.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The room is saved.').waitFor(SLOW);
-    await page.getByText(/Nothing can be recorded: .* no recorder/).waitFor(SLOW);
+    await page.getByText(/Recording is unavailable .* does not include a recorder/).waitFor(SLOW);
 
     await page.getByRole('button', { name: 'End the room' }).click();
     const dialog = page.getByRole('dialog', { name: 'End the room for everyone?' });

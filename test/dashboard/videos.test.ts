@@ -76,7 +76,7 @@ async function transcribes(page: Page): Promise<void> {
   const captions = page.getByRole('region', { name: 'Captions' });
   await captions.getByText('No captions yet.').waitFor(SLOW);
   await captions.getByRole('button', { name: 'Generate captions' }).click();
-  await captions.getByText(/^The captions (wait|are being made)/).waitFor(SLOW);
+  await captions.getByText(/^(Caption generation is queued|Generating captions)/).waitFor(SLOW);
   await captions.getByText('Captions were made: German.').waitFor(SLOW);
   await captions.getByRole('listitem').getByText('Deutsch (auto)').waitFor(SLOW);
 }

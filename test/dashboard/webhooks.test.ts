@@ -44,7 +44,7 @@ test('a webhook is added, fails, is looked into and sent again', async () => {
     await page.getByRole('button', { name: 'Add the webhook' }).click();
     const secret = await page.getByRole('textbox', { name: 'Signing secret' }).inputValue();
     assert.match(secret, /^whsec_/);
-    await page.getByLabel('I stored it').check();
+    await page.getByLabel("I've saved it").check();
     await page.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('heading', { name: 'No deliveries yet' }).waitFor();
     await assertAccessible(page, 'a new webhook');
@@ -103,7 +103,7 @@ test('a test, a simulation, other settings, a new secret, the end', async () => 
       await page.getByRole('dialog').getByRole('button', { name: 'New secret' }).click();
       const fresh = await page.getByRole('textbox', { name: 'Signing secret' }).inputValue();
       assert.notEqual(fresh, made.string('data.signingSecret'));
-      await page.getByLabel('I stored it').check();
+      await page.getByLabel("I've saved it").check();
       await page.getByRole('button', { name: 'Done' }).click();
       await page.getByRole('button', { name: 'Delete webhook' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Delete webhook' }).click();

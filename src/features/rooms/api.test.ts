@@ -200,7 +200,7 @@ describe('a room', () => {
   test('is not recorded where nobody is, and a mesh says why it cannot be', async () => {
     const id = await create({ recordEnabled: true });
     const answer = await call('POST', `/rooms/${id}/recording/start`);
-    assert.match(answer.assertError('CONFLICT').string('error.message'), /Nobody is in the room/);
+    assert.match(answer.assertError('CONFLICT').string('error.message'), /The room is empty/);
     const bad = await call('POST', `/rooms/${id}/recording/start`, { layout: 'MOSAIC' });
     bad.assertError('BAD_REQUEST', 'layout');
     (await call('POST', `/rooms/${id}/recording/stop`)).assertOk(200);

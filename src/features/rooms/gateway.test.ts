@@ -126,7 +126,7 @@ describe('who may come', () => {
   test('an address that is no room, or not asked for a WebSocket, answers as any other', async () => {
     const plain = await fetch(`${app.url}/rtc/rooms/room_x`);
     assert.equal(plain.status, 400);
-    assert.match(await plain.text(), /speaks WebSocket/);
+    assert.match(await plain.text(), /requires a WebSocket connection/);
     const client = connectRoom(app, '../nothing/here', ['x']);
     assert.equal(await client.end(), 1006);
   });

@@ -141,7 +141,7 @@ test('whoever waits for nobody is sent away', async () => {
   (await app.request('GET', `/rooms/${id}/participants?state=JOINING`, { key })).string('data.0.identity');
   await later(1);
   assert.equal(await bob.end(), 4403);
-  assert.match(bob.closed?.reason ?? '', /Nobody was there/);
+  assert.match(bob.closed?.reason ?? '', /No host was available/);
 });
 
 test('a token is good until it expires, and for who is in it does not matter', async () => {

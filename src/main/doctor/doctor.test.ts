@@ -156,7 +156,7 @@ test('a value that is not valid, a folder that is none, a port that is taken, ro
     PUBLIC_URL: 'http://192.0.2.1',
   }).finally(() => taken.close());
   assertFound(diagnosis, {
-    'data-folder': /^PROBLEM .* cannot be written to/,
+    'data-folder': /^PROBLEM .* is not writable/,
     'secret-key': /^WARNING others can read/,
     ports: /^PROBLEM port \d+ is already in use/,
     rooms: /^PROBLEM ROOMS_ENGINE is janus/,

@@ -193,14 +193,17 @@ test('a server that is none, hangs up or is not there is said in words', async (
   const cases: [string, RegExp][] = [
     [`rtmps://localhost:${unknown}/live/a`, /certificate/],
     [`rtsps://localhost:${unknown}/a`, /certificate/],
-    [`rtmp://127.0.0.1:${garbage}/live/a`, /does not answer as an RTMP server does/],
-    [`rtmp://127.0.0.1:${closing}/live/a`, /closed the connection|broken the connection/],
-    ['rtmp://127.0.0.1:1/live/a', /takes no connection/],
+    [`rtmp://127.0.0.1:${garbage}/live/a`, /did not return a valid RTMP response/],
+    [
+      `rtmp://127.0.0.1:${closing}/live/a`,
+      /closed the connection|reset the connection|closed the connection/,
+    ],
+    ['rtmp://127.0.0.1:1/live/a', /refused the connection/],
     ['rtmp://10.0.0.1/live/a', /private address/],
     [`rtsp://127.0.0.1:${garbage}/a`, /does not answer as an RTSP server does|closed/],
     ['rtsp://10.0.0.1/a', /private address/],
     ['srt://10.0.0.1:9000', /private address/],
-    ['srt://127.0.0.1:1', /does not answer in time|ECONNREFUSED/],
+    ['srt://127.0.0.1:1', /did not respond in time|ECONNREFUSED/],
   ];
   await Promise.all(
     cases.map(async ([url, words]) => {

@@ -31,13 +31,13 @@ test('what cannot be taken is refused in words', () => {
   const both = H264 + OPUS;
   const refused: [string, RegExp][] = [
     ['hello', /begins with "v=0"/],
-    [HEAD, /neither sound nor pictures/],
+    [HEAD, /neither audio nor video/],
     [HEAD + H264 + 'a=\r\n'.repeat(2000), /2000 lines/],
     [HEAD + section('video', '0', 'VP8/90000'), /H\.264 alone/],
     [`${HEAD}${H264}a=fmtp:96 packetization-mode=0\r\n`, /packetization-mode=1/],
     [HEAD + section('audio', '0', 'PCMU/8000'), /Opus alone/],
     [HEAD + section('audio', '0', 'opus/48000'), /opus\/48000\/2/],
-    [HEAD + section('video', '0', 'H264/90000', 'recvonly'), /sends nothing/],
+    [HEAD + section('video', '0', 'H264/90000', 'recvonly'), /must send media/],
     [HEAD + H264 + section('video', '2', 'H264/90000'), /more than one video/],
     [HEAD + H264 + section('audio', '0', 'opus/48000/2'), /of its own/],
     [HEAD + H264.replace(/a=mid.*\r\n/, ''), /a=mid/],

@@ -86,8 +86,8 @@ test('a lesson: held for ten minutes, paid, confirmed, mailed, and told of witho
   ]);
   const [mail] = (await mails('booking-confirmed')).filter(({ text }) => text?.includes(bookingId));
   assert.equal(mail?.recipient, 'ann@example.com', 'who books is who was told of, whoever types at the page');
-  assert.match(mail?.text ?? '', /\(Europe\/Berlin\)[\s\S]*For the creator: [^\n]*\(UTC\)/);
-  assert.match(mail?.text ?? '', /is given everything back/);
+  assert.match(mail?.text ?? '', /\(Europe\/Berlin\)[\s\S]*Creator's time: [^\n]*\(UTC\)/);
+  assert.match(mail?.text ?? '', /for a full refund/);
   assert.match(mail?.calendar ?? '', /METHOD:REQUEST[\s\S]*DTSTART;TZID=|METHOD:REQUEST[\s\S]*DTSTART:/);
 
   const reader = await app.createKey({
@@ -309,7 +309,7 @@ test('a cohort whose enrolment is over is not booked, and nobody waits for it; i
     await app.request('POST', `/booking/products/${where.productId}/waitlist`, { key, body: wait }),
   ]) {
     answer.assertError('CONFLICT', 'cohortId');
-    assert.match(answer.string('error.message'), /takes nobody/);
+    assert.match(answer.string('error.message'), /not open for enrollment/);
   }
   assert.ok(!(await isOffered()));
   assert.equal(await upcoming(), 1);

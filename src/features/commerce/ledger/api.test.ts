@@ -370,5 +370,5 @@ test('the command line shows what is where, finds sums that are wrong, and makes
   await commandLine(app, 'money', 'rebuild');
   assert.deepEqual((await revenue('groupBy=video')).at('data'), before);
   const right = await runCommand(app, ['money', 'check']);
-  assert.doesNotMatch(right.stdout, /the sums of/);
+  assert.doesNotMatch(right.stdout, /the totals of/);
 });

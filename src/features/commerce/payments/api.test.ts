@@ -204,7 +204,7 @@ test('the second factor has a page of its own, and leads back', async () => {
     assert.match(await confirmed.body.text(), /content="0; url=http:\/\/marquee\.test\/back"/);
     assert.equal((await app.container.payments.settle(paymentId)).status, settled);
     assert.equal(await statusOf(purchaseId), outcome === 'complete' ? 'PAID' : 'PENDING');
-    assert.match(await (await request(`${app.url}${address}`)).body.text(), /nothing to confirm/);
+    assert.match(await (await request(`${app.url}${address}`)).body.text(), /Nothing to confirm/);
   }
 });
 

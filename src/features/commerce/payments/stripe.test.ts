@@ -156,7 +156,7 @@ test('a creator without a complete account: refused in words, and Stripe is aske
   const of = await shop();
   const body = { videoId: await video(of) };
   Object.assign(stripe.object(of.accountRef), { charges_enabled: false });
-  assert.match((await ask(of, body)).assertError('CONFLICT').text, /not complete/);
+  assert.match((await ask(of, body)).assertError('CONFLICT').text, /is incomplete/);
   Object.assign(stripe.object(of.accountRef), { charges_enabled: true });
   const enabled = async () =>
     (await platform.get(of, '/monetization/connect-status')).at('data.chargesEnabled');

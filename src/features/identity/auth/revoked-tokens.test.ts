@@ -72,7 +72,7 @@ describe('a change of how one signs in', () => {
     (await fixture.asUser('DELETE', '/me/two-factor', person, acting, body)).assertOk(200);
     assert.deepEqual([await isGood(person, acting), await isGood(person, second)], [true, false]);
     const mails = await fixture.mailsTo(person.email);
-    assert.equal(mails.filter((text) => text.includes('second factor')).length, 2);
+    assert.equal(mails.filter((text) => text.includes('Two-factor authentication')).length, 2);
   });
 
   it('ends all of them with a new password', async () => {
@@ -94,7 +94,7 @@ describe('a change of how one signs in', () => {
     wrong.assertError('INVALID_CREDENTIALS', 'code');
     assert.ok(await isGood(person, elsewhere));
     const mails = await fixture.mailsTo(person.email);
-    assert.ok(!mails.some((text) => text.includes('second factor')));
+    assert.ok(!mails.some((text) => text.includes('Two-factor authentication')));
   });
 });
 
@@ -132,7 +132,7 @@ describe('the owner is told', () => {
       fixture.app.request('POST', `/me/api-keys/${made.string('data.id')}/rotate`, { key: person.key });
     const rotated = (await rotate()).assertOk(200).string('data.key');
     const last = (await mails()).at(-1) ?? '';
-    assert.ok(last.includes('a new secret') && last.includes(rotated.slice(-4)));
+    assert.ok(last.includes('was rotated') && last.includes(rotated.slice(-4)));
     for (let i = 0; i < 22; i++) (await rotate()).assertOk(200);
     assert.equal((await mails()).length, 20);
   });

@@ -215,7 +215,7 @@ test('five redirects are followed, each is checked', async () => {
     fixture.source.answers.set('/inside', hop(inside));
     fixture.source.requests.length = 0;
     const refused = await fixture.create(key, { sourceUrl: `${fixture.source.url}/inside` });
-    await fails(refused, 'SOURCE_UNREACHABLE', /must not be dialled/);
+    await fails(refused, 'SOURCE_UNREACHABLE', /The URL cannot be used/);
     assert.equal(fixture.source.requests.length, 1);
   }
 });
