@@ -268,7 +268,7 @@ test('an interruption keeps the last picture, says so, and goes on', async () =>
     await plays(page);
     site.broadcast.mode = 'frozen';
     await reaches(page, 'interrupted', 25_000);
-    await page.getByText('The signal is interrupted.').first().waitFor({ state: 'visible' });
+    await page.getByText('The signal was interrupted.').first().waitFor({ state: 'visible' });
     site.broadcast.mode = 'on';
     await reaches(page, 'live');
     await plays(page);

@@ -22,10 +22,10 @@ test('profile, picture, embedding and notifications are changed and kept', async
   const user = await dashboard.user();
   await dashboard.visit('/dashboard/account', { user }, async (page) => {
     const profile = page.getByRole('region', { name: 'Profile' });
-    await profile.getByLabel('User name').fill('No Such Name');
+    await profile.getByLabel('Username').fill('No Such Name');
     await profile.getByRole('button', { name: 'Save' }).click();
     await page.locator('[aria-invalid="true"]').waitFor();
-    await profile.getByLabel('User name').fill('renamed-user');
+    await profile.getByLabel('Username').fill('renamed-user');
     await profile.getByLabel('Name', { exact: true }).fill('Zoë 山田');
     await profile.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').first().waitFor();

@@ -152,9 +152,9 @@ test('a booking is moved and canceled', async () => {
   (await send('POST', '/checkout/booking', { productId, startsAt, customer, ...back })).assertOk(201);
   await dashboard.visit('/dashboard/booking', { user }, async (page) => {
     await page.getByRole('link', { name: 'Emmy Noether' }).click();
-    const move = page.getByRole('region', { name: 'Move' });
+    const move = page.getByRole('region', { name: 'Reschedule' });
     await move.getByLabel('New time').selectOption({ index: 3 });
-    await move.getByRole('button', { name: 'Move' }).click();
+    await move.getByRole('button', { name: 'Reschedule' }).click();
     await page.getByText('Booking rescheduled.').waitFor(SLOW);
     await assertAccessible(page, 'a booking');
     await page.getByLabel('Reason (sent to the customer)').fill('I am ill.');

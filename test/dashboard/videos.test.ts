@@ -152,8 +152,8 @@ test('an upload goes on after a reload, is described, published, and watched', a
     await clips.getByLabel('From second').fill('1.5');
     await clips.getByLabel('To second').fill('3');
     await clips.getByLabel('Clip title').fill('The overture');
-    await clips.getByRole('button', { name: 'Make clip' }).click();
-    await clips.getByRole('link', { name: 'Open it' }).waitFor(SLOW);
+    await clips.getByRole('button', { name: 'Create clip' }).click();
+    await clips.getByRole('link', { name: 'Open clip' }).waitFor(SLOW);
 
     const { uploadId: former } = await media.call('GET', `/videos/${id}`);
     const replacing = page.getByRole('region', { name: 'Replace the file' });
@@ -167,10 +167,10 @@ test('an upload goes on after a reload, is described, published, and watched', a
     await choose({ name: 'notes.mp4', buffer: Buffer.from('these are no pictures') });
     await replacing.getByText('The new file could not be processed. The video is unchanged.').waitFor(SLOW);
     await replacing.getByText('UNSUPPORTED_FORMAT').waitFor();
-    await replacing.getByRole('textbox', { name: /^Or its address/ }).fill('https://127.0.0.1/film.mp4');
-    await replacing.getByRole('button', { name: 'Fetch it' }).click();
-    await replacing.getByText(/^This address cannot be fetched from/).waitFor(SLOW);
-    await replacing.getByRole('textbox', { name: /^Or its address/ }).fill('');
+    await replacing.getByRole('textbox', { name: /^Or its URL/ }).fill('https://127.0.0.1/film.mp4');
+    await replacing.getByRole('button', { name: 'Import' }).click();
+    await replacing.getByText(/^Cannot fetch from this URL/).waitFor(SLOW);
+    await replacing.getByRole('textbox', { name: /^Or its URL/ }).fill('');
     await choose({ name: 'better.mp4', buffer: await readFile(clip) });
     await replacing.getByRole('button', { name: 'Cancel the replacement' }).waitFor(SLOW);
     const uploaded = async () => {

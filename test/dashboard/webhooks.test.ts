@@ -34,13 +34,13 @@ test('a webhook is added, fails, is looked into and sent again', async () => {
   await dashboard.visit('/dashboard/webhooks', { user }, async (page) => {
     await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor();
     await page.getByRole('link', { name: 'Add a webhook' }).first().click();
-    await page.getByLabel('Address').fill('http://example.com/hook');
-    await page.getByLabel('Only some').check();
+    await page.getByLabel('Endpoint URL').fill('http://example.com/hook');
+    await page.getByLabel('Selected events').check();
     await page.getByLabel('Search the events').fill('playlist');
     await page.getByLabel('playlist.*').check();
     await page.getByRole('button', { name: 'Add the webhook' }).click();
     await page.getByText(/https/).first().waitFor();
-    await page.getByLabel('Address').fill(`${sink.url}/hook`);
+    await page.getByLabel('Endpoint URL').fill(`${sink.url}/hook`);
     await page.getByRole('button', { name: 'Add the webhook' }).click();
     const secret = await page.getByRole('textbox', { name: 'Signing secret' }).inputValue();
     assert.match(secret, /^whsec_/);
@@ -81,7 +81,7 @@ test('a test, a simulation, other settings, a new secret, the end', async () => 
     `/dashboard/webhooks/${made.string('data.id')}`,
     { user, colorScheme: 'dark' },
     async (page) => {
-      await page.getByRole('button', { name: 'Send a test' }).click();
+      await page.getByRole('button', { name: 'Send test event' }).click();
       await page.getByText('The receiver answered 200.').waitFor();
       await page.getByRole('tab', { name: 'Simulate' }).click();
       await page.getByLabel('Event', { exact: true }).selectOption('video.created');
