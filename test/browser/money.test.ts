@@ -234,7 +234,7 @@ test('the dashboard shows what was sold: a member, revenue, a refund, payments a
     await member(page);
     await page.getByRole('link', { name: 'View payments' }).click();
     await page.getByRole('cell', { name: '-US$4.00' }).waitFor(SLOW);
-    await page.getByLabel('Kind').selectOption('REFUND');
+    await page.getByLabel('Type').selectOption('REFUND');
     await page.getByRole('cell', { name: '$10.00' }).waitFor({ state: 'detached' });
     assert.match(page.url(), /type=REFUND/);
     const [saved] = await Promise.all([

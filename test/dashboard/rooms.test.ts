@@ -85,9 +85,9 @@ test('what was watched of a video is seen over time, by second and by country, a
     await totals.getByText('30', { exact: true }).waitFor(SLOW);
     await page.getByLabel('Compare with previous period').click();
     await totals.getByText('before: 20 (+50 %)').waitFor(SLOW);
-    await page.getByRole('img', { name: /^Views by day[.] The most: 30,/ }).waitFor(SLOW);
+    await page.getByRole('img', { name: /^Views, Daily[.] Peak: 30 at/ }).waitFor(SLOW);
     await page.getByRole('region', { name: 'Countries' }).getByText('Germany').waitFor(SLOW);
-    await page.getByLabel('Time', { exact: true }).selectOption('28');
+    await page.getByLabel('Period', { exact: true }).selectOption('28');
     await totals.getByText('50', { exact: true }).waitFor(SLOW);
     await page.getByRole('link', { name: NAME }).click();
     await page.getByRole('heading', { level: 1, name: NAME }).waitFor(SLOW);

@@ -136,7 +136,7 @@ test('an upload goes on after a reload, is described, published, and watched', a
     await page.getByRole('button', { name: 'Save details' }).click();
     await page.getByRole('heading', { level: 1, name: TITLE }).waitFor(SLOW);
     await page.getByText('All renditions are ready.').waitFor(SLOW);
-    await page.getByRole('table', { name: 'Qualities' }).getByText('360p').waitFor(SLOW);
+    await page.getByRole('table', { name: 'Renditions' }).getByText('360p').waitFor(SLOW);
     await page.frameLocator('iframe').locator('marquee-player').waitFor(SLOW);
     await page.getByText(/^Picture\. Track 3 was left out/).waitFor(SLOW);
     await transcribes(page);

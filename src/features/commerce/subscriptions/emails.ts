@@ -27,7 +27,7 @@ function mail(kind: string, about: EmailContext, subject: string, lines: readonl
   const paragraphs = [
     ...test,
     ...lines,
-    `Your subscriptions, card and receipts, by a link that we mail you:\n\n${page}`,
+    `To see your subscriptions, card and receipts with a link we email you, go to:\n\n${page}`,
     `${name ?? username}, by Marquee`,
   ];
   return { kind, to: email, subject, text: `${paragraphs.join('\n\n')}\n` };

@@ -20,10 +20,14 @@ const NOWHERE = '@erased.invalid';
 const NAMING_SUBJECTS = [
   ['member-link', '^Your membership with ', '$'],
   ['refund', '^', ' has refunded you '],
+  ['subscriber-confirm', '^Confirm your subscription to ', '$'],
   ['subscriber-confirm', '^May ', ' write to you[?]$'],
   ['subscription-canceled', '^Your subscription to .* of ', ' was canceled$'],
+  ['subscription-confirm', '^Continue your subscription to .* of ', '[?]$'],
   ['subscription-confirm', '^Do you want to pay for .* of ', '[?]$'],
+  ['subscription-expired', '^Your subscription to .* of ', ' has ended$'],
   ['subscription-expired', '^Your subscription to .* of ', ' is over$'],
+  ['subscription-price', '^Your price for .* of ', ' is changing$'],
   ['subscription-price', '^The price of your subscription to .* of ', ' changes$'],
   ['subscription-renews', '^Your subscription to .* of ', ' renews soon$'],
 ] as const;
