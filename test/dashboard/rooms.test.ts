@@ -97,6 +97,6 @@ test('what was watched of a video is seen over time, by second and by country, a
     await page.getByRole('link', { name: 'To the video' }).click();
     await page.getByRole('link', { name: 'Analytics', exact: true }).last().click();
     await page.getByRole('region', { name: 'Over time' }).getByText('Watch time').first().click();
-    await page.getByRole('img', { name: /^Watch time by day[.] The most: 1:30,/ }).waitFor(SLOW);
+    await page.getByRole('img', { name: /^Watch time, Daily[.] Peak: 1:30 at/ }).waitFor(SLOW);
   });
 });
