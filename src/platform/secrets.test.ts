@@ -82,7 +82,7 @@ describe('the key file', () => {
   test('of the operator is read wherever it lies, and never made', async () => {
     const SECRET_KEY_FILE = join(folder, 'apart.key');
     const source = { DATA_DIR: join(folder, 'empty'), SECRET_KEY_FILE };
-    await assert.rejects(loadSecretKey(source), /apart\.key \(SECRET_KEY_FILE\) is not there/);
+    await assert.rejects(loadSecretKey(source), /apart\.key \(SECRET_KEY_FILE\) does not exist/);
     await writeFile(SECRET_KEY_FILE, `${'cd'.repeat(32)}\n`);
     assert.deepEqual(await loadSecretKey(source), Buffer.alloc(32, 0xcd));
     await assert.rejects(stat(source.DATA_DIR), { code: 'ENOENT' });

@@ -174,7 +174,7 @@ test('a place in a cohort is booked, and once it is full there is the waitlist',
   const path = await pageOf(of, id);
   const [choose = ''] = (await see(`${path}?zone=Asia/Tokyo`)).links('cohort=');
   const chosen = await see(choose);
-  assert.match(chosen.text, /Winter Begins on Sunday,? 20 December 2026 at 18:00 \(Asia\/Tokyo\)/);
+  assert.match(chosen.text, /Winter Starts Sunday,? 20 December 2026 at 18:00 \(Asia\/Tokyo\)/);
   const typed: Record<string, string> = { ...chosen.fields(), name: 'Ida', email: 'ida@example.com' };
   assert.equal(typed.cohort, cohort);
   assert.match((await see((await send(path, typed)).location)).text, /You have booked A course/);

@@ -309,7 +309,7 @@ test('a cohort whose enrolment is over is not booked, and nobody waits for it; i
     await app.request('POST', `/booking/products/${where.productId}/waitlist`, { key, body: wait }),
   ]) {
     answer.assertError('CONFLICT', 'cohortId');
-    assert.match(answer.string('error.message'), /not open for enrollment/);
+    assert.match(answer.string('error.message'), /closed to new members/);
   }
   assert.ok(!(await isOffered()));
   assert.equal(await upcoming(), 1);

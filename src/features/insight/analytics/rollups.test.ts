@@ -133,7 +133,7 @@ test('the operator makes days anew, and is told which ones cannot be', async () 
     await refused('--from', '2020-01-01'),
     /usage events of 2020-01-01 have been deleted: usage events are retained for 90 days/,
   );
-  assert.match(await refused('--from', '2026-02-30'), /--from is a day such as/);
+  assert.match(await refused('--from', '2026-02-30'), /--from must be a date, such as/);
   assert.match(await refused('--from', today, '--to', from), /--from is not after --to/);
   assert.match(await refused('--to', '2999-01-01'), /--to is .* at the latest/);
   const gone = new Date(clock.ms() - 9 * DAY_MS).toISOString().slice(0, 10);

@@ -375,5 +375,5 @@ test('a key that cannot be read any more is told, and the others are sent to', a
   await one.connect();
   assert.equal((await wanted(one)).length, 1);
   const shown = await one.call('GET', `/restreams/${one.restreamId}`);
-  assert.match(shown.string('data.targets.0.errorMessage'), /cannot be read/);
+  assert.match(shown.string('data.targets.0.errorMessage'), /can no longer be decrypted/);
 });

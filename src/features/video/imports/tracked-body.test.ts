@@ -26,5 +26,5 @@ test('a download that takes all day ends for good', async () => {
   assert.deepEqual([inTime.bytes, inTime.body.isWhole], [30, true]);
   const late = await read(performance.now() - 1);
   assert.deepEqual([late.bytes, late.body.isWhole, late.stopped.length], [0, false, 1]);
-  assert.match(String(late.body.failure), /longer than 12 hours/);
+  assert.match(String(late.body.failure), /12-hour limit/);
 });

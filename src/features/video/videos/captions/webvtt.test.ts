@@ -107,8 +107,8 @@ describe('what is served', () => {
 
 describe('what is refused', () => {
   const refused: [name: string, text: string, line: RegExp][] = [
-    ['nothing', '', /no cue/],
-    ['a header alone', 'WEBVTT\n', /no cue/],
+    ['nothing', '', /No cues/],
+    ['a header alone', 'WEBVTT\n', /No cues/],
     ['a page', '<!doctype html>\n<p>Hello</p>', /^Line 2/],
     ['a time without hours and milliseconds', vtt('00:01 --> 00:02', 'x'), /^Line 3: this is no time/],
     ['an arrow without spaces', vtt('00:01.000-->00:02.000', 'x'), /^Line 3/],
@@ -177,7 +177,7 @@ test('a megabyte of anything is answered in a moment', () => {
       readWebVtt(text, 0);
       assert.ok(toWebVtt(text, 'file').length > 0);
     } catch (error) {
-      assert.match(String(error), /Line \d+|no cue/);
+      assert.match(String(error), /Line \d+|No cues/);
     }
   }
   assert.ok(performance.now() - start < 10_000, `${performance.now() - start} ms`);
