@@ -13,6 +13,9 @@ import { waitFor } from './wait-for.ts';
 /** Any constant: it serialises the making of templates. */
 const TEMPLATE_LOCK = 7_220_412;
 
+/** Connections that only run commands: loading the types costs more than most of these. */
+const ADMIN = { max: 1, fetch_types: false, onnotice: () => {} };
+
 export interface TestDatabase {
   /** Address of this database, for processes that a test starts. */
   url: string;
@@ -35,7 +38,7 @@ interface TestDatabaseOptions {
  */
 export async function createTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const server = await serverUrl();
-  const admin = postgres(server, { max: 1, onnotice: () => {} });
+  const admin = postgres(server, ADMIN);
   const name = `test_${process.pid}_${randomBytes(4).toString('hex')}`;
   try {
     const template = options.empty === true ? 'template1' : await ensureTemplate(admin, server);
@@ -51,7 +54,7 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
     sql: handle.sql,
     close: async () => {
       await handle.close();
-      const last = postgres(server, { max: 1, onnotice: () => {} });
+      const last = postgres(server, ADMIN);
       await last.unsafe(`drop database if exists ${name} with (force)`).finally(() => last.end());
     },
   };
