@@ -202,8 +202,8 @@ function cohortTimes(
   zone: string,
   other: string,
 ): SafeHtml {
-  const own = html`Starts ${inZone(begins, zone)}${ends !== null && html`, ends ${inZone(ends, zone)}`}.`;
-  return zone === other ? own : html`${own} In the creator's time zone: ${inZone(begins, other)}.`;
+  const own = html`Starts ${formatInZone(begins, zone)}${ends !== null && html`, ends ${formatInZone(ends, zone)}`}.`;
+  return zone === other ? own : html`${own} In the creator's time zone: ${formatInZone(begins, other)}.`;
 }
 
 /** The form, once a time or a cohort is chosen. */
