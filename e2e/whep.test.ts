@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
 import type { Partner } from '../test/harness/partner.ts';
@@ -34,11 +34,17 @@ const encode = (streamKey: string, extraArgs: string[] = []) =>
     ...{ fps: 15, extraArgs },
   });
 
-/** A page of another site than that of the addresses. */
-async function player(): Promise<Page> {
-  const { page } = await browser.open(`${platform.url}/api/v1/health`, { initScript: WHEP_CLIENT });
+/** Opens a page for one test: one that stays open encodes and decodes video during the tests that follow. */
+async function openPage(t: TestContext, path: string, initScript?: string): Promise<Page> {
+  const script = initScript === undefined ? {} : { initScript };
+  const { page, close } = await browser.open(`${platform.url}${path}`, script);
+  t.after(close);
   return page;
 }
+
+/** Opens a page of another site than that of the addresses. */
+const openPlayer = (t: TestContext) => openPage(t, '/api/v1/health', WHEP_CLIENT);
+const openCamera = (t: TestContext) => openPage(t, '/api/v1/health', WHIP_CLIENT);
 
 const watch = (page: Page, url: string) => page.evaluate<WhepAnswer>(`whep(${JSON.stringify(url)})`);
 const received = (page: Page) => page.evaluate<Received>('received()');
@@ -60,14 +66,14 @@ function opusCoders(): number[] {
   return childrenOf(media, '-c:a libopus');
 }
 
-test('a broadcast by RTMP plays by WHEP, behind the gate of HLS', { skip: NO_JANUS }, async () => {
+test('a broadcast by RTMP plays by WHEP, behind the gate of HLS', { skip: NO_JANUS }, async (t) => {
   const { id, streamKey } = await partner.createStream({ visibility: 'PRIVATE' });
   const of = async () => Object(await partner.stream(id)) as Record<string, unknown>;
   const encoder = encode(streamKey);
   try {
-    const whepUrl = await waitFor(async () => (await of()).whepUrl as string | null, PATIENT);
-    await waitFor(async () => (await of()).hasSignal, PATIENT);
-    const page = await player();
+    const whepUrl = await until(async () => (await of()).whepUrl as string | null, PATIENT);
+    await until(async () => (await of()).hasSignal, PATIENT);
+    const page = await openPlayer(t);
     assert.equal((await watch(page, whepUrl)).status, 404, 'nothing is shown before the start');
     await partner.start(id);
     const open = whepUrl.replace(/\?.*/, '');
@@ -83,7 +89,7 @@ test('a broadcast by RTMP plays by WHEP, behind the gate of HLS', { skip: NO_JAN
     assert.equal(opusCoders().length, 1, 'AAC is coded for all who watch');
     await waitFor(async () => (await of()).viewerCount === 1, { ...PATIENT, message: 'the viewer to count' });
 
-    const { page: site } = await browser.open(`${platform.url}/watch/${id}${new URL(whepUrl).search}`);
+    const site = await openPage(t, `/watch/${id}${new URL(whepUrl).search}`);
     await chooseRealTime(site);
     await holds(site, HAS_WEBRTC);
 
@@ -108,12 +114,12 @@ test('a broadcast by RTMP plays by WHEP, behind the gate of HLS', { skip: NO_JAN
   }
 });
 
-test('a page watches another one, whose sound reaches it as it came', { skip: NO_JANUS }, async () => {
+test('a page watches another one, whose sound reaches it as it came', { skip: NO_JANUS }, async (t) => {
   const { id, streamKey } = await partner.createStream({ autoStart: true });
-  const { page: camera } = await browser.open(`${platform.url}/api/v1/health`, { initScript: WHIP_CLIENT });
+  const camera = await openCamera(t);
   await camera.evaluate(`whip('/whip', '${streamKey}')`);
-  await waitFor(async () => (await partner.stream(id)).isLive, PATIENT);
-  const page = await player();
+  await until(async () => (await partner.stream(id)).isLive, PATIENT);
+  const page = await openPlayer(t);
   assert.equal((await watch(page, `${platform.url}/whep/${id}`)).status, 201);
   await plays(page);
   assert.deepEqual(opusCoders(), []);
@@ -124,15 +130,15 @@ test('a page watches another one, whose sound reaches it as it came', { skip: NO
 
 test('long names of sections, and lines that Janus stumbles over, are no hindrance', {
   skip: NO_JANUS,
-}, async () => {
+}, async (t) => {
   const name = 'a-section-whose-name-is-long-';
   // For the section of the sound, the last one of the offer.
   const more = ['a=msid:-', 'b=AS:', 'a=unknown:', 'a=rtcp-fb:'].map((line) => `${line}\r\n`).join('');
   const { id, streamKey } = await partner.createStream({ autoStart: true });
-  const { page: camera } = await browser.open(`${platform.url}/api/v1/health`, { initScript: WHIP_CLIENT });
+  const camera = await openCamera(t);
   await camera.evaluate(`whip('/whip', '${streamKey}', ${JSON.stringify({ more, name })})`);
-  await waitFor(async () => (await partner.stream(id)).isLive, PATIENT);
-  const page = await player();
+  await until(async () => (await partner.stream(id)).isLive, PATIENT);
+  const page = await openPlayer(t);
   const { status, body } = await page.evaluate<WhepAnswer>(
     `whep('${platform.url}/whep/${id}', ${JSON.stringify(more)}, '${name}')`,
   );
@@ -148,9 +154,9 @@ const OFFER = `(async () => {
   return pc.localDescription.sdp;
 })()`;
 
-test('an offer ends in a session, or in words that say why not', { skip: NO_JANUS }, async () => {
+test('an offer ends in a session, or in words that say why not', { skip: NO_JANUS }, async (t) => {
   const { streamKey } = await partner.createStream();
-  const sdp = await (await player()).evaluate<string>(OFFER);
+  const sdp = await (await openPlayer(t)).evaluate<string>(OFFER);
   const without = (line: RegExp) => sdp.replaceAll(line, '');
   const data = 'm=application 9 UDP/DTLS/SCTP webrtc-datachannel\r\na=mid:2\r\na=sctp-port:5000\r\n';
   const video = sdp.slice(sdp.indexOf('m=video'), sdp.indexOf('m=audio'));
@@ -205,9 +211,9 @@ test('nothing is sent to the addresses that an offer names', { skip: NO_JANUS },
 
 test('of several sizes the largest is shown, and a last word ends the signal', {
   skip: NO_JANUS,
-}, async () => {
+}, async (t) => {
   const { id, streamKey } = await partner.createStream({ autoStart: true });
-  const { page: camera } = await browser.open(`${platform.url}/api/v1/health`, { initScript: WHIP_CLIENT });
+  const camera = await openCamera(t);
   const encodings = [
     { rid: 'h', maxBitrate: 900_000 },
     { rid: 'l', maxBitrate: 200_000, scaleResolutionDownBy: 4 },
@@ -222,12 +228,12 @@ test('of several sizes the largest is shown, and a last word ends the signal', {
   await waitFor(async () => !(await partner.stream(id)).hasSignal, { ...PATIENT, timeoutMs: 3000 });
 });
 
-test('who wants real time gets it by itself once it is possible again', { skip: NO_JANUS }, async () => {
+test('who wants real time gets it by itself once it is possible again', { skip: NO_JANUS }, async (t) => {
   const { id, streamKey } = await partner.createStream({ autoStart: true });
   const encoder = encode(streamKey);
   try {
-    await waitFor(async () => (await partner.stream(id)).isLive, PATIENT);
-    const { page: site } = await browser.open(`${platform.url}/watch/${id}`);
+    await until(async () => (await partner.stream(id)).isLive, PATIENT);
+    const site = await openPage(t, `/watch/${id}`);
     let asked = 0;
     await site.route('**/whep/**', (route) => {
       asked += 1;
@@ -244,16 +250,16 @@ test('who wants real time gets it by itself once it is possible again', { skip: 
   }
 });
 
-test('B-frames are refused in words', { skip: NO_JANUS }, async () => {
+test('B-frames are refused in words', { skip: NO_JANUS }, async (t) => {
   const { id, streamKey } = await partner.createStream({ autoStart: true });
   const encoder = encode(streamKey, ['-bf', '2']);
   try {
-    await waitFor(async () => (await partner.stream(id)).isLive, PATIENT);
-    const page = await player();
+    await until(async () => (await partner.stream(id)).isLive, PATIENT);
+    const page = await openPlayer(t);
     const { status, body = '' } = await watch(page, `${platform.url}/whep/${id}`);
     assert.equal(status, 409);
     assert.match(Object(JSON.parse(body)).error.message, /B-frames.*OBS/);
-    const { page: site } = await browser.open(`${platform.url}/watch/${id}`);
+    const site = await openPage(t, `/watch/${id}`);
     await chooseRealTime(site);
     await site.getByText('Real-time playback is not available').waitFor();
     await holds(site, `!(${HAS_WEBRTC}) && document.querySelector('video').currentTime > 0`);
