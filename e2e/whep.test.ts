@@ -71,8 +71,8 @@ test('a broadcast by RTMP plays by WHEP, behind the gate of HLS', { skip: NO_JAN
   const of = async () => Object(await partner.stream(id)) as Record<string, unknown>;
   const encoder = encode(streamKey);
   try {
-    const whepUrl = await until(async () => (await of()).whepUrl as string | null, PATIENT);
-    await until(async () => (await of()).hasSignal, PATIENT);
+    const whepUrl = await waitFor(async () => (await of()).whepUrl as string | null, PATIENT);
+    await waitFor(async () => (await of()).hasSignal, PATIENT);
     const page = await openPlayer(t);
     assert.equal((await watch(page, whepUrl)).status, 404, 'nothing is shown before the start');
     await partner.start(id);
@@ -118,7 +118,7 @@ test('a page watches another one, whose sound reaches it as it came', { skip: NO
   const { id, streamKey } = await partner.createStream({ autoStart: true });
   const camera = await openCamera(t);
   await camera.evaluate(`whip('/whip', '${streamKey}')`);
-  await until(async () => (await partner.stream(id)).isLive, PATIENT);
+  await waitFor(async () => (await partner.stream(id)).isLive, PATIENT);
   const page = await openPlayer(t);
   assert.equal((await watch(page, `${platform.url}/whep/${id}`)).status, 201);
   await plays(page);
@@ -137,7 +137,7 @@ test('long names of sections, and lines that Janus stumbles over, are no hindran
   const { id, streamKey } = await partner.createStream({ autoStart: true });
   const camera = await openCamera(t);
   await camera.evaluate(`whip('/whip', '${streamKey}', ${JSON.stringify({ more, name })})`);
-  await until(async () => (await partner.stream(id)).isLive, PATIENT);
+  await waitFor(async () => (await partner.stream(id)).isLive, PATIENT);
   const page = await openPlayer(t);
   const { status, body } = await page.evaluate<WhepAnswer>(
     `whep('${platform.url}/whep/${id}', ${JSON.stringify(more)}, '${name}')`,
@@ -232,7 +232,7 @@ test('who wants real time gets it by itself once it is possible again', { skip: 
   const { id, streamKey } = await partner.createStream({ autoStart: true });
   const encoder = encode(streamKey);
   try {
-    await until(async () => (await partner.stream(id)).isLive, PATIENT);
+    await waitFor(async () => (await partner.stream(id)).isLive, PATIENT);
     const site = await openPage(t, `/watch/${id}`);
     let asked = 0;
     await site.route('**/whep/**', (route) => {
@@ -254,7 +254,7 @@ test('B-frames are refused in words', { skip: NO_JANUS }, async (t) => {
   const { id, streamKey } = await partner.createStream({ autoStart: true });
   const encoder = encode(streamKey, ['-bf', '2']);
   try {
-    await until(async () => (await partner.stream(id)).isLive, PATIENT);
+    await waitFor(async () => (await partner.stream(id)).isLive, PATIENT);
     const page = await openPlayer(t);
     const { status, body = '' } = await watch(page, `${platform.url}/whep/${id}`);
     assert.equal(status, 409);

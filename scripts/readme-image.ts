@@ -74,7 +74,7 @@ async function takeImage(platform: RunningPlatform, id: string): Promise<Buffer>
     });
     await signIn(page);
     await page.goto(`${dashboard}/live/${id}`);
-    await until(() => isPlaying(page), {
+    await waitFor(() => isPlaying(page), {
       timeoutMs: API_TIMEOUT_MS,
       intervalMs: 250,
       message: 'a playing preview',

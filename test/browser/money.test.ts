@@ -262,7 +262,7 @@ async function unfinishedAccount(page: Page): Promise<void> {
   await page.getByText('individual.dob.day').waitFor(SLOW);
   await page.getByRole('button', { name: 'Complete the account' }).waitFor();
   await page.getByRole('button', { name: 'Open Stripe dashboard' }).waitFor();
-  await assertGoodLooks(page, 'an account to complete');
+  await assertAccessibleInBothSchemes(page, 'an account to complete');
 }
 
 /** Gives a part back, and cancels with the period. */
